@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin: every target calls the tool that does the work.
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := build
+.PHONY: build demo test test-lab lint deps clean schemas
+
+build: .venv/.stamp-run
+	@. .venv/bin/activate && { [ -f build/build.ninja ] || meson setup build >/dev/null; } && ninja -C build --quiet
+
+demo: build
+	@tools/demo.sh
+
+test: build .venv/.stamp-test
+	@tools/test.sh
+
+test-lab: build .venv/.stamp-test
+	@tools/test-lab.sh
+
+lint: build .venv/.stamp-test
+	@tools/lint.sh
+
+schemas: build
+	@.venv/bin/python -m okosu.records.schema --write
+
+deps:
+	@tools/deps.sh
+
+.venv/.stamp-run: pyproject.toml tools/venv.sh
+	@tools/deps.sh && tools/venv.sh run report
+
+.venv/.stamp-test: .venv/.stamp-run
+	@tools/venv.sh test test
+
+clean:
+	@rm -rf build build-*

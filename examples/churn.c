@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Large blocks that come and go, as the temporaries of an array program do: a few live at a time,
+ * each filled once, looked at once and freed. The time is in getting memory from the system again
+ * and again. */
+#include "args.h"
+#include "random.h"
+
+static const char usage[] =
+    "usage: churn [-v] [ROUNDS] [SEED]\n"
+    "Frees, allocates and fills a block of 4 to 64 MiB, ROUNDS times (default 100), 4 blocks "
+    "live.\n"
+    "  ROUNDS  1 to 1G; K, M, G = 10^3, 10^6, 10^9\n"
+    "  SEED    0 to 1G, suffixes alike (default 1): which sizes in which order\n"
+    "  -v      bytes filled per second on stderr\n";
+
+enum { LIVE = 4, STEP = 64 << 10, PAGE = 4096 };
+static const uint64_t steps_min = 64, steps_max = 1024;
+
+struct block {
+    unsigned char *data;
+    size_t size;
+    unsigned char fill;
+};
+
+/* Sum one byte of each page: enough to touch every page again, and a block that lost one would
+ * differ. */
+static uint64_t sum_pages(const struct block *block)
+{
+    uint64_t sum = 0;
+
+    for (size_t at = 0; at < block->size; at += PAGE)
+        sum += block->data[at + at / PAGE % PAGE];
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    struct args args = args_parse(argc, argv, "churn", usage, 0, 2);
+    uint64_t rounds = args_number(&args, 0, "ROUNDS", ARGS_COUNT, 1, UINT64_C(1000000000), 100);
+    uint64_t seed = args_number(&args, 1, "SEED", ARGS_COUNT, 0, UINT64_C(1000000000), 1);
+    struct block blocks[LIVE] = {{0}};
+    uint64_t filled = 0, sum = 0, expected = 0;
+    double start = args_seconds();
+
+    for (uint64_t round = 0; round < rounds + LIVE; round++) {
+        struct block *block = &blocks[round % LIVE];
+
+        if (block->data != NULL) {
+            sum += sum_pages(block);
+            expected += block->fill * (uint64_t)(block->size / PAGE);
+            free(block->data);
+            block->data = NULL;
+        }
+        if (round < rounds) {
+            uint64_t random = random_at(seed, round);
+
+            block->size = STEP * (steps_min + random_below(random, steps_max - steps_min + 1));
+            block->fill = (unsigned char)random;
+            block->data = args_alloc(&args, block->size);
+            memset(block->data, block->fill, block->size);
+            filled += block->size;
+        }
+    }
+    args_rate(&args, 1e-9 * (double)filled, "GB", start);
+    printf("churn: %" PRIu64 " blocks, %" PRIu64 " bytes, sum of a byte a page %" PRIu64 "\n",
+           rounds, filled, sum);
+    return args_finish(&args, sum == expected);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carry: what the kernel refuses here although the plan allowed for it is reported like any lever
+ * not applied. */
+#include "carry.h"
+
+#include "helper.h"
+#include "print.h"
+
+#include "base/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FAILED 125
+#define NOT_EXECUTABLE 126
+
+/* Report a call that failed; an exit status under --strict, else 0. */
+static int refused(struct okosu_launch *launch, const char *lever, const char *call, int error,
+                   const char *why, const char *fix)
+{
+    okosu_message(okosu_arena_printf(&launch->plan.arena, "%s not applied: %s: %s", lever, call,
+                                     strerror(error)),
+                  why, fix);
+    return launch->options.strict ? FAILED : 0;
+}
+
+static int set_affinity(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    struct okosu_cpuset effective = {0};
+
+    if (syscall(SYS_sched_setaffinity, 0, sizeof(plan->affinity.bits), plan->affinity.bits))
+        return refused(launch, plan->affinity_lever, "sched_setaffinity", errno,
+                       errno == EINVAL
+                           ? "none of the CPUs is both online and in the cpuset of this process"
+                           : "a seccomp filter or the container does not allow it",
+                       "okosu-run --skip=pin");
+    /* The kernel silently drops CPUs that are not online or not in the cpuset. */
+    if (syscall(SYS_sched_getaffinity, 0, sizeof(effective.bits), effective.bits) > 0 &&
+        !okosu_cpuset_equal(&effective, &plan->affinity))
+        okosu_message(okosu_arena_printf(&plan->arena, "%s applied in part", plan->affinity_lever),
+                      okosu_arena_printf(&plan->arena, "requested CPUs %s, the kernel gave %s",
+                                         okosu_print_cpus(plan, &plan->affinity),
+                                         okosu_print_cpus(plan, &effective)),
+                      "choose among the CPUs that are online and in the cpuset");
+    return 0;
+}
+
+static int set_policy(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    bool nodes = *okosu_print_nodes(plan) != '\0';
+
+    /* The kernel reads one bit less than it is told. */
+    if (syscall(SYS_set_mempolicy, plan->policy, nodes ? plan->nodes : NULL,
+                nodes ? OKOSU_NODE_LIMIT + 1 : 0) == 0)
+        return 0;
+    if (errno == EPERM)
+        return refused(launch, plan->policy_lever, "set_mempolicy", EPERM,
+                       "the container's seccomp profile does not allow it without CAP_SYS_NICE",
+                       "docker run --cap-add SYS_NICE ..., or okosu-run --skip=numa");
+    return refused(launch, plan->policy_lever, "set_mempolicy", errno,
+                   errno == ENOSYS ? "this kernel is built without CONFIG_NUMA"
+                                   : "the kernel does not take these nodes",
+                   "okosu-run --skip=numa");
+}
+
+static void spin(double seconds)
+{
+    struct timespec start, now;
+    double passed;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        passed = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+    } while (passed < seconds);
+}
+
+static int explain_exec(struct okosu_launch *launch, int error)
+{
+    struct okosu_arena *arena = &launch->plan.arena;
+    const char *why = strerror(error), *fix = "check the file";
+
+    if (error == ENOENT) {
+        why = "it is there, but the interpreter or loader that it names is not";
+        fix = "install the interpreter, or correct the first line of the script";
+    } else if (error == E2BIG) {
+        why = "the arguments and the environment are longer than the kernel takes";
+        fix = "fewer arguments, as with xargs, or a larger stack limit (ulimit -s)";
+    } else if (error == ENOEXEC) {
+        why = "the kernel knows no such format";
+        fix = "a program for this machine, or a script with a #! line";
+    } else if (error == EACCES) {
+        why = "the file, its interpreter or the file system does not allow execution";
+        fix = "chmod +x, or a file system that is not mounted noexec";
+    }
+    okosu_message(okosu_arena_printf(arena, "%s cannot be executed: %s", launch->program.path,
+                                     strerror(error)),
+                  why, fix);
+    return NOT_EXECUTABLE;
+}
+
+/* As execvp does; --inspect is not asked on the fast path, so whether it is text is seen only now.
+ */
+static int run_by_shell(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    size_t count = 0;
+    char first[256];
+    FILE *file = fopen(launch->program.path, "re");
+    size_t got = file ? fread(first, 1, sizeof(first), file) : 0;
+    char **argv;
+
+    if (file)
+        fclose(file);
+    if (got == 0 || memchr(first, '\0', got))
+        return ENOEXEC;
+    while (launch->options.program[count])
+        count++;
+    argv = okosu_arena_alloc(&plan->arena, (count + 2) * sizeof(*argv));
+    if (!argv)
+        return ENOMEM;
+    argv[0] = (char *)"/bin/sh";
+    argv[1] = launch->program.path;
+    memcpy(argv + 2, launch->options.program + 1, (count - 1) * sizeof(*argv));
+    execve(argv[0], argv, plan->env.entries);
+    return errno;
+}
+
+int okosu_carry_out(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    int rc = 0, error;
+
+    if (plan->affinity_lever)
+        rc = set_affinity(launch);
+    if (rc == 0 && plan->policy_lever)
+        rc = set_policy(launch);
+    if (rc)
+        return rc;
+    if (plan->helper_lever) {
+        error = okosu_helper_start(&launch->context.inherited, launch->proof);
+        if (error && refused(launch, plan->helper_lever, "the helper", -error,
+                             "it could not be started", "okosu-run --skip=superpage"))
+            return FAILED;
+    }
+    if (launch->options.delay > 0)
+        spin(launch->options.delay);
+    execve(launch->program.path, launch->options.program, plan->env.entries);
+    error = errno == ENOEXEC ? run_by_shell(launch) : errno;
+    return explain_exec(launch, error);
+}

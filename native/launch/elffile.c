@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elf: files are read with pread into bounded buffers; a mapping would be a SIGBUS when somebody
+ * truncates the file. */
+#include "elffile.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel refuses more than 64 KiB of program headers; sections beyond these bounds are not
+ * looked at. */
+#define PROGRAM_HEADERS (65536 / sizeof(ElfW(Phdr)))
+#define SECTION_HEADERS 4096
+#define NAME_BYTES 65536
+#define NOTE_BYTES 65536
+#define SEARCH_BYTES (64UL << 20)
+#define SEARCH_STEP 65536
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define OUR_MACHINE EM_RISCV
+#elif defined(__powerpc64__)
+#define OUR_MACHINE EM_PPC64
+#elif defined(__i386__)
+#define OUR_MACHINE EM_386
+#elif defined(__arm__)
+#define OUR_MACHINE EM_ARM
+#else
+#error "which ELF machine is this?"
+#endif
+#define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
+#define OUR_DATA (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
+
+/* All of [offset, offset + size) or -EBADMSG; an offset that is no file offset is outside the file
+ * as well. */
+static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+
+    if (offset > INT64_MAX - size)
+        return -EBADMSG;
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            return -EBADMSG;
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+static int read_header(int fd, ElfW(Ehdr) * header, bool *foreign)
+{
+    int rc = read_at(fd, header->e_ident, EI_NIDENT, 0);
+
+    *foreign = false;
+    if (rc == -EBADMSG || (rc == 0 && memcmp(header->e_ident, ELFMAG, SELFMAG) != 0))
+        return -ENOEXEC;
+    if (rc)
+        return rc;
+    if (header->e_ident[EI_CLASS] != OUR_CLASS || header->e_ident[EI_DATA] != OUR_DATA) {
+        *foreign = true;
+        return 0;
+    }
+    rc = read_at(fd, header, sizeof(*header), 0);
+    if (rc == 0 && header->e_machine != OUR_MACHINE)
+        *foreign = true;
+    return rc;
+}
+
+/* The program headers in memory of the caller's to free; NULL with *rc set. */
+static ElfW(Phdr) * read_segments(int fd, const ElfW(Ehdr) * header, int *rc)
+{
+    ElfW(Phdr) *segments = NULL;
+
+    *rc = -EBADMSG;
+    if (header->e_phentsize != sizeof(*segments) || header->e_phnum == 0 ||
+        header->e_phnum > PROGRAM_HEADERS)
+        return NULL;
+    segments = calloc(header->e_phnum, sizeof(*segments));
+    *rc = segments ? read_at(fd, segments, header->e_phnum * sizeof(*segments), header->e_phoff)
+                   : -ENOMEM;
+    if (*rc) {
+        free(segments);
+        segments = NULL;
+    }
+    return segments;
+}
+
+static int read_interpreter(int fd, const ElfW(Phdr) * segment, char *path)
+{
+    size_t size = segment->p_filesz;
+    int rc;
+
+    if (size < 2 || size > PATH_MAX)
+        return -EBADMSG;
+    rc = read_at(fd, path, size, segment->p_offset);
+    if (rc == 0 && path[size - 1] != '\0')
+        rc = -EBADMSG;
+    if (rc)
+        path[0] = '\0';
+    return rc;
+}
+
+/* Go's linker writes its build ID into a note whose owner is "Go". */
+static bool has_go_note(int fd, const ElfW(Phdr) * segment)
+{
+    size_t size = segment->p_filesz, at = 0;
+    bool found = false;
+    char *notes;
+
+    if (size > NOTE_BYTES)
+        return false;
+    notes = malloc(size ? size : 1);
+    if (!notes)
+        return false;
+    if (read_at(fd, notes, size, segment->p_offset) == 0) {
+        while (!found && size - at >= sizeof(ElfW(Nhdr))) {
+            ElfW(Nhdr) note;
+            size_t name, text;
+
+            memcpy(&note, notes + at, sizeof(note));
+            at += sizeof(note);
+            name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+            text = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+            found = note.n_namesz >= 3 && name <= size - at && memcmp(notes + at, "Go", 3) == 0;
+            if (name > size - at || text > size - at - name)
+                break;
+            at += name + text;
+        }
+    }
+    free(notes);
+    return found;
+}
+
+/* Other linkers keep no such note, but the section with the module list stays unless it is
+ * stripped. */
+static bool has_go_section(int fd, const ElfW(Ehdr) * header)
+{
+    ElfW(Shdr) *sections = NULL, *strings;
+    char *names = NULL;
+    bool found = false;
+
+    if (header->e_shentsize != sizeof(*sections) || header->e_shnum > SECTION_HEADERS ||
+        header->e_shstrndx >= header->e_shnum)
+        return false;
+    sections = calloc(header->e_shnum, sizeof(*sections));
+    if (!sections || read_at(fd, sections, header->e_shnum * sizeof(*sections), header->e_shoff))
+        goto out;
+    strings = &sections[header->e_shstrndx];
+    if (strings->sh_size == 0 || strings->sh_size > NAME_BYTES)
+        goto out;
+    names = malloc(strings->sh_size);
+    if (!names || read_at(fd, names, strings->sh_size, strings->sh_offset))
+        goto out;
+    names[strings->sh_size - 1] = '\0';
+    for (unsigned i = 0; i < header->e_shnum && !found; i++)
+        found = sections[i].sh_name < strings->sh_size &&
+                strcmp(names + sections[i].sh_name, ".go.buildinfo") == 0;
+out:
+    free(names);
+    free(sections);
+    return found;
+}
+
+int okosu_elf_read(int fd, struct okosu_elf *elf)
+{
+    ElfW(Ehdr) header = {0};
+    ElfW(Phdr) * segments;
+    int rc;
+
+    *elf = (struct okosu_elf){0};
+    rc = read_header(fd, &header, &elf->foreign);
+    if (rc || elf->foreign)
+        return rc;
+    segments = read_segments(fd, &header, &rc);
+    if (!segments)
+        return rc;
+    for (unsigned i = 0; i < header.e_phnum && rc == 0; i++) {
+        if (segments[i].p_type == PT_INTERP && !elf->interpreter[0])
+            rc = read_interpreter(fd, &segments[i], elf->interpreter);
+        else if (segments[i].p_type == PT_NOTE && !elf->go)
+            elf->go = has_go_note(fd, &segments[i]);
+    }
+    if (rc == 0 && !elf->go)
+        elf->go = has_go_section(fd, &header);
+    free(segments);
+    return rc;
+}
+
+/* Search one range, keeping the end of each step before the next one so that no match is cut in
+ * two. */
+static int search_range(int fd, uint64_t offset, uint64_t size, const char *const *strings,
+                        bool *found, unsigned count, char *buffer)
+{
+    size_t kept = 0;
+
+    while (size) {
+        size_t step = size < SEARCH_STEP ? (size_t)size : SEARCH_STEP;
+        size_t longest = 0;
+        int rc = read_at(fd, buffer + kept, step, offset);
+
+        if (rc)
+            return rc;
+        kept += step;
+        for (unsigned i = 0; i < count; i++) {
+            size_t length = strlen(strings[i]);
+
+            longest = length > longest ? length : longest;
+            found[i] = found[i] || memmem(buffer, kept, strings[i], length);
+        }
+        offset += step;
+        size -= step;
+        if (kept > longest) {
+            memmove(buffer, buffer + kept - longest, longest);
+            kept = longest;
+        }
+    }
+    return 0;
+}
+
+int okosu_elf_search(int fd, const char *const *strings, bool *found, unsigned count)
+{
+    ElfW(Ehdr) header = {0};
+    ElfW(Phdr) *segments = NULL;
+    uint64_t left = SEARCH_BYTES;
+    char *buffer = NULL;
+    bool foreign;
+    int rc;
+
+    memset(found, 0, count * sizeof(*found));
+    rc = read_header(fd, &header, &foreign);
+    if (rc || foreign)
+        return rc ? rc : -ENOEXEC;
+    segments = read_segments(fd, &header, &rc);
+    buffer = malloc(2 * SEARCH_STEP);
+    if (!segments || !buffer) {
+        rc = rc ? rc : -ENOMEM;
+        goto out;
+    }
+    for (unsigned i = 0; i < header.e_phnum && rc == 0; i++) {
+        uint64_t size = segments[i].p_filesz;
+
+        if (segments[i].p_type != PT_LOAD)
+            continue;
+        size = size < left ? size : left;
+        left -= size;
+        rc = search_range(fd, segments[i].p_offset, size, strings, found, count, buffer);
+    }
+out:
+    free(buffer);
+    free(segments);
+    return rc;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prepare: the environment is finished last, because what the levers ask for decides what it holds.
+ */
+#include "prepare.h"
+
+#include "inspect.h"
+
+#include "base/file.h"
+#include "base/message.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FAILED 125
+#define NOT_EXECUTABLE 126
+#define NOT_FOUND 127
+
+/* The kernel takes no longer string (MAX_ARG_STRLEN, 32 pages). */
+#define STRING_LIMIT 131072
+
+/* What an okosu-run around this one said to its own preload library; what is absent leaves a hook
+ * inert. */
+static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN", "OKOSU_PIN",
+                                     "OKOSU_ROOT_PID",  "OKOSU_PROOF",  "OKOSU_PAD"};
+
+static int no_memory(void)
+{
+    okosu_message("no memory for the launch plan", NULL, NULL);
+    return FAILED;
+}
+
+static int start_environment(struct okosu_launch *launch, char **environment)
+{
+    struct okosu_plan *plan = &launch->plan;
+    const struct okosu_options *options = &launch->options;
+
+    if (okosu_env_init(&plan->env, &plan->arena, environment))
+        return -ENOMEM;
+    for (size_t i = 0; i < sizeof(spoken) / sizeof(spoken[0]); i++) {
+        if (okosu_env_unset(&plan->env, spoken[i]))
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < options->variable_count; i++) {
+        const char *variable = options->variables[i], *equals = strchr(variable, '=');
+        char *name = okosu_arena_strndup(&plan->arena, variable, (size_t)(equals - variable));
+
+        if (!name || okosu_env_set(&plan->env, name, equals + 1))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static bool looks_inside(const struct okosu_options *options)
+{
+    if (options->inspect || options->dry_run || options->placebo || options->children == 0)
+        return true;
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        if (options->values[i])
+            return true;
+    }
+    return false;
+}
+
+int okosu_prepare_program(struct okosu_launch *launch, char **environment)
+{
+    struct okosu_arena *arena = &launch->plan.arena;
+    struct okosu_program *program = &launch->program;
+    const char *name = launch->options.program[0];
+    int rc = start_environment(launch, environment);
+
+    if (rc)
+        return no_memory();
+    rc = okosu_inspect_find(arena, &launch->plan.env, name, program);
+    if (rc == -ENOMEM)
+        return no_memory();
+    if (rc == -ENOENT) {
+        okosu_message(okosu_arena_printf(arena, "%s not found", *name ? name : "\"\""),
+                      strchr(name, '/') ? "there is no such file" : "no folder of PATH has it",
+                      strchr(name, '/') ? "check the path" : "give its path, as in ./program");
+        return NOT_FOUND;
+    }
+    if (rc == -EISDIR || rc == -EACCES) {
+        okosu_message(okosu_arena_printf(arena, "%s cannot be executed", program->path),
+                      rc == -EISDIR ? "it is a folder" : "its permissions do not allow it",
+                      rc == -EISDIR ? "name a program in it"
+                                    : okosu_arena_printf(arena, "chmod +x %s", program->path));
+        return NOT_EXECUTABLE;
+    }
+    if (rc == 0 && looks_inside(&launch->options)) {
+        rc = okosu_inspect_read(arena, &launch->plan.env, program);
+        if (rc == -ENOMEM)
+            return no_memory();
+        if (rc && program->image != program->path) {
+            okosu_message(
+                okosu_arena_printf(arena, "%s cannot be executed", program->path),
+                okosu_arena_printf(arena, "its interpreter %s: %s", program->image, strerror(-rc)),
+                "correct its first line, or install the interpreter");
+            return NOT_EXECUTABLE;
+        }
+    }
+    if (rc) {
+        okosu_message(okosu_arena_printf(arena, "%s cannot be executed",
+                                         program->path ? program->path : name),
+                      strerror(-rc), "check the path");
+        return NOT_EXECUTABLE;
+    }
+    return 0;
+}
+
+/* The mask: of a captured machine while only planning for it, else of this process. */
+static void read_mask(struct okosu_launch *launch)
+{
+    struct okosu_context *context = &launch->context;
+    char status[8192], text[4096];
+
+    if (launch->options.dry_run && strcmp(context->root, "/") != 0) {
+        context->inherited_known =
+            okosu_file_read(status, sizeof(status), context->root, "/proc/self/status") > 0 &&
+            okosu_file_field(status, "Cpus_allowed_list", text, sizeof(text)) == 0 &&
+            okosu_cpulist_parse_set(text, &context->inherited) == 0;
+        return;
+    }
+    /* The raw call says how much it wrote; glibc's wrapper would insist on its own size of a set.
+     */
+    context->inherited_known = syscall(SYS_sched_getaffinity, 0, sizeof(context->inherited.bits),
+                                       context->inherited.bits) > 0;
+}
+
+static bool has_sys_nice(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+    return syscall(SYS_capget, &header, data) == 0 && (data[0].effective >> CAP_SYS_NICE & 1);
+}
+
+static int make_context(struct okosu_launch *launch)
+{
+    struct okosu_context *context = &launch->context;
+    struct okosu_program *program = &launch->program;
+    const char *root = getenv("OKOSU_ROOT");
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self));
+    int subreaper = 0;
+    char *library;
+
+    context->root = root && *root ? root : "/";
+    context->self = okosu_arena_strndup(&launch->plan.arena, length > 0 ? self : "okosu-run",
+                                        length > 0 ? (size_t)length : strlen("okosu-run"));
+    if (!context->self)
+        return -ENOMEM;
+    context->program = program;
+    context->no_fork = launch->options.no_fork;
+    context->rebind = launch->options.rebind;
+    context->may_collapse = has_sys_nice();
+    context->adopts =
+        getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &subreaper) == 0 && subreaper);
+    read_mask(launch);
+
+    if (program->preloadable) {
+        library = okosu_prepare_library(&launch->plan.arena, context->self);
+        if (!library)
+            program->why =
+                "libokosu-preload.so is not where okosu-run looks (OKOSU_PRELOAD_LIB names it)";
+        else if (strpbrk(library, " :"))
+            program->why = "the path of libokosu-preload.so has a space or colon in it, which "
+                           "LD_PRELOAD cannot hold";
+        program->preloadable = !*program->why;
+        launch->context.library = library;
+    }
+    return 0;
+}
+
+static void record(struct okosu_launch *launch, const char *name, const char *value, int rc)
+{
+    launch->outcomes[launch->outcome_count++] = (struct okosu_outcome){
+        .name = name, .value = value, .rc = rc, .refusal = launch->plan.refusal};
+}
+
+/* The preload library, after whatever the user has there; a second copy of it would wrap the first.
+ */
+static int add_library(struct okosu_plan *plan, const char *library)
+{
+    const char *users = okosu_env_get(&plan->env, "LD_PRELOAD");
+    const char *both;
+
+    if (!users || !*users)
+        return okosu_env_set(&plan->env, "LD_PRELOAD", library);
+    for (const char *at = users; *at;) {
+        size_t length = strcspn(at, " :");
+
+        if (length == strlen(library) && strncmp(at, library, length) == 0)
+            return 0;
+        at += length + (at[length] != '\0');
+    }
+    both = okosu_arena_printf(&plan->arena, "%s:%s", users, library);
+    return both ? okosu_env_set(&plan->env, "LD_PRELOAD", both) : -ENOMEM;
+}
+
+/* A relative path would mean another file once the program changes its directory. */
+static int make_proof(struct okosu_launch *launch)
+{
+    const char *proof = launch->options.proof;
+    char *folder;
+
+    launch->proof = proof;
+    if (!proof || *proof == '/')
+        return 0;
+    folder = getcwd(NULL, 0);
+    launch->proof = folder ? okosu_arena_printf(&launch->plan.arena, "%s/%s", folder, proof) : NULL;
+    free(folder);
+    return launch->proof ? 0 : -errno;
+}
+
+/* A run of the placebo has no other variable than the user asked for. */
+static int speak(struct okosu_launch *launch)
+{
+    const struct okosu_options *options = &launch->options;
+    struct okosu_plan *plan = &launch->plan;
+    char pid[32];
+    int rc = 0;
+
+    for (size_t i = 0; i < plan->hook_count && !rc; i++)
+        rc = okosu_env_set(&plan->env, plan->hooks[i].name, plan->hooks[i].value);
+    if (!rc && options->children >= 0)
+        rc = okosu_env_set(&plan->env, "OKOSU_CHILDREN", options->children ? "1" : "0");
+    if (!rc && launch->proof)
+        rc = okosu_env_set(&plan->env, "OKOSU_PROOF", launch->proof);
+    if (!rc && options->verbose)
+        rc = okosu_env_set(&plan->env, "OKOSU_VERBOSE", "1");
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    if (!rc && (plan->hook_count || options->children == 0))
+        rc = okosu_env_set(&plan->env, "OKOSU_ROOT_PID", pid);
+    return rc ? rc : add_library(plan, launch->context.library);
+}
+
+static int pad(struct okosu_plan *plan, size_t wanted)
+{
+    size_t bytes = okosu_env_bytes(&plan->env), fixed = strlen("OKOSU_PAD=") + 1;
+    char *text;
+
+    if (bytes == wanted)
+        return 0;
+    if (wanted < bytes + fixed || wanted - bytes > STRING_LIMIT) {
+        okosu_plan_note(
+            plan, false,
+            okosu_arena_printf(&plan->arena, "the environment is not padded to %zu bytes", wanted),
+            okosu_arena_printf(&plan->arena, "it has %zu, and the padding has between %zu and %d",
+                               bytes, fixed, STRING_LIMIT),
+            "another --pad-env");
+        return 0;
+    }
+    text = okosu_arena_alloc(&plan->arena, wanted - bytes - fixed + 1);
+    if (!text)
+        return -ENOMEM;
+    memset(text, 'x', wanted - bytes - fixed);
+    return okosu_env_set(&plan->env, "OKOSU_PAD", text);
+}
+
+/* 0, or an exit status: a value that its lever cannot read is a mistake of the command line,
+ * whatever --strict says. */
+static int apply_levers(struct okosu_launch *launch)
+{
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        const struct okosu_lever *lever = okosu_lever_table[i];
+        const char *value = launch->options.values[i];
+        int rc;
+
+        if (!value)
+            continue;
+        launch->plan.refusal = (struct okosu_refusal){0};
+        rc = lever->apply(&launch->plan, value, &launch->context);
+        if (rc == -ENOMEM)
+            return no_memory();
+        if (rc == -EINVAL) {
+            okosu_message(okosu_arena_printf(&launch->plan.arena, "%s=%s: there is no such value",
+                                             lever->name, value),
+                          launch->plan.refusal.why, launch->plan.refusal.fix);
+            return FAILED;
+        }
+        record(launch, lever->name, value, rc);
+    }
+    return 0;
+}
+
+static bool something_applied(const struct okosu_launch *launch)
+{
+    for (size_t i = 0; i < launch->outcome_count; i++) {
+        if (launch->outcomes[i].rc == 0)
+            return true;
+    }
+    return false;
+}
+
+int okosu_prepare_plan(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    const struct okosu_options *options = &launch->options;
+    int rc;
+
+    if (make_context(launch))
+        return no_memory();
+    if (make_proof(launch)) {
+        okosu_message(
+            okosu_arena_printf(&plan->arena, "--proof=%s cannot be made absolute", options->proof),
+            strerror(errno), "give an absolute path");
+        return FAILED;
+    }
+    rc = apply_levers(launch);
+    if (rc)
+        return rc;
+    if (options->placebo) {
+        plan->refusal = (struct okosu_refusal){0};
+        rc = okosu_plan_needs_preload(plan, &launch->context, "leave --placebo out");
+        if (rc == -ENOMEM)
+            return no_memory();
+        record(launch, "placebo", NULL, rc);
+        plan->preload |= rc == 0;
+    }
+    /* With nothing to keep from the children there is nothing to clean. */
+    if (options->children == 0 && launch->program.preloadable && something_applied(launch))
+        plan->preload = true;
+    if (okosu_plan_compose_tunables(plan) || (plan->preload && speak(launch)) ||
+        (options->pad && pad(plan, options->pad_env)))
+        return no_memory();
+    return 0;
+}
+
+char *okosu_prepare_outcome(struct okosu_launch *launch, const struct okosu_outcome *outcome)
+{
+    struct okosu_arena *arena = &launch->plan.arena;
+    const char *sign = outcome->value ? "=" : "", *value = outcome->value ? outcome->value : "";
+
+    if (outcome->rc == 0)
+        return okosu_arena_printf(arena, "%s%s%s applied", outcome->name, sign, value);
+    return okosu_arena_printf(arena, "%s%s%s not applied: %s", outcome->name, sign, value,
+                              strerror(-outcome->rc));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plan: what the levers have in common: looking up rows, refusals, notes, and glibc's tunables. */
+#include "lever.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct okosu_lever *okosu_lever_find(const char *name)
+{
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        if (strcmp(okosu_lever_table[i]->name, name) == 0)
+            return okosu_lever_table[i];
+    }
+    return NULL;
+}
+
+const char *okosu_lever_parameter(const char *value, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncmp(value, word, length) == 0 && value[length] == ':' ? value + length + 1 : NULL;
+}
+
+bool okosu_lever_accepts(const struct okosu_lever *lever, const char *value)
+{
+    for (const struct okosu_value *row = lever->values; row->value; row++) {
+        const char *colon = strchr(row->value, ':');
+        size_t length = colon ? (size_t)(colon - row->value) + 1 : 0;
+
+        if (colon ? strncmp(row->value, value, length) == 0 : strcmp(row->value, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+int okosu_plan_refuse(struct okosu_plan *plan, int rc, const char *why, const char *fix)
+{
+    if (!why || !fix)
+        return -ENOMEM;
+    plan->refusal = (struct okosu_refusal){.why = why, .fix = fix};
+    return rc;
+}
+
+void okosu_plan_note(struct okosu_plan *plan, bool always, const char *what, const char *why,
+                     const char *fix)
+{
+    if (what && plan->note_count < OKOSU_PLAN_NOTES)
+        plan->notes[plan->note_count++] = (struct okosu_note){always, what, why, fix};
+}
+
+int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *value)
+{
+    for (size_t i = 0; i < plan->tunable_count; i++) {
+        if (strcmp(plan->tunables[i].name, name) == 0)
+            return 0;
+    }
+    if (plan->tunable_count == OKOSU_PLAN_TUNABLES)
+        return -ENOMEM;
+    plan->tunables[plan->tunable_count++] = (struct okosu_setting){name, value};
+    return 0;
+}
+
+int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load)
+{
+    if (plan->hook_count == OKOSU_PLAN_HOOKS)
+        return -ENOMEM;
+    plan->hooks[plan->hook_count++] = (struct okosu_setting){name, value};
+    plan->preload |= load;
+    return 0;
+}
+
+/* The user's value of a tunable in "name=value:name=value", NULL if it is not among them. */
+static const char *users_value(struct okosu_arena *arena, const char *tunables, const char *name)
+{
+    size_t length = strlen(name);
+
+    while (tunables && *tunables) {
+        if (strncmp(tunables, name, length) == 0 && tunables[length] == '=')
+            return okosu_arena_strndup(arena, tunables + length + 1,
+                                       strcspn(tunables + length + 1, ":"));
+        tunables = strchr(tunables, ':');
+        tunables = tunables ? tunables + 1 : NULL;
+    }
+    return NULL;
+}
+
+int okosu_plan_compose_tunables(struct okosu_plan *plan)
+{
+    const char *users = okosu_env_get(&plan->env, "GLIBC_TUNABLES");
+    const char *all = users ? users : "";
+    bool added = false;
+
+    for (size_t i = 0; i < plan->tunable_count; i++) {
+        const struct okosu_setting *ours = &plan->tunables[i];
+        const char *theirs = users_value(&plan->arena, users, ours->name);
+
+        if (theirs && strcmp(theirs, ours->value) != 0)
+            okosu_plan_note(
+                plan, true, okosu_arena_printf(&plan->arena, "%s stays at %s", ours->name, theirs),
+                "GLIBC_TUNABLES already sets it, and your own setting wins",
+                okosu_arena_printf(&plan->arena, "take it out of GLIBC_TUNABLES to have %s",
+                                   ours->value));
+        if (theirs)
+            continue;
+        all = okosu_arena_printf(&plan->arena, "%s%s%s=%s", all, *all ? ":" : "", ours->name,
+                                 ours->value);
+        if (!all)
+            return -ENOMEM;
+        added = true;
+    }
+    return added ? okosu_env_set(&plan->env, "GLIBC_TUNABLES", all) : 0;
+}
+
+int okosu_plan_needs_tunables(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    const struct okosu_program *program = context->program;
+
+    if (program->setuid)
+        return okosu_plan_refuse(
+            plan, -EPERM,
+            okosu_arena_printf(&plan->arena,
+                               "%s gains privileges when it starts, and glibc then ignores "
+                               "GLIBC_TUNABLES",
+                               program->image),
+            "run a copy of it without the set-user-ID bit and file capabilities");
+    if (program->kind != OKOSU_KIND_GLIBC && program->kind != OKOSU_KIND_STATIC_GLIBC)
+        return okosu_plan_refuse(plan, -ENOTSUP,
+                                 okosu_arena_printf(&plan->arena,
+                                                    "%s does not use glibc's malloc: %s",
+                                                    program->image, program->why),
+                                 "build it against glibc");
+    return 0;
+}
+
+int okosu_plan_needs_preload(struct okosu_plan *plan, const struct okosu_context *context,
+                             const char *fix)
+{
+    if (context->program->preloadable)
+        return 0;
+    return okosu_plan_refuse(plan, -ENOTSUP,
+                             okosu_arena_printf(&plan->arena,
+                                                "the preload library cannot be loaded into %s: %s",
+                                                context->program->image, context->program->why),
+                             fix);
+}

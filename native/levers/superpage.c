@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Superpage: a ladder of ways to huge pages. Each tier refuses with its own reason, so that the
+ * next can be tried. */
+#include "lever.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int needs_thp(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    char text[8192], field[32];
+
+    if (okosu_file_read(text, sizeof(text), context->root,
+                        "/sys/kernel/mm/transparent_hugepage/enabled") < 0)
+        return okosu_plan_refuse(
+            plan, -ENOSYS, "this kernel has no transparent huge pages",
+            "a kernel with CONFIG_TRANSPARENT_HUGEPAGE, or --superpage=hugetlb");
+    if (strstr(text, "[never]"))
+        return okosu_plan_refuse(
+            plan, -EPERM, "transparent huge pages are switched off: enabled is [never]",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
+    if (okosu_file_read(text, sizeof(text), context->root, "/proc/self/status") > 0 &&
+        okosu_file_field(text, "THP_enabled", field, sizeof(field)) == 0 && strcmp(field, "0") == 0)
+        return okosu_plan_refuse(
+            plan, -EPERM, "this process inherited PR_SET_THP_DISABLE from what started it",
+            "start okosu-run from a plain shell, or have the service manager leave THP alone");
+    return 0;
+}
+
+static int needs_hugetlb_tunable(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    const struct okosu_program *program = context->program;
+    int rc = okosu_plan_needs_tunables(plan, context);
+
+    if (rc || program->hugetlb_tunable)
+        return rc;
+    if (program->glibc)
+        return okosu_plan_refuse(
+            plan, -ENOTSUP,
+            okosu_arena_printf(&plan->arena,
+                               "glibc.malloc.hugetlb needs glibc 2.35 or later; this is %u.%02u",
+                               program->glibc / 100, program->glibc % 100),
+            "--superpage=thp, which needs no tunable");
+    return okosu_plan_refuse(plan, -ENOTSUP,
+                             "the glibc linked into it is older than 2.35: no glibc.malloc.hugetlb",
+                             "link it anew, or --superpage=collapse");
+}
+
+static int apply_glibc(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    int rc = needs_thp(plan, context);
+
+    if (!rc)
+        rc = needs_hugetlb_tunable(plan, context);
+    return rc ? rc : okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
+}
+
+static int apply_thp(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    int rc = needs_thp(plan, context);
+
+    if (!rc)
+        rc = okosu_plan_needs_preload(
+            plan, context,
+            context->program->kind == OKOSU_KIND_STATIC_GLIBC
+                ? "--superpage=glibc, or --superpage=collapse with CAP_SYS_NICE"
+                : "--superpage=collapse, which needs CAP_SYS_NICE only");
+    /* The preload library serves large blocks; the tunable covers the heap of the small ones. */
+    if (!rc && context->program->hugetlb_tunable)
+        rc = okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
+    return rc ? rc : okosu_plan_hook(plan, "OKOSU_SUPERPAGE", "thp", true);
+}
+
+static int apply_hugetlb(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    char text[64];
+    int rc = okosu_plan_needs_preload(plan, context,
+                                      "--superpage=collapse, which needs CAP_SYS_NICE only");
+
+    if (rc)
+        return rc;
+    /* A fork shares hugetlb pages copy-on-write; the copy may find the pool empty, and that is a
+     * SIGBUS. */
+    if (!context->no_fork)
+        return okosu_plan_refuse(plan, -EPERM,
+                                 "a program that forks may be killed when the pool runs out",
+                                 "add --no-fork if the program does not fork, or --superpage=thp");
+    if (okosu_file_read(text, sizeof(text), context->root,
+                        "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") < 0)
+        return okosu_plan_refuse(plan, -ENOSYS, "this kernel has no pool of 2 MiB pages",
+                                 "--superpage=thp");
+    if (strtoul(text, NULL, 10) == 0)
+        return okosu_plan_refuse(
+            plan, -ENOSPC, "the pool of 2 MiB pages has none free",
+            "sudo sysctl vm.nr_hugepages=N, N being the 2 MiB pages that the program uses");
+    return okosu_plan_hook(plan, "OKOSU_SUPERPAGE", "hugetlb", true);
+}
+
+static int needs_collapse(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    unsigned major, minor;
+    char release[256];
+
+    if (okosu_file_read(release, sizeof(release), context->root, "/proc/sys/kernel/osrelease") <
+            0 ||
+        sscanf(release, "%u.%u", &major, &minor) != 2 || major > 6 || (major == 6 && minor >= 1))
+        return 0;
+    return okosu_plan_refuse(
+        plan, -ENOSYS,
+        okosu_arena_printf(&plan->arena, "MADV_COLLAPSE came with Linux 6.1; this is %s", release),
+        "a newer kernel");
+}
+
+static int apply_collapse(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    int rc = needs_thp(plan, context);
+
+    if (!rc)
+        rc = needs_collapse(plan, context);
+
+    if (rc)
+        return rc;
+    if (!context->may_collapse)
+        return okosu_plan_refuse(
+            plan, -EPERM, "process_madvise on another process needs CAP_SYS_NICE",
+            okosu_arena_printf(&plan->arena, "sudo setcap cap_sys_nice+ep %s", context->self));
+    if (context->adopts)
+        return okosu_plan_refuse(
+            plan, -ECHILD,
+            "this process is an init or a child subreaper, so the program would see the helper "
+            "as a child of its own",
+            "start it from a shell, or the container with an init (docker run --init)");
+    if (context->program->setuid)
+        return okosu_plan_refuse(
+            plan, -EPERM, "a program that gains privileges cannot be advised from outside",
+            "run a copy of it without the set-user-ID bit and file capabilities");
+    plan->helper_lever = "superpage=collapse";
+    return 0;
+}
+
+static const struct {
+    const char *value;
+    int (*apply)(struct okosu_plan *plan, const struct okosu_context *context);
+} tiers[] = {
+    {"glibc", apply_glibc},
+    {"thp", apply_thp},
+    {"hugetlb", apply_hugetlb},
+    {"collapse", apply_collapse},
+};
+
+static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)
+{
+    for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++) {
+        if (strcmp(tiers[i].value, value) == 0)
+            return tiers[i].apply(plan, context);
+    }
+    return okosu_plan_refuse(plan, -EINVAL, "there is no such tier", "see okosu-run --help");
+}
+
+static const struct okosu_value values[] = {
+    {"glibc", "glibc's own heap on huge pages, by a tunable; also in static programs"},
+    {"thp", "large blocks and mappings on aligned, advised huge pages, by the preload library"},
+    {"hugetlb", "the same from the reserved pool; needs --no-fork and free pages in the pool"},
+    {"collapse",
+     "for programs that cannot be preloaded: a helper collapses their memory; needs CAP_SYS_NICE"},
+    {NULL, NULL},
+};
+
+const struct okosu_lever okosu_lever_superpage = {
+    .name = "superpage",
+    .doc = "2 MiB pages for the program's memory",
+    .default_value = "thp",
+    .values = values,
+    .apply = apply,
+};

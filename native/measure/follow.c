@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tracer. Only what ends, forks or executes is stopped: without --threads the first thread of each process, which
+ * PTRACE_EVENT_EXIT shows with its memory still mapped however the process ends (exit_group from any thread, a fatal
+ * signal), and no other thread, so that neither their creation nor their end costs anything. Three things follow:
+ *
+ * - When the first thread leaves by pthread_exit, another thread is seized to tell of the end (rewatch).
+ * - When another thread executes a program, it takes over the process number untraced; rewatch finds it too.
+ * - What another thread forks is not announced; okosu_follow_scan finds it in /proc.
+ *
+ * PTRACE_SEIZE waits for the lock that an exec in the same group holds, and that exec waits for each traced thread of
+ * the group to be reaped by us. So a thread is seized only when no other traced thread of its group is held or
+ * unreaped but the first, for which exec does not wait.
+ *
+ * Limits: a program that traces (gdb, strace) cannot while it is traced itself; set-user-ID programs run without
+ * their privilege, unless okosu-measure has it; an ignored signal interrupts system calls, most of which are restarted
+ * (epoll_wait and a few more return EINTR instead); a short-lived child that an untraced thread forks can go unseen.
+ */
+#include "follow.h"
+
+#include "proc_read.h"
+#include "sample.h"
+
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* include/linux/sched.h; part of /proc/PID/stat and as good as frozen. */
+#define PF_EXITING UINT64_C(0x4)
+
+int okosu_follow_seize(const struct okosu_run *run, pid_t tid)
+{
+    unsigned long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                            PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+
+    if (run->options->threads)
+        options |= PTRACE_O_TRACECLONE;
+    return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) ? -errno : 0;
+}
+
+/* A tracee that was killed meanwhile is not there to go on; its end is reported on its own. */
+static void go_on(enum __ptrace_request how, pid_t tid, int signal)
+{
+    ptrace(how, tid, NULL, (void *)(long)signal);
+}
+
+static bool alive(char state)
+{
+    return state != 'Z' && state != 'X';
+}
+
+bool okosu_follow_shares_memory(const struct okosu_process *process)
+{
+    if (process->maker <= 0)
+        return false;
+    long order = syscall(SYS_kcmp, process->pid, process->maker, KCMP_VM, 0UL, 0UL);
+    if (order >= 0)
+        return order == 0;
+    /* No such process: the maker has gone, the memory is this one's. Else kcmp is refused or not built in. */
+    return errno != ESRCH && process->vforked && !process->execed;
+}
+
+/* A thread of the group, other than `except`, that will go on: neither dead nor leaving nor killed. 0: none. */
+static pid_t find_survivor(pid_t pid, pid_t except)
+{
+    struct okosu_pids threads;
+    pid_t survivor = 0;
+
+    if (okosu_proc_threads(pid, &threads) == 0) {
+        for (size_t i = 0; i < threads.count && !survivor; i++) {
+            struct okosu_proc_stat stat;
+            pid_t tid = threads.items[i];
+            if (tid == except || okosu_proc_stat(pid, tid, &stat) || !alive(stat.state))
+                continue;
+            bool killed = stat.pending & (UINT64_C(1) << (SIGKILL - 1));
+            if (!killed && !(stat.flags & PF_EXITING))
+                survivor = tid;
+        }
+    }
+    free(threads.items);
+    return survivor;
+}
+
+/* The system call that a stopped thread is in, -1 unknown. */
+static long syscall_of(pid_t pid, pid_t tid)
+{
+    char path[80], text[256];
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    ssize_t length = okosu_proc_slurp(path, text, sizeof(text) - 1);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    char *end;
+    long number = strtol(text, &end, 10);
+    return end > text ? number : -1;
+}
+
+static void has_executed(struct okosu_run *run, struct okosu_process *process)
+{
+    okosu_table_drop_others(run->table, process);
+    okosu_process_reset(process);
+    process->execed = true;
+    process->watch = process->pid;
+}
+
+/* Find another thread to tell of the end of the group. */
+static void rewatch(struct okosu_run *run, struct okosu_process *process)
+{
+    char path[80];
+
+    process->watch = 0;
+    /* An exec may give the thread another number between the listing and the seizing; then look once more. */
+    for (int attempt = 0; attempt < 2; attempt++) {
+        pid_t tid = find_survivor(process->pid, 0);
+        if (!tid)
+            return;
+        if (okosu_follow_seize(run, tid))
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process->pid, (int)tid);
+        if (tid == process->pid || access(path, F_OK)) {
+            has_executed(run, process);
+            return;
+        }
+        struct okosu_task *task = okosu_table_task(run->table, process, tid);
+        if (task)
+            task->announced = true;
+        process->watch = tid;
+        return;
+    }
+}
+
+static void read_thread(struct okosu_process *process, pid_t tid,
+                        const struct okosu_proc_status *status)
+{
+    struct okosu_proc_stat stat;
+
+    if (okosu_proc_stat(process->pid, tid, &stat))
+        return;
+    okosu_process_take_cpu(process, stat.cpu, status->cpus_allowed);
+    if (!process->comm[0] || tid == process->pid)
+        memcpy(process->comm, stat.comm, sizeof(process->comm));
+}
+
+/* The proof: what the process holds as the thread TID, held at its exit, is about to let go of it. */
+static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
+                     const struct okosu_proc_status *status)
+{
+    struct okosu_memory memory;
+    struct okosu_proc_numa *numa;
+
+    process->hwm_kb = status->hwm_kb;
+    process->thp_enabled = status->thp_enabled;
+    free(process->cpus_allowed);
+    process->cpus_allowed = strdup(status->cpus_allowed);
+    process->launcher = !process->root && okosu_proc_is_launcher(process->pid);
+    process->shared = okosu_follow_shares_memory(process);
+    if (process->launcher || process->shared)
+        return;
+    if (okosu_proc_rollup(process->pid, tid, &memory) == 0)
+        process->memory = process->live = memory;
+    if (run->options->numa && (numa = malloc(sizeof(*numa)))) {
+        if (okosu_proc_numa(process->pid, tid, numa) == 0)
+            okosu_process_take_numa(process, numa);
+        free(numa);
+    }
+    if (run->options->proof == OKOSU_PROOF_SAMPLE)
+        okosu_sample_raise(run);
+    memset(&process->live, 0, sizeof(process->live));
+}
+
+/* Returns whether the group may go on without this thread. */
+static bool leaves_others(const struct okosu_run *run, const struct okosu_process *process,
+                          pid_t tid, unsigned threads)
+{
+    if (threads < 2)
+        return false;
+    long number = syscall_of(process->pid, tid);
+    if (number == SYS_exit_group)
+        return false;
+    /*
+     * With all threads traced, those that a group exit kills are held at their exit and look alive; but a thread that
+     * did not call exit itself has been killed with its group, or by an exec, which is announced.
+     */
+    if (run->options->threads && number != SYS_exit)
+        return false;
+    return find_survivor(process->pid, tid) != 0;
+}
+
+static void at_exit(struct okosu_run *run, struct okosu_process *process, pid_t tid)
+{
+    uint64_t since = okosu_run_now();
+    bool tells = tid == process->watch || process->leaderless, others = false;
+    struct okosu_proc_status status;
+
+    if (run->reading && (run->options->threads || (tells && !process->final)) &&
+        okosu_proc_status(process->pid, tid, &status) == 0) {
+        read_thread(process, tid, &status);
+        if (tells && !process->final) {
+            others = leaves_others(run, process, tid, status.threads);
+            read_end(run, process, tid, &status);
+            process->leaderless = others;
+            process->final = !others;
+        }
+    }
+    go_on(PTRACE_CONT, tid, 0);
+    if (!run->root_reaped)
+        run->result->stopped_ns += okosu_run_now() - since;
+    if (others && !run->options->threads && tid == process->pid)
+        rewatch(run, process);
+}
+
+static bool was_unannounced(struct okosu_run *run, pid_t tid)
+{
+    for (size_t i = 0; i < OKOSU_UNANNOUNCED; i++) {
+        if (run->unannounced[i] == tid) {
+            run->unannounced[i] = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A task stops before the event that announces it: its group is in /proc, how it was made is told later. */
+static struct okosu_task *introduce(struct okosu_run *run, pid_t tid)
+{
+    pid_t pid = okosu_proc_tgid(tid);
+    struct okosu_process *process;
+
+    if (!pid || pid == tid) {
+        process = okosu_table_process(run->table, tid);
+        if (process)
+            process->forked = true;
+        return okosu_table_find(run->table, tid);
+    }
+    process = okosu_table_process(run->table, pid);
+    if (!process)
+        return NULL;
+    run->result->threads++;
+    return okosu_table_task(run->table, process, tid);
+}
+
+static void is_made(struct okosu_run *run, struct okosu_process *maker, pid_t tid, int event)
+{
+    struct okosu_task *task = okosu_table_find(run->table, tid);
+    struct okosu_process *process;
+    char path[80];
+
+    if (!task && was_unannounced(run, tid)) {
+        /* It has been taken for a fork, and has ended since. */
+        if (event == PTRACE_EVENT_VFORK && run->table->forks > 0)
+            run->table->forks--;
+        return;
+    }
+    if (event == PTRACE_EVENT_CLONE && !task) {
+        snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)maker->pid, (int)tid);
+        if (access(path, F_OK) == 0) {
+            task = okosu_table_task(run->table, maker, tid);
+            run->result->threads++;
+        }
+    }
+    if (!task || task->process->pid == tid) {
+        process = okosu_table_process(run->table, tid);
+        if (!process)
+            return;
+        process->maker = maker->pid;
+        process->vforked = event == PTRACE_EVENT_VFORK;
+        process->forked = event == PTRACE_EVENT_FORK ||
+                          (event == PTRACE_EVENT_CLONE && !okosu_follow_shares_memory(process));
+        task = okosu_table_find(run->table, tid);
+    }
+    if (task)
+        task->announced = true;
+}
+
+void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status)
+{
+    struct okosu_task *task = okosu_table_find(run->table, tid);
+    int signal = WSTOPSIG(status), event = status >> 16;
+    unsigned long message;
+
+    if (!task)
+        task = introduce(run, tid);
+    if (!task) {
+        go_on(PTRACE_CONT, tid, 0);
+        return;
+    }
+    switch (event) {
+    case 0:
+        go_on(PTRACE_CONT, tid, signal);
+        return;
+    case PTRACE_EVENT_STOP:
+        /* A group stop stays one: the tracee waits for SIGCONT as it would untraced. */
+        if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
+            go_on(PTRACE_LISTEN, tid, 0);
+        else
+            go_on(PTRACE_CONT, tid, 0);
+        return;
+    case PTRACE_EVENT_EXIT:
+        at_exit(run, task->process, tid);
+        return;
+    case PTRACE_EVENT_EXEC:
+        has_executed(run, task->process);
+        break;
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+        if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0)
+            is_made(run, task->process, (pid_t)message, event);
+        break;
+    default:
+        break;
+    }
+    go_on(PTRACE_CONT, tid, 0);
+}
+
+void okosu_follow_gone(struct okosu_run *run, pid_t tid)
+{
+    struct okosu_task *task = okosu_table_find(run->table, tid);
+
+    if (!task)
+        return;
+    struct okosu_process *process = task->process;
+    if (!task->announced) {
+        run->unannounced[run->unannounced_next] = tid;
+        run->unannounced_next = (run->unannounced_next + 1) % OKOSU_UNANNOUNCED;
+    }
+    if (tid == process->pid) {
+        okosu_table_end(run->table, process);
+        return;
+    }
+    okosu_table_drop(run->table, tid);
+    if (tid == process->watch && !process->final && run->reading)
+        rewatch(run, process);
+}
+
+/* Follow a process found in /proc. */
+static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
+{
+    struct okosu_proc_status status;
+    bool untraceable = true;
+
+    if (run->result->traced) {
+        int error = okosu_follow_seize(run, row->pid);
+        if (error == -ESRCH)
+            return;
+        /* One of ours whose announcement is still on its way is refused for being traced already. */
+        if (error && (okosu_proc_status(row->pid, row->pid, &status) || status.tracer == run->self))
+            return;
+        untraceable = error != 0;
+    }
+    struct okosu_process *process = okosu_table_process(run->table, row->pid);
+    struct okosu_task *task = okosu_table_find(run->table, row->pid);
+    if (!process || !task)
+        return;
+    task->announced = true;
+    process->untraceable = untraceable;
+    process->maker = row->ppid;
+    process->listed = true;
+    /* How it was made can only be guessed once it has executed something; err on the side of a fork. */
+    process->forked = !okosu_follow_shares_memory(process);
+}
+
+void okosu_follow_sync(struct okosu_run *run)
+{
+    struct okosu_proc_rows rows;
+
+    if (okosu_proc_descendants(run->self, &rows)) {
+        free(rows.items);
+        return;
+    }
+    for (struct okosu_process *p = run->table->processes; p; p = p->next)
+        p->listed = false;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct okosu_task *task = okosu_table_find(run->table, rows.items[i].pid);
+        if (!alive(rows.items[i].state))
+            continue;
+        if (task)
+            task->process->listed = true;
+        else
+            adopt(run, &rows.items[i]);
+    }
+    free(rows.items);
+    for (struct okosu_process *p = run->table->processes, *next; p; p = next) {
+        next = p->next;
+        if (p->untraceable && !p->listed)
+            okosu_table_end(run->table, p);
+    }
+}
+
+void okosu_follow_scan(struct okosu_run *run)
+{
+    bool needed = false;
+
+    for (struct okosu_process *p = run->table->processes; p; p = p->next) {
+        if (p->leaderless && !p->watch)
+            rewatch(run, p);
+        needed |= p->untraceable || okosu_proc_thread_count(p->pid) > 1;
+    }
+    if (needed)
+        okosu_follow_sync(run);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tracer: follows the tree by ptrace and reads each process at its end. */
+#ifndef OKOSU_MEASURE_FOLLOW_H
+#define OKOSU_MEASURE_FOLLOW_H
+
+#include "run.h"
+
+/* Trace TID without stopping it; returns 0 or -errno. */
+int okosu_follow_seize(const struct okosu_run *run, pid_t tid);
+
+/* A tracee has stopped: see why, do what is to be done, let it go on. */
+void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status);
+
+/* A child or tracee has been reaped. */
+void okosu_follow_gone(struct okosu_run *run, pid_t tid);
+
+/*
+ * Look for descendants that ptrace did not announce, and follow them: those that an untraced thread forked, and those
+ * of processes that had to stay untraced. Cheap where the tree has no threads. Untraced, it keeps the table in step
+ * with /proc.
+ */
+void okosu_follow_scan(struct okosu_run *run);
+void okosu_follow_sync(struct okosu_run *run);
+
+/* Whether a process lives in the memory of the one that made it (vfork, CLONE_VM). */
+bool okosu_follow_shares_memory(const struct okosu_process *process);
+
+#endif

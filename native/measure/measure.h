@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What okosu-measure is asked, and what it answers. */
+#ifndef OKOSU_MEASURE_MEASURE_H
+#define OKOSU_MEASURE_MEASURE_H
+
+#include "table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum okosu_proof { OKOSU_PROOF_EXIT, OKOSU_PROOF_SAMPLE, OKOSU_PROOF_NONE };
+
+struct okosu_measure_options {
+    const char *in, *out, *err; /* NULL: /dev/null, /dev/null, inherited */
+    uint64_t timeout_ns;        /* 0: none */
+    enum okosu_proof proof;
+    bool threads, numa;
+    char **argv;
+};
+
+struct okosu_measure_result {
+    uint64_t wall_ns, stopped_ns;
+    struct rusage usage;
+    int wait_status;
+    bool timed_out, traced, sampled;
+    char why_untraced[256];
+    uint64_t threads;
+    unsigned left;
+    struct okosu_memory peak;
+    struct okosu_table table;
+    int interrupted; /* the signal that ended the measurement, 0 for none */
+    int exec_error;  /* errno of a program that could not be started, 0 if it was */
+};
+
+/* Run the program and measure it. Returns 0 or -errno (nothing was started then); the caller clears the table. */
+int okosu_measure_run(const struct okosu_measure_options *options,
+                      struct okosu_measure_result *result);
+
+#endif

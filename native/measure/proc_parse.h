@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel says of a process in /proc, as text buffers. Pure functions of (text, length): no system call, no
+ * NUL expected, any bytes accepted, so that they can be fuzzed and fed with captured files.
+ */
+#ifndef OKOSU_MEASURE_PROC_PARSE_H
+#define OKOSU_MEASURE_PROC_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    /* Nodes and CPUs beyond these are left out of a proof; larger than any machine Linux runs on. */
+    OKOSU_NODES = 256,
+    OKOSU_CPUS = 8192,
+    OKOSU_COMM = 64,
+    /* A CPU list of 8192 CPUs of which every other one is allowed is longer; it is cut at a comma. */
+    OKOSU_LIST = 4096,
+    OKOSU_POLICIES = 16,
+    OKOSU_POLICY = 128,
+};
+
+/* Kibibytes; hugetlb is not part of rss, as in the kernel. */
+struct okosu_memory {
+    uint64_t rss_kb, anon_kb, anon_huge_kb, hugetlb_kb;
+};
+
+struct okosu_proc_status {
+    char state; /* R S D T t Z X I */
+    pid_t tgid, ppid, tracer;
+    uint64_t hwm_kb;
+    unsigned threads;
+    int thp_enabled; /* 1 where the kernel does not say */
+    char cpus_allowed[OKOSU_LIST];
+};
+
+struct okosu_proc_stat {
+    char comm[OKOSU_COMM];
+    char state;
+    pid_t ppid;
+    uint64_t flags;   /* PF_* */
+    uint64_t pending; /* signals pending for this thread alone, bit n-1 for signal n */
+    int cpu;          /* where it ran last, -1 unknown */
+};
+
+/* Base pages per node of private anonymous and hugetlb mappings, and the policies of all mappings. */
+struct okosu_proc_numa {
+    uint64_t pages[OKOSU_NODES];
+    char policies[OKOSU_POLICIES][OKOSU_POLICY];
+    size_t policy_count;
+};
+
+/* Each returns 0, or -EINVAL when the text lacks what the file always has; *out is then zeroed or partly filled. */
+int okosu_proc_parse_rollup(const char *text, size_t length, struct okosu_memory *out);
+int okosu_proc_parse_status(const char *text, size_t length, struct okosu_proc_status *out);
+int okosu_proc_parse_stat(const char *text, size_t length, struct okosu_proc_stat *out);
+
+/* `page_kb` is the base page size. Lines that make no sense are skipped. */
+void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_kb,
+                                struct okosu_proc_numa *out);
+
+/* The number after "KEY" at the start of a line ("MemAvailable:"); false if there is none. */
+bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of one measurement, shared by the loop, the tracer and the sampler. */
+#ifndef OKOSU_MEASURE_RUN_H
+#define OKOSU_MEASURE_RUN_H
+
+#include "measure.h"
+
+enum { OKOSU_UNANNOUNCED = 32 };
+
+struct okosu_run {
+    const struct okosu_measure_options *options;
+    struct okosu_measure_result *result;
+    struct okosu_table *table;
+    pid_t self, root;
+    bool reading;     /* proofs are being taken; not when the tree is being killed for a timeout or a signal */
+    bool root_reaped; /* the measurement is over */
+    uint64_t start_ns, end_ns;
+    /* Tasks that ended before their maker's event was seen; a ring. */
+    pid_t unannounced[OKOSU_UNANNOUNCED];
+    unsigned unannounced_next;
+};
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t okosu_run_now(void);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --proof=sample: what the live tree holds, looked at again and again. */
+#ifndef OKOSU_MEASURE_SAMPLE_H
+#define OKOSU_MEASURE_SAMPLE_H
+
+#include "run.h"
+
+/* Read every live process of the tree and raise the peak. */
+void okosu_sample_take(struct okosu_run *run);
+
+/* Raise the peak by the sum of the newest samples (one of them has just been renewed). */
+void okosu_sample_raise(struct okosu_run *run);
+
+#endif

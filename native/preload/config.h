@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the environment asks of the preload library (docs/ARCHITECTURE.md, "The native contract").
+ *
+ * 1. Read once, by the constructor (or by the first slow path before it); never re-read, so that a
+ *    program that clears or rewrites its environment changes nothing.
+ * 2. A value that makes no sense is recorded as a reason and counts as absent.
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_HUGETLB };
+
+#define OKOSU_PIN_LIST_MAX 1024 /* threads beyond the list start again at its head */
+#define OKOSU_CPU_LIMIT 8192    /* CONFIG_NR_CPUS of the largest distribution kernels */
+#define OKOSU_DEFAULT_DENSITY 75
+
+struct okosu_config {
+    enum okosu_tier tier;
+    bool retain;
+    bool is_root;      /* this process is the one the launcher started */
+    bool children;     /* children inherit the levers */
+    bool verbose;
+    bool openmp_binds; /* OpenMP runtimes have been told to place their threads themselves */
+    bool budget_given;
+    size_t budget;     /* bytes; meaningful if budget_given */
+    unsigned density;  /* per cent, 1..100 */
+    unsigned pin_count;
+    uint16_t pin_list[OKOSU_PIN_LIST_MAX];
+    char proof[PATH_MAX]; /* absolute path, or "" */
+};
+
+extern struct okosu_config okosu_config;
+
+void okosu_config_read(char **env);
+
+/* The value of NAME in ENV or NULL: getenv without the lock that some libcs put around it. */
+const char *okosu_config_get(char **env, const char *name);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the preload library did, for the effect proof: counters, reasons, and the line at the end.
+ *
+ * 1. Counters are relaxed atomics: any thread, any time, no lock.
+ * 2. Each refusal counts under exactly one reason; nothing is refused silently.
+ * 3. The line is written at most once for a process, by the process the counters belong to (a child
+ *    of vfork shares them and writes nothing), with one write() and without allocating.
+ * 4. A process that is killed by a signal, or replaces itself by exec, leaves no line.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum okosu_reason {
+    OKOSU_WHY_BAD_VALUE,
+    OKOSU_WHY_PAGE_SIZE,
+    OKOSU_WHY_NO_KERNEL_THP,
+    OKOSU_WHY_THP_NEVER,
+    OKOSU_WHY_THP_DISABLED,
+    OKOSU_WHY_ADVICE_FAILED,
+    OKOSU_WHY_SMALL_PAGES,
+    OKOSU_WHY_NO_POPULATE,
+    OKOSU_WHY_POPULATE_FAILED,
+    OKOSU_WHY_BACKOFF,
+    OKOSU_WHY_BUDGET,
+    OKOSU_WHY_HUGETLB_EMPTY,
+    OKOSU_WHY_HUGETLB_POPULATE,
+    OKOSU_WHY_HUGETLB_FORKED,
+    OKOSU_WHY_NO_REGION,
+    OKOSU_WHY_REGION_FULL,
+    OKOSU_WHY_REGION_CUT,
+    OKOSU_WHY_COMMIT_FAILED,
+    OKOSU_WHY_MAP_UNALIGNED,
+    OKOSU_WHY_MAP_TABLE,
+    OKOSU_WHY_BAD_FREE,
+    OKOSU_WHY_PIN_FAILED,
+    OKOSU_WHY_COUNT
+};
+
+struct okosu_counters {
+    atomic_size_t blocks, mmaps;
+    atomic_size_t advised, advised_peak, advised_total; /* bytes */
+    atomic_size_t huge_first_chunks, populated;         /* chunks; bytes */
+    atomic_size_t retained_hits;
+    atomic_size_t threads_pinned;
+    atomic_bool forked;
+};
+
+extern struct okosu_counters okosu_counters;
+
+void okosu_reason_add(enum okosu_reason why);
+size_t okosu_reason_count(enum okosu_reason why);
+
+static inline void okosu_count(atomic_size_t *counter, size_t by)
+{
+    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+/* `by` bytes of what `advised` counts by now are new: keeps the peak and the total. */
+void okosu_evidence_advised(size_t by);
+
+/* A thread was pinned to `cpu`. */
+void okosu_evidence_pinned(unsigned cpu);
+
+/* From now on the counters are this process's own (constructor and child of fork). */
+void okosu_evidence_own(void);
+
+/* Starts again from nothing in the child of a fork; what is advised now stays advised. */
+void okosu_evidence_restart(void);
+
+/* Writes the line to OKOSU_PROOF, and a summary to stderr if asked. Async-signal-safe. */
+void okosu_evidence_write(void);

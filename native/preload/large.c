@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The region of large blocks (see large.h); the memory in it is commit.c's business. */
+#include "large.h"
+
+#include "commit.h"
+#include "config.h"
+#include "evidence.h"
+#include "lock.h"
+
+#include <sys/mman.h>
+
+#define REGION_BYTES ((size_t)1 << 40)
+#define REGION_LEAST ((size_t)64 << 20)
+#define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+_Atomic uintptr_t okosu_large_base;
+atomic_size_t okosu_large_span;
+
+static struct {
+    struct okosu_lock lock;
+    struct okosu_runs runs;
+    struct okosu_span span;
+    bool tried;
+    size_t live, kept, peak; /* chunks */
+    unsigned turn;           /* blocks given out, for the rotation of offsets */
+} region;
+
+static bool reserve_bytes(size_t bytes)
+{
+    size_t count = bytes / OKOSU_CHUNK, table = count * sizeof(struct okosu_chunk);
+    intptr_t at = okosu_sys.map(NULL, bytes + OKOSU_CHUNK, PROT_NONE, RESERVED), chunks;
+
+    if (okosu_sys_failed(at))
+        return false;
+    chunks = okosu_sys.map(NULL, table, PROT_READ | PROT_WRITE, RESERVED);
+    if (okosu_sys_failed(chunks)) {
+        okosu_sys.unmap((void *)at, bytes + OKOSU_CHUNK);
+        return false;
+    }
+    region.span.base = (char *)(((uintptr_t)at + OKOSU_CHUNK - 1) & ~(OKOSU_CHUNK - 1));
+    region.span.chunks = (struct okosu_chunk *)chunks;
+    okosu_runs_start(&region.runs, region.span.chunks, (uint32_t)count,
+                     (uintptr_t)region.span.base / OKOSU_CHUNK);
+    atomic_store_explicit(&okosu_large_base, (uintptr_t)region.span.base, memory_order_relaxed);
+    atomic_store_explicit(&okosu_large_span, bytes, memory_order_release);
+    return true;
+}
+
+/* Reserved at the first large request, so that programs without one keep their usual address space.
+ * Under an RLIMIT_AS the region takes at most a quarter: the rest of the program needs room too.
+ */
+static bool is_reserved(void)
+{
+    size_t limit, bytes = REGION_BYTES;
+
+    if (region.tried)
+        return region.span.base != NULL;
+    region.tried = true;
+    if (okosu_sys.page_size() != OKOSU_PAGE) {
+        okosu_reason_add(OKOSU_WHY_PAGE_SIZE);
+        return false;
+    }
+    limit = okosu_sys.address_limit();
+    if (limit / 4 < bytes)
+        bytes = limit / 4 & ~(OKOSU_CHUNK - 1);
+    for (; bytes >= REGION_LEAST; bytes = bytes / 2 & ~(OKOSU_CHUNK - 1)) {
+        if (reserve_bytes(bytes))
+            return true;
+    }
+    okosu_reason_add(OKOSU_WHY_NO_REGION);
+    return false;
+}
+
+/* Gives kept runs back until what is left in use and kept is at most `most` chunks. */
+static void trim_kept(size_t most)
+{
+    while (region.kept && region.live + region.kept > most) {
+        uint32_t first = okosu_runs_take_kept(&region.runs);
+        uint32_t length = region.span.chunks[first].length;
+
+        region.kept -= length;
+        okosu_discard(&region.span, first, length);
+        okosu_runs_put(&region.runs, first, OKOSU_RUN_CLEAN);
+    }
+}
+
+static void count_live(size_t chunks)
+{
+    region.live += chunks;
+    if (region.live > region.peak)
+        region.peak = region.live;
+    trim_kept(region.peak);
+}
+
+/* Equal-sized arrays that all began at the same offset would meet in the same cache sets. So lines
+ * rotate through a page in steps of 39 of 64 (neighbours far apart, all 64 visited), and pages through
+ * eight where the last chunk has room for that anyway.
+ */
+static uint32_t choose_offset(size_t size, size_t align)
+{
+    unsigned turn = region.turn++;
+    size_t line = turn * 39 % 64 * 64, page = turn % 8 * OKOSU_PAGE;
+
+    if (okosu_span_chunks(size + line + page) > okosu_span_chunks(size + line))
+        page = 0;
+    return (uint32_t)((line + page) & ~(align - 1));
+}
+
+/* Takes a run for a block: a kept one that is long enough, or else clean address space. */
+static uint32_t take_run(uint32_t length, uint32_t align, bool *fresh)
+{
+    uint32_t first = OKOSU_RUNS_NONE;
+
+    *fresh = false;
+    if (region.kept)
+        first = okosu_runs_take(&region.runs, OKOSU_RUN_KEPT, length, align);
+    if (first != OKOSU_RUNS_NONE) {
+        region.kept -= length;
+        okosu_count(&okosu_counters.retained_hits, 1);
+    } else {
+        *fresh = true;
+        first = okosu_runs_take(&region.runs, OKOSU_RUN_CLEAN, length, align);
+    }
+    if (first == OKOSU_RUNS_NONE)
+        okosu_reason_add(OKOSU_WHY_REGION_FULL);
+    else
+        count_live(length);
+    return first;
+}
+
+/* The lock is held, the run is the caller's: it is clean address space again. */
+static void put_clean(uint32_t first)
+{
+    region.live -= region.span.chunks[first].length;
+    okosu_runs_put(&region.runs, first, OKOSU_RUN_CLEAN);
+}
+
+static void discard_and_put(uint32_t first)
+{
+    okosu_discard(&region.span, first, region.span.chunks[first].length);
+    okosu_lock_take(&region.lock);
+    put_clean(first);
+    okosu_lock_release(&region.lock);
+}
+
+void *okosu_large_alloc(size_t size, size_t align, bool *zeroed)
+{
+    uint32_t first = OKOSU_RUNS_NONE, offset = 0;
+    struct okosu_chunk *c;
+
+    okosu_lock_take(&region.lock);
+    if (is_reserved() && size < (size_t)region.runs.count * OKOSU_CHUNK &&
+        align / OKOSU_CHUNK < region.runs.count) {
+        offset = choose_offset(size, align);
+        first = take_run(okosu_span_chunks(offset + size),
+                         align > OKOSU_CHUNK ? (uint32_t)(align / OKOSU_CHUNK) : 1, zeroed);
+    }
+    okosu_lock_release(&region.lock);
+    if (first == OKOSU_RUNS_NONE)
+        return NULL;
+    if (okosu_commit(&region.span, first, 0, offset + size, *zeroed)) {
+        discard_and_put(first);
+        return NULL;
+    }
+    c = &region.span.chunks[first];
+    c->offset = offset;
+    c->size = size;
+    okosu_count(&okosu_counters.blocks, 1);
+    return okosu_span_at(&region.span, first) + offset;
+}
+
+/* The first chunk of the block at p, or OKOSU_RUNS_NONE. */
+static uint32_t block_of(const void *p)
+{
+    size_t at = (size_t)((const char *)p - region.span.base);
+    uint32_t first = (uint32_t)(at / OKOSU_CHUNK);
+    const struct okosu_chunk *c = &region.span.chunks[first];
+
+    /* The last chunk of a run is USED too: only the first one carries the offset of a block. */
+    if (c->state != OKOSU_RUN_USED || c->offset != at % OKOSU_CHUNK || !c->size)
+        return OKOSU_RUNS_NONE;
+    return first;
+}
+
+void okosu_large_free(void *p)
+{
+    uint32_t first;
+
+    okosu_lock_take(&region.lock);
+    first = block_of(p);
+    if (first == OKOSU_RUNS_NONE) {
+        okosu_lock_release(&region.lock);
+        okosu_reason_add(OKOSU_WHY_BAD_FREE);
+        return;
+    }
+    region.span.chunks[first].state = OKOSU_RUN_LEAVING;
+    region.span.chunks[first].size = 0;
+    if (okosu_config.retain) {
+        size_t length = region.span.chunks[first].length;
+
+        region.live -= length;
+        region.kept += length;
+        okosu_runs_put(&region.runs, first, OKOSU_RUN_KEPT);
+        okosu_lock_release(&region.lock);
+        return;
+    }
+    okosu_lock_release(&region.lock);
+    discard_and_put(first);
+}
+
+/* Shortens the run to `length` chunks and gives the rest back. */
+static void cut_run(uint32_t first, uint32_t length)
+{
+    uint32_t rest;
+
+    okosu_lock_take(&region.lock);
+    rest = okosu_runs_split(&region.runs, first, length);
+    okosu_lock_release(&region.lock);
+    discard_and_put(rest);
+}
+
+static bool extend_run(uint32_t first, uint32_t length)
+{
+    uint32_t old = region.span.chunks[first].length;
+    bool extended;
+
+    okosu_lock_take(&region.lock);
+    extended = okosu_runs_extend(&region.runs, first, length);
+    if (extended)
+        count_live(length - old);
+    okosu_lock_release(&region.lock);
+    return extended;
+}
+
+static void *move_block(uint32_t from, size_t size)
+{
+    struct okosu_chunk *a = &region.span.chunks[from], *b;
+    size_t bytes = a->offset + size;
+    uint32_t to;
+
+    okosu_lock_take(&region.lock);
+    to = okosu_runs_take(&region.runs, OKOSU_RUN_CLEAN, okosu_span_chunks(bytes), 1);
+    if (to != OKOSU_RUNS_NONE)
+        count_live(okosu_span_chunks(bytes));
+    okosu_lock_release(&region.lock);
+    if (to == OKOSU_RUNS_NONE) {
+        okosu_reason_add(OKOSU_WHY_REGION_FULL);
+        return NULL;
+    }
+    if (okosu_commit_moved(&region.span, from, to, a->length, bytes)) {
+        discard_and_put(to);
+        return NULL;
+    }
+    b = &region.span.chunks[to];
+    b->offset = a->offset;
+    b->size = size;
+    a->size = 0;
+    discard_and_put(from);
+    return okosu_span_at(&region.span, to) + b->offset;
+}
+
+void *okosu_large_resize(void *p, size_t size)
+{
+    uint32_t first = block_of(p), old, need;
+    struct okosu_chunk *c;
+
+    if (first == OKOSU_RUNS_NONE) {
+        okosu_reason_add(OKOSU_WHY_BAD_FREE);
+        return NULL;
+    }
+    if (size >= (size_t)region.runs.count * OKOSU_CHUNK)
+        return NULL;
+    c = &region.span.chunks[first];
+    old = c->length;
+    need = okosu_span_chunks(c->offset + size);
+    if (need < old)
+        cut_run(first, need);
+    if (need > old && !extend_run(first, need))
+        return move_block(first, size);
+    if (need >= old && okosu_commit(&region.span, first, old - 1, c->offset + size, false)) {
+        if (need > old)
+            cut_run(first, old);
+        return NULL;
+    }
+    c->size = size;
+    return p;
+}
+
+size_t okosu_large_usable(const void *p)
+{
+    uint32_t first = block_of(p);
+    const struct okosu_chunk *c = &region.span.chunks[first];
+
+    if (first == OKOSU_RUNS_NONE)
+        return 0;
+    return (c->length - 1) * OKOSU_CHUNK + c[c->length - 1].pages * OKOSU_PAGE - c->offset;
+}
+
+bool okosu_large_relieve(void)
+{
+    size_t before, after;
+    bool freed;
+
+    okosu_lock_take(&region.lock);
+    before = after = (size_t)region.runs.count * OKOSU_CHUNK;
+    freed = region.kept > 0;
+    trim_kept(0);
+    if (region.span.base && okosu_sys.address_limit() != SIZE_MAX) {
+        after = (size_t)okosu_runs_cut(&region.runs) * OKOSU_CHUNK;
+        atomic_store_explicit(&okosu_large_span, after, memory_order_release);
+    }
+    if (after < before) {
+        okosu_sys.unmap(region.span.base + after, before - after);
+        okosu_reason_add(OKOSU_WHY_REGION_CUT);
+        freed = true;
+    }
+    okosu_lock_release(&region.lock);
+    return freed;
+}
+
+void okosu_large_prefork(void)
+{
+    okosu_lock_take(&region.lock);
+}
+
+/* A kept hugetlb page is shared with the parent after a fork; writing to it could fail with SIGBUS in
+ * a child that finds the pool empty, so the child keeps nothing.
+ */
+void okosu_large_postfork(bool in_child)
+{
+    if (in_child && okosu_config.tier == OKOSU_TIER_HUGETLB)
+        trim_kept(0);
+    okosu_lock_release(&region.lock);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Large blocks: served from one reserved region of the address space, in runs of 2 MiB chunks.
+ *
+ * 1. A pointer is a large block's exactly if it lies in the region: one subtraction and one compare.
+ * 2. A block begins in the first chunk of its run, at the offset that its chunk records.
+ * 3. The lock is held for bookkeeping only; a run is mapped, moved and discarded by the one thread
+ *    that owns it (USED, asked for by that thread, or LEAVING).
+ * 4. Runs in use plus kept runs never exceed the most that was ever in use (with OKOSU_RETAIN=1;
+ *    otherwise nothing is kept): the program's footprint stays below its own peak.
+ * 5. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
+ */
+#pragma once
+
+#include "sys.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From this size on a request is large; below half of it a large block that shrinks moves out. */
+#define OKOSU_LARGE_MIN OKOSU_CHUNK
+
+/* `span` is written after `base` and read before it, so that a span never meets an older base. */
+extern _Atomic uintptr_t okosu_large_base;
+extern atomic_size_t okosu_large_span;
+
+static inline bool okosu_large_owns(const void *p)
+{
+    size_t span = atomic_load_explicit(&okosu_large_span, memory_order_acquire);
+
+    return (uintptr_t)p - atomic_load_explicit(&okosu_large_base, memory_order_relaxed) < span;
+}
+
+/* `align` is a power of two. *zeroed says whether the block is known to hold zeros. */
+void *okosu_large_alloc(size_t size, size_t align, bool *zeroed);
+void okosu_large_free(void *p);
+
+/* The block with `size` bytes, perhaps elsewhere; NULL if it cannot be had, the block then as it was. */
+void *okosu_large_resize(void *p, size_t size);
+
+/* Bytes from p on that the program may use; 0 if p is no block. */
+size_t okosu_large_usable(const void *p);
+
+/* Gives kept runs, and under an RLIMIT_AS the unused end of the region, back to the system: whether
+ * that freed anything, so that whoever ran out of memory may try again.
+ */
+bool okosu_large_relieve(void);
+
+void okosu_large_prefork(void);
+void okosu_large_postfork(bool in_child);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real system calls (see sys.h). syscall(2) is used for mmap and munmap because the libc names
+ * are hooks of this very library.
+ */
+#include "sys.h"
+
+#include "limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+/* Linux 6.7; spelt out because the headers of Debian 12 are older than the kernels it runs on. */
+struct pagemap_region {
+    uint64_t start, end, categories;
+};
+
+struct pagemap_query {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+
+#define PAGEMAP_SCAN_IOCTL _IOWR('f', 16, struct pagemap_query)
+#define PAGEMAP_IS_HUGE ((uint64_t)1 << 6)
+
+static int result_of(long value, int saved)
+{
+    int err = value < 0 ? -errno : 0;
+
+    errno = saved;
+    return err;
+}
+
+static intptr_t sys_map(void *where, size_t length, int prot, int flags)
+{
+    int saved = errno;
+    long got = syscall(SYS_mmap, where, length, prot, flags, -1, 0L);
+
+    if (got == -1) {
+        got = -errno;
+        errno = saved;
+    }
+    return got;
+}
+
+static int sys_unmap(void *where, size_t length)
+{
+    int saved = errno;
+
+    return result_of(syscall(SYS_munmap, where, length), saved);
+}
+
+static int sys_advise(void *where, size_t length, int advice)
+{
+    int saved = errno;
+
+    return result_of(madvise(where, length, advice), saved);
+}
+
+static int sys_move(void *from, void *to, size_t length)
+{
+    int saved = errno;
+    int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+    long got = syscall(SYS_mremap, from, length, length, flags, to);
+
+    return result_of(got == -1 ? -1 : 0, saved);
+}
+
+static long sys_faults(void)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return 0;
+    return usage.ru_minflt;
+}
+
+static int sys_is_huge(const void *chunk)
+{
+    struct pagemap_region found;
+    struct pagemap_query query = {
+        .size = sizeof query,
+        .start = (uintptr_t)chunk,
+        .end = (uintptr_t)chunk + OKOSU_CHUNK,
+        .vec = (uintptr_t)&found,
+        .vec_len = 1,
+        .category_mask = PAGEMAP_IS_HUGE,
+        .return_mask = PAGEMAP_IS_HUGE,
+    };
+    int saved = errno;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int got = fd < 0 ? -1 : ioctl(fd, PAGEMAP_SCAN_IOCTL, &query);
+    int err = result_of(got, saved);
+
+    if (fd >= 0)
+        close(fd);
+    if (err)
+        return err;
+    return got == 1 && found.start == query.start && found.end == query.end;
+}
+
+static enum okosu_thp_state sys_thp_state(void)
+{
+    char text[128];
+    int saved = errno;
+    /* 3 is "disabled except where advised" (Linux 6.18), which is no hindrance here. */
+    int disabled = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+    ssize_t got = okosu_limits_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+
+    errno = saved;
+    if (disabled == 1)
+        return OKOSU_THP_DISABLED;
+    if (got == -ENOENT)
+        return OKOSU_THP_ABSENT;
+    if (got > 0 && strstr(text, "[never]"))
+        return OKOSU_THP_NEVER;
+    return OKOSU_THP_OK;
+}
+
+static size_t sys_available(void)
+{
+    int saved = errno;
+    size_t bytes = okosu_limits_available("");
+
+    errno = saved;
+    return bytes;
+}
+
+static size_t sys_address_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return limit.rlim_cur;
+}
+
+static size_t sys_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+struct okosu_sys okosu_sys = {
+    .map = sys_map,
+    .unmap = sys_unmap,
+    .advise = sys_advise,
+    .move = sys_move,
+    .faults = sys_faults,
+    .is_huge = sys_is_huge,
+    .thp_state = sys_thp_state,
+    .available = sys_available,
+    .address_limit = sys_address_limit,
+    .page_size = sys_page_size,
+};

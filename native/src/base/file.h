@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* File: the short text files of /proc and /sys, below a root that tests can replace. */
+#ifndef OKOSU_BASE_FILE_H
+#define OKOSU_BASE_FILE_H
+
+#include <stddef.h>
+
+/*
+ * Read at most size - 1 bytes of root/path (path from printf's arguments) and end them with NUL;
+ * trailing newlines are cut off. Returns the length or -errno; -EFBIG when the file is longer than
+ * that, since a list cut in the middle would still parse.
+ */
+long okosu_file_read(char *text, size_t size, const char *root, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/*
+ * The value of the line "KEY:\tVALUE" of a file such as /proc/PID/status that was read into text,
+ * up to its newline, copied into value. 0, -ENOENT or -EFBIG.
+ */
+int okosu_file_field(const char *text, const char *key, char *value, size_t size);
+
+#endif

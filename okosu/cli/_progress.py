@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `okosu try` shows while it works: a live table on a terminal, plain lines elsewhere. Drawn between runs only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from okosu.cli import _table
+from okosu.stats.verdict import RESOLVED, Judgement
+from okosu.trial.session import Session, Stage
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+LINES_EVERY_S = 15.0
+
+
+class Lines:
+    """Progress as plain lines on stderr: stages, resolved arms, and a sign of life every quarter of a minute."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._known: set[str] = set()
+        self._last = time.monotonic()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def say(self, text: str) -> None:
+        """Print one line of prose."""
+        print(text, file=sys.stderr, flush=True)
+
+    def planned(self) -> None:
+        """Print the plan."""
+        self.say(_table.plan_line(self.session))
+
+    def stage(self, stage: Stage, arms: list[str]) -> None:
+        """See Watcher.stage."""
+        self._known.clear()
+        self.say(f"{stage}: {', '.join(arms)}")
+
+    def running(self, arm: str, number: int) -> None:
+        """See Watcher.running; lines say nothing of single runs."""
+
+    def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
+        """See Watcher.round_done: print the arms that this round resolved, or where things stand."""
+        for name, j in judgements.items():
+            if j.verdict in RESOLVED and name not in self._known:
+                self._known.add(name)
+                self.say(f"  round {number + 1}: {name} {j.verdict} {_interval(j)}")
+        if time.monotonic() - self._last > LINES_EVERY_S:
+            self._last = time.monotonic()
+            open_arms = [f"{n} {_interval(j)}" for n, j in judgements.items() if j.verdict not in RESOLVED]
+            self.say(f"  round {number + 1}, {left_s:.0f} s left: {', '.join(open_arms)}")
+
+
+class Screen(Lines):
+    """Progress as a live table on a terminal, refreshed between runs and never by a thread of its own."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._live: Live | None = None
+        self._judgements: dict[str, Judgement] = {}
+        self._status = "pilot"
+        self._stage = "pilot"
+
+    def __enter__(self) -> Screen:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(
+            console=Console(stderr=True),
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start()
+        self._draw()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Print one line above the live table."""
+        if self._live is not None:
+            self._live.console.print(text, highlight=False, markup=False)
+
+    def stage(self, stage: Stage, arms: list[str]) -> None:
+        """See Watcher.stage."""
+        self._stage = stage
+        self._judgements = {name: Judgement("", None, None, 0, 0, 0) for name in arms}
+        self._draw()
+
+    def running(self, arm: str, number: int) -> None:
+        """See Watcher.running: draw before the run starts."""
+        self._status = f"{self._stage} round {number + 1}: {arm}"
+        self._draw()
+
+    def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
+        """See Watcher.round_done."""
+        self._judgements = judgements
+        self._status = f"{self._stage} round {number + 1} done, at most {left_s:.0f} s left in this stage"
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._live is not None:
+            self._live.update(self._table(), refresh=True)
+
+    def _table(self) -> Any:
+        from rich.table import Table
+
+        table = Table(title=self._status, title_justify="left", box=None, pad_edge=False)
+        for heading in ("arm", "ratio", "interval", "rounds", "verdict"):
+            table.add_column(heading, no_wrap=True)
+        for name, j in self._judgements.items():
+            ratio = "" if j.ratio is None else f"{j.ratio:.4f}"
+            table.add_row(name, ratio, _interval(j), str(j.rounds), j.verdict if j.rounds else "")
+        return table
+
+
+def _interval(j: Judgement) -> str:
+    if j.interval is None:
+        return "(too few rounds)" if j.rounds else ""
+    return f"{j.interval[0]:.4f}–{j.interval[1]:.4f}"
+
+
+def watcher(session: Session) -> Lines:
+    """Return the display that suits stderr."""
+    return Screen(session) if sys.stderr.isatty() else Lines(session)

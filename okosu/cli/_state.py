@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a stored result still speaks of this machine: a lever's sign depends on the machine and on the state it is
+in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+from okosu.machine.model import Machine
+
+FACTS = {
+    "id": "machine",
+    "cpu_model": "CPU",
+    "kernel": "kernel",
+    "glibc": "glibc",
+}
+
+
+def flat(machine: Machine) -> dict[str, Any]:
+    """Return the machine's facts in builtins, as records files keep them."""
+    built: dict[str, Any] = msgspec.to_builtins(machine)
+    return built
+
+
+def differences(then: dict[str, Any], now: Machine) -> list[str]:
+    """Return, a line each, what is not as it was when `then` was stored."""
+    here = flat(now)
+    lines = []
+    for key, label in FACTS.items():
+        if key in then and key in here and then[key] != here[key]:
+            lines.append(f"measured with {label} {then[key]}, this is {here[key]}")
+    for key, label in (("thp", "transparent huge pages"), ("hugetlb", "the huge page pool")):
+        if key in then and key in here and then[key] != here[key]:
+            lines.append(f"{label} were set otherwise then")
+    if lines:
+        lines.append("a lever can lose here what it won there: okosu try --revalidate FILE")
+    return lines
+
+
+def warn(machine: Machine) -> None:
+    """Say on stderr what about the machine's present state makes measuring slow or uncertain. Nothing is changed."""
+    load = os.getloadavg()[0]
+    cpus = len(os.sched_getaffinity(0))
+    if load > 0.5 * cpus:
+        print(
+            f"note: the load is {load:.1f} on {cpus} CPUs: verdicts stay right, but need more rounds",
+            file=sys.stderr,
+        )
+    if machine.lazy_memory:
+        print(f"note: memory is touched before each run ({machine.lazy_why}); --no-warm turns it off", file=sys.stderr)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The okosu command: finds its sub-commands by scanning okosu/cli, and turns every failure into the three-part
+error."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from types import ModuleType
+from typing import NoReturn
+
+import okosu
+from okosu import cli
+from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
+
+EXAMPLES = """\
+  okosu try -- ./app args          which levers make this program faster here, and is it certain?
+  okosu run --superpage=thp -- ./app args      run it with a lever
+  okosu doctor                     what this machine has, and which levers are available
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors have the three parts, and whose help starts with examples."""
+
+    examples = ""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the usage error instead of printing a usage dump that would hide it."""
+        raise OkosuError(message, "", f"{self.prog} --help", USAGE_ERROR)
+
+    def format_help(self) -> str:
+        """Return the help: examples, then what argparse makes of the arguments."""
+        head = f"Examples:\n{self.examples}\n" if self.examples else ""
+        return head + super().format_help()
+
+
+def commands() -> dict[str, ModuleType]:
+    """Return the sub-commands by name: every module of okosu/cli that defines NAME."""
+    found = {}
+    for info in pkgutil.iter_modules(cli.__path__):
+        if info.name.startswith("_") or info.name == "main":
+            continue
+        module = importlib.import_module(f"okosu.cli.{info.name}")
+        found[module.NAME] = module
+    return dict(sorted(found.items(), key=lambda item: getattr(item[1], "PLACE", 50)))
+
+
+def _formatter() -> type[argparse.HelpFormatter]:
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        from rich_argparse import RawDescriptionRichHelpFormatter
+
+        return RawDescriptionRichHelpFormatter
+    return argparse.RawDescriptionHelpFormatter
+
+
+def _parser(name: str, module: ModuleType) -> Parser:
+    parser = Parser(prog=f"okosu {name}", description=module.HELP, formatter_class=_formatter(), allow_abbrev=False)
+    parser.examples = module.EXAMPLES
+    module.add_arguments(parser)
+    return parser
+
+
+def _overview() -> str:
+    lines = ["Examples:", EXAMPLES, "usage: okosu COMMAND [OPTION...] [-- PROGRAM [ARG...]]", "", "commands:"]
+    lines += [f"  {name:<10} {module.HELP}" for name, module in commands().items()]
+    lines += ["", "  okosu COMMAND --help says more of each; okosu --version"]
+    return "\n".join(lines)
+
+
+def _nearest(name: str) -> OkosuError:
+    import difflib
+
+    near = difflib.get_close_matches(name, list(commands()), 1)
+    fix = f"okosu {near[0]}" if near else "okosu --help lists the commands"
+    return OkosuError(f"no command is called {name!r}", "", fix, USAGE_ERROR)
+
+
+def dispatch(argv: list[str]) -> int:
+    """Run one command line (without the program's name) and return its exit status."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return 0 if argv else USAGE_ERROR
+    if argv[0] == "--version":
+        print(f"okosu {okosu.__version__}")
+        return 0
+    name, rest = argv[0], argv[1:]
+    if name == "run":
+        # Straight to the launcher: an argument parser would only cost time and could only disagree with it.
+        from okosu.cli import run
+
+        return run.main(rest)
+    module = commands().get(name)
+    if module is None:
+        raise _nearest(name)
+    parser = _parser(name, module)
+    own, program = rest, []
+    if "--" in rest:
+        cut = rest.index("--")
+        own, program = rest[:cut], rest[cut + 1 :]
+    args = parser.parse_args(own)
+    if program or not hasattr(args, "command"):
+        args.command = program
+    status: int = module.run(args)
+    return status
+
+
+def main() -> int:
+    """Entry point of the console script."""
+    try:
+        return dispatch(sys.argv[1:])
+    except OkosuError as error:
+        print(error, file=sys.stderr)
+        return error.status
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain again while it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu report: from record files to one self-contained HTML page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from okosu.errors import USAGE_ERROR, OkosuError
+
+NAME = "report"
+PLACE = 6
+HELP = "make one self-contained HTML page of record files"
+EXAMPLES = """\
+  okosu report trial.json                      writes trial.html beside it and prints its path
+  okosu report monday.json tuesday.json -o week.html
+  okosu report --salvage cut.json              what is whole of a damaged file
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try; one section each")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.html", help="the page to write (default: the first FILE with .html)"
+    )
+    parser.add_argument(
+        "--salvage", action="store_true", help="show what is whole of a file that was cut or overwritten"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and print its path. OkosuError if a file cannot be read, or the page not be written."""
+    from okosu.records import files
+    from okosu.report import page
+
+    if args.command:
+        raise OkosuError("okosu report runs no program", "", "okosu report FILE… [-o OUT.html]", USAGE_ERROR)
+    held = []
+    for name in args.files:
+        path = Path(name)
+        if args.salvage:
+            remark = "Salvaged from a damaged file: everything after the damage is missing."
+            held.append((path, files.read_damaged(path), remark))
+        else:
+            held.append((path, files.read(path), ""))
+    output = Path(args.output) if args.output else Path(args.files[0]).with_suffix(".html")
+    text = page.render(held)
+    if output.resolve() in {path.resolve() for path, _, _ in held}:
+        raise OkosuError(f"{output} is one of the record files", "the page would replace it", "another name after -o")
+    try:
+        files.replace(output, text.encode())
+    except OSError as error:
+        raise OkosuError(f"{output} not written", f"{error.strerror or error}", "another place after -o") from error
+    print(output)
+    return 0

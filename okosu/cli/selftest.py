@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu selftest: does `try` keep its word on this machine? A against A under load, and planted slow-downs, as
+rates."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+NAME = "selftest"
+PLACE = 9
+HELP = "test okosu try itself: false alarms with and without load, planted slow-downs found"
+EXAMPLES = """\
+  okosu selftest                  the whole acceptance test (some ten minutes)
+  okosu selftest --quick          a few trials of each, in seconds
+  okosu selftest --json rates.json
+"""
+
+# A loop of the shell: some tens of milliseconds on any machine, no memory, no input, the same each time.
+LOOP = "i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done"
+ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kind of trial: `hogs` CPU hogs beside it, an arm slower by `slow` (0: none), and what fails the test."""
+
+    name: str
+    hogs: int
+    slow: float
+    most_alarms: int | None = None
+    fewest_found: int | None = None
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of the trials of a case ended in a verdict: SLOWER where a slow-down was planted, any other one else."""
+
+    case: str
+    trials: int
+    hits: int
+    interval: tuple[float, float]
+    rounds: float
+    """Mean rounds until the verdict, of the trials that had one; 0 for none."""
+    limit: str
+    passed: bool
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("--quick", action="store_true", help="few trials, for a first impression and for make test")
+    parser.add_argument("--json", metavar="FILE|-", help="write the rates as JSON")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the orders (default 1)")
+
+
+def cases(quick: bool, cpus: int) -> tuple[list[Case], int]:
+    """Return the cases and the number of trials of each."""
+    if quick:
+        # Bounds that a sound tool misses less than once in 10,000 times even where single rates are at their limit.
+        return [Case("A/A", 0, 0, most_alarms=3), Case("A/A, 1 hog", 1, 0, most_alarms=3)], 5
+    return [
+        Case("A/A", 0, 0, most_alarms=4),
+        Case("A/A, 1 hog", 1, 0, most_alarms=4),
+        Case(f"A/A, {cpus} hogs", cpus, 0, most_alarms=4),
+        Case("5 % slower", 0, 0.05, fewest_found=36),
+        Case("2 % slower", 0, 0.02),
+    ], 40
+
+
+@contextlib.contextmanager
+def hogs(count: int) -> Iterator[None]:
+    """Keep `count` endless shell loops running beside."""
+    running = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for hog in running:
+            hog.kill()
+            hog.wait()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command: 0 when every bound holds, 1 otherwise."""
+    import os
+
+    from okosu.cli import _conduct
+
+    chosen, trials = cases(args.quick, len(os.sched_getaffinity(0)))
+    turns = _turns(0.01 if args.quick else 0.025)
+    rates = []
+    with _conduct.measuring():
+        for number, case in enumerate(chosen):
+            with hogs(case.hogs):
+                rates.append(_rate(case, trials, turns, args.seed + 1000 * number))
+            print(_line(rates[-1]), flush=True)
+    if args.json:
+        _write(args.json, rates)
+    return 0 if all(rate.passed for rate in rates) else 1
+
+
+def _turns(target_s: float) -> int:
+    """Return how many turns of the loop take about that long here."""
+    turns = 20_000
+    begun = time.monotonic()
+    subprocess.run(["/bin/sh", "-c", LOOP.format(turns=turns)], check=True)
+    return max(1000, int(turns * target_s / max(1e-3, time.monotonic() - begun)))
+
+
+def _rate(case: Case, trials: int, turns: int, seed: int) -> Rate:
+    from okosu.stats.rate import clopper_pearson
+
+    hits, rounds = 0, []
+    for number in range(trials):
+        verdict, took = _trial(case, turns, seed + number)
+        wanted = ("SLOWER",) if case.slow else ("FASTER", "SLOWER")
+        if verdict in wanted:
+            hits += 1
+            rounds.append(took)
+        if sys.stderr.isatty():
+            print(f"\r{case.name}: {number + 1} of {trials}, {hits} verdicts", end="\033[K\r", file=sys.stderr)
+    passed, limit = True, "reported only"
+    if case.most_alarms is not None:
+        passed, limit = hits <= case.most_alarms, f"at most {case.most_alarms} false alarms"
+    if case.fewest_found is not None:
+        passed, limit = hits >= case.fewest_found, f"at least {case.fewest_found} found by round {ROUNDS}"
+    mean = sum(rounds) / len(rounds) if rounds else 0.0
+    return Rate(case.name, trials, hits, clopper_pearson(hits, trials), mean, limit, passed)
+
+
+def _trial(case: Case, turns: int, seed: int) -> tuple[str, int]:
+    """Run one trial of base against itself, or against itself with the planted delay; no pilot, no confirmation."""
+    import okosu
+    from okosu.cli._conduct import PAD_ALLOWANCE
+    from okosu.records.types import TRY_SCHEMA, Envelope, Tool
+    from okosu.trial.arms import BASE, Arm
+    from okosu.trial.plan import Options, Plan
+    from okosu.trial.rounds import Rounds, StageRun
+    from okosu.trial.runs import ProcessRunner, environment_bytes
+    from okosu.trial.session import Reference, Session
+
+    options = Options(
+        command=["/bin/sh", "-c", LOOP.format(turns=turns)],
+        seed=seed,
+        min_effect=0.0,
+        max_rounds=ROUNDS,
+        timeout_s=60.0,
+    )
+    plan = Plan(options=options, k=1, pad_to=environment_bytes() + PAD_ALLOWANCE, timeout_s=60.0)
+    session = Session(
+        Envelope(schema=TRY_SCHEMA, tool=Tool("okosu", okosu.__version__, ""), machine={}, plan={}), None, plan
+    )
+    runner = ProcessRunner(options, [], pad_to=plan.pad_to)
+    base = Arm(BASE, "base")
+    first = [runner.run(base, pad=0, sample=False, timeout_s=60.0) for _ in range(3)]
+    session.pilots[BASE] = first[-1].measurement
+    session.reference = Reference(0, None, first[-1].digest)
+    plan.base_s = min(r.measurement.wall_ns for r in first) / 1e9
+    extra = [f"--delay={plan.base_s * case.slow:.6f}"] if case.slow else []
+    other = Arm("other", "user", extra=extra)
+    plan.arms = [base, other]
+    judged = Rounds(session, runner, {}, _Quiet()).run(StageRun("screening", [other], 1, 1e9))["other"]
+    return judged.verdict, judged.rounds
+
+
+class _Quiet:
+    def stage(self, stage: str, arms: list[str]) -> None:
+        """See Watcher.stage."""
+
+    def running(self, arm: str, number: int) -> None:
+        """See Watcher.running."""
+
+    def round_done(self, number: int, judgements: object, left_s: float) -> None:
+        """See Watcher.round_done."""
+
+
+def _line(rate: Rate) -> str:
+    low, high = (100 * x for x in rate.interval)
+    kept = "ok" if rate.passed else "FAILED"
+    when = f", mean round {rate.rounds:.0f}" if rate.hits else ""
+    return (
+        f"{rate.case:<14} {rate.hits:>3} of {rate.trials} ended in a verdict "
+        f"({low:.0f}–{high:.0f} %{when}); {rate.limit}: {kept}"
+    )
+
+
+def _write(destination: str, rates: list[Rate]) -> None:
+    import json
+    from pathlib import Path
+
+    text = json.dumps({"schema": "okosu.selftest/1", "rates": [asdict(rate) for rate in rates]}, indent=1)
+    if destination == "-":
+        print(text)
+    else:
+        Path(destination).write_text(text + "\n")

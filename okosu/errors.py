@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three-part error of every okosu command: what happened, why, and what to do about it."""
+
+from __future__ import annotations
+
+TOOL_ERROR = 1
+USAGE_ERROR = 2
+EXPECT_NOT_MET = 3
+LAUNCHER_FAILED = 125
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+INTERRUPTED = 130
+
+
+class OkosuError(Exception):
+    """A failure that a person can act on.
+
+    `what`, `why` and `fix` are single sentences without a final stop; `status` is the exit status of the command.
+    """
+
+    def __init__(self, what: str, why: str = "", fix: str = "", status: int = TOOL_ERROR) -> None:
+        super().__init__(what)
+        self.what, self.why, self.fix, self.status = what, why, fix, status
+
+    def __str__(self) -> str:
+        lines = [f"okosu: {self.what}"]
+        if self.why:
+            lines.append(f"  why: {self.why}")
+        if self.fix:
+            lines.append(f"  fix: {self.fix}")
+        return "\n".join(lines)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every lever says of itself. Names, values and texts come from the launcher; C applies, Python judges."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from okosu.machine.model import Machine
+from okosu.machine.program import Program
+from okosu.records.measurement import Measurement
+from okosu.records.types import Proof
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a lever can be tried here; if not, why not and what would change it (a command where there is one)."""
+
+    ok: bool
+    why: str = ""
+    fix: str = ""
+
+
+class Lever(ABC):
+    """One lever. A subclass is one file in okosu/levers, found by directory scan; `name` is its row in okosu-run."""
+
+    name: ClassVar[str]
+    excludes: ClassVar[frozenset[str]] = frozenset()
+    """Names of levers that it cannot be stacked with."""
+    observes: ClassVar[frozenset[str]] = frozenset()
+    """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
+
+    @abstractmethod
+    def needs(self, machine: Machine) -> Availability:
+        """Say whether this machine allows the lever at all."""
+
+    @abstractmethod
+    def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
+        """Return the arms to try: each a list of alternative values, of which the first whose proof holds is taken.
+
+        `base` is a pilot run without levers, or null before there is one. [] when the program leaves nothing to try.
+        """
+
+    @abstractmethod
+    def loads_preload(self, value: str, program: Program) -> bool:
+        """Say whether the value works through the preload library (it is then judged against the placebo too)."""
+
+    @abstractmethod
+    def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+        """Judge from one run whether the value took effect.
+
+        `base` is a pilot run of base; `pilot` the (sampled) pilot run of this arm, null while judging the pilot itself.
+        """

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing record files: one JSON envelope, replaced as a whole, so that a crash loses nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import shlex
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from okosu.errors import OkosuError
+from okosu.records.salvage import salvage_bytes, whole_text
+from okosu.records.types import Envelope
+
+_VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 1}
+_BYTE = re.compile(r" \(byte (\d+)\)$")
+_NAME_LENGTH = 40
+
+
+class _Head(msgspec.Struct):
+    """As much of a file as tells who wrote it, whatever its version."""
+
+    schema: Any = None
+    tool: Any = None
+
+
+def default_path(kind: str, subject: str) -> Path:
+    """Return a path that does not exist yet: $XDG_STATE_HOME/okosu/KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
+
+    `kind` is "try", "bench" or "reproduce"; `subject` is a command line, of which the program's name is taken.
+    """
+    # The XDG specification says to ignore a relative path.
+    home = Path(os.environ.get("XDG_STATE_HOME", ""))
+    folder = (home if home.is_absolute() else Path.home() / ".local" / "state") / "okosu"
+    try:
+        words = shlex.split(subject)
+    except ValueError:
+        words = subject.split()
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(words[0]).name if words else "")[:_NAME_LENGTH].strip("._")
+    stem = f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{name or 'program'}"
+    paths = (folder / f"{stem}{suffix}.json" for suffix in itertools.chain([""], (f"-{n}" for n in itertools.count(2))))
+    return next(path for path in paths if not os.path.lexists(path))
+
+
+def write(envelope: Envelope, path: Path) -> None:
+    """Replace `path` by the envelope (mode 0644) in one step; OkosuError, and the old file untouched, if that fails.
+
+    An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
+    """
+    data = msgspec.json.format(msgspec.json.encode(envelope), indent=1) + b"\n"
+    try:
+        check_columns(msgspec.json.decode(data, type=Envelope))
+    except msgspec.ValidationError as error:
+        raise OkosuError(
+            f"{path} not written",
+            f"the records could not be read back: {error}",
+            "report this as a bug of okosu, with the command line",
+        ) from error
+    try:
+        replace(path, data)
+    except OSError as error:
+        raise OkosuError(
+            f"{path} not written",
+            f"{error.strerror or error}",
+            "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to",
+        ) from error
+
+
+def replace(path: Path, data: bytes) -> None:
+    # A link is kept and its target replaced; a device or pipe would be destroyed by the rename, so it is refused.
+    path = path.resolve()
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(0, "it is there already and is not a regular file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+    # The rename itself must reach the disk too, or a power cut brings the old file back.
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read(path: Path) -> Envelope:
+    """Return what the file holds. OkosuError (status 1) if it is missing, damaged, of another version or not ours."""
+    data = _bytes(path)
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        _check_version(path, head)
+        envelope = msgspec.json.decode(data, type=Envelope)
+        check_columns(envelope)
+    except msgspec.ValidationError as error:
+        raise OkosuError(
+            f"{path} does not hold what its schema says",
+            f"{error}",
+            "use the file as okosu wrote it; if nobody changed it, report this as a bug of okosu",
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _damaged(path, data, error) from error
+    return envelope
+
+
+def read_damaged(path: Path) -> Envelope:
+    """Return what is whole of a file that was cut or overwritten in part; OkosuError if nothing can be saved.
+
+    The result is never `finished`; it lacks every record after the damage, and the verdicts if those follow it.
+    """
+    data = _bytes(path)
+    saved = salvage_bytes(data)
+    if saved is None:
+        raise OkosuError(
+            f"nothing can be saved of {path}",
+            "tool, machine and plan must be whole, and they are not (or it is no records file)",
+            "restore the file from a copy, or measure again",
+        )
+    return saved
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        shown = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+        raise OkosuError(
+            f"{path} cannot be read",
+            f"{error.strerror or error}",
+            f"`okosu try` prints the path of its records when it starts; by default they are in {shown}/okosu",
+        ) from error
+
+
+def _damaged(path: Path, data: bytes, error: Exception) -> OkosuError:
+    if not data.strip():
+        return OkosuError(
+            f"{path} is empty", "it holds not one byte of a record", "restore it from a copy, or measure again"
+        )
+    at, why = _where(data, error)
+    saved = salvage_bytes(data)
+    if saved is None:
+        # Whoever passes an unrelated file must not be told that their records are lost.
+        looks_ours = b'"okosu.' in data[:200]
+        return OkosuError(
+            f"{path} is damaged at byte {at} of {len(data)}" if looks_ours else f"{path} is not a records file",
+            f"{why}; nothing before that place can be saved" if looks_ours else f"{why} at byte {at}",
+            "restore it from a copy, or measure again" if looks_ours else "name a file that okosu wrote",
+        )
+    count = len(saved.records)
+    return OkosuError(
+        f"{path} is damaged at byte {at} of {len(data)}",
+        f"{why}; the plan and {count} record{'' if count == 1 else 's'} before that place are whole",
+        f"okosu report --salvage {shlex.quote(str(path))} shows what is whole; a copy of the original shows all",
+    )
+
+
+def _where(data: bytes, error: Exception) -> tuple[int, str]:
+    """Return the byte of the damage and what it is."""
+    text = str(error)
+    if isinstance(error, RecursionError):
+        return 0, "it is nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return len(whole_text(data).encode()), "it is not UTF-8"
+    if "truncated" in text:
+        return len(data), "it ends in the middle of a value (cut short, or copied while it was written)"
+    found = _BYTE.search(text)
+    reason = _BYTE.sub("", text).removeprefix("JSON is malformed: ")
+    return (int(found[1]) if found else 0), f"it is not JSON there: {reason}"
+
+
+def _check_version(path: Path, head: _Head) -> None:
+    name, _, version = head.schema.partition("/") if isinstance(head.schema, str) else ("", "", "")
+    known = _VERSIONS.get(name)
+    if known is None:
+        if isinstance(head.schema, str):
+            why = f"its schema is {head.schema[:80]!r}, and okosu writes {', '.join(_VERSIONS)}"
+        else:
+            why = "it names no schema"
+        raise OkosuError(f"{path} is not a records file", why, "name a file that `okosu try` or `okosu bench` wrote")
+    if version != str(known):
+        tool = head.tool if isinstance(head.tool, dict) else {}
+        writer = f"okosu {str(tool['version'])[:40]}" if "version" in tool else "another version of okosu"
+        raise OkosuError(
+            f"{path} has the schema {head.schema[:80]}, and this okosu reads {name}/{known}",
+            f"it was written by {writer}",
+            f"read it with {writer if 'version' in tool else 'the version that wrote it'}"
+            " (pip install --upgrade okosu for the newest)",
+        )
+
+
+def check_columns(envelope: Envelope) -> None:
+    """Raise msgspec.ValidationError, naming the field, where a record's columns do not belong together."""
+    for index, record in enumerate(envelope.records):
+        count = len(record.samples)
+        for column in ("order", "rounds", "predecessor"):
+            length = len(getattr(record, column))
+            if length not in (0, count):
+                raise msgspec.ValidationError(
+                    f"Expected {count} values, one for each sample, got {length} - at `$.records[{index}].{column}`"
+                )
+        if bool(record.lever) == bool(record.variant):
+            raise msgspec.ValidationError(
+                f"Expected exactly one of `lever` and `variant` to be set - at `$.records[{index}]`"
+            )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schemas of the record files, generated from the types: `python -m okosu.records.schema --write`."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from okosu.records.types import RECORD_SCHEMA, TRY_SCHEMA, Envelope, Record
+
+FOLDER = Path(__file__).resolve().parents[2] / "schemas"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def generate() -> dict[str, str]:
+    """Return the text of each schema by its file's name, e.g. "okosu.try-1.json"."""
+    record = msgspec.json.schema(Record)
+    envelope = msgspec.json.schema(Envelope)
+    # One type serves every kind of file; each kind's schema admits its own name only.
+    envelope["$defs"]["Envelope"]["properties"]["schema"] = {"enum": [TRY_SCHEMA]}
+    return {_file(name): _text(name, schema) for name, schema in ((RECORD_SCHEMA, record), (TRY_SCHEMA, envelope))}
+
+
+def _file(name: str) -> str:
+    return name.replace("/", "-") + ".json"
+
+
+def _text(name: str, schema: dict[str, Any]) -> str:
+    identity = "urn:" + name.replace(".", ":").replace("/", ":")
+    schema = {"$schema": _DIALECT, "$id": identity, "title": name, **schema}
+    for definition in schema["$defs"].values():
+        definition["description"] = inspect.cleandoc(definition["description"])
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the schemas, or name on stdout those that are out of date (exit status 1)."""
+    parser = argparse.ArgumentParser(description="Check or write the JSON Schemas of the record files.")
+    parser.add_argument("--write", action="store_true", help="write schemas/ of this checkout")
+    arguments = parser.parse_args(argv)
+    stale = False
+    for name, text in generate().items():
+        path = FOLDER / name
+        if arguments.write:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(path)
+            stale = True
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

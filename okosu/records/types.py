@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record types of okosu: what is stored of every measurement, on whatever platform it was made."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+RECORD_SCHEMA = "okosu.record/1"
+TRY_SCHEMA = "okosu.try/1"
+
+
+class Tool(msgspec.Struct, frozen=True):
+    """Which okosu wrote the file, and when (ISO 8601, UTC)."""
+
+    name: str
+    version: str
+    started: str
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """Whether a lever's effect was read back from the program, and what was read."""
+
+    holds: bool
+    text: str
+    values: dict[str, float] = {}
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """The samples of one metric of one arm in one stage of one run of the tool.
+
+    `samples[i]` was taken by the `order[i]`-th process that the tool started, in round `rounds[i]`; `predecessor[i]`
+    is the
+    arm that ran just before it ("" for the first). Exactly one of `lever` and `variant` is not empty.
+    """
+
+    schema: Literal["okosu.record/1"] = RECORD_SCHEMA
+    tool: str
+    machine: str
+    platform: Literal["native", "uml", "qemu", "verilator"] = "native"
+    subject: str
+    lever: str = ""
+    variant: str = ""
+    stage: Literal["pilot", "screening", "confirmation", "bench"] = "screening"
+    metric: str
+    unit: str
+    samples: list[float] = []
+    order: list[int] = []
+    rounds: list[int] = []
+    predecessor: list[str] = []
+    seed: int = 0
+    proof: Proof | None = None
+    note: str = ""
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """What is concluded of one arm. `ratio` is t_arm / t_base: below 1 is faster.
+
+    `verdict` is one of FASTER, SLOWER, SAME, UNRESOLVED, NOT CONFIRMED, NOT APPLIED, WRONG OUTPUT, UNAVAILABLE; ratio
+    and
+    interval are null where nothing could be measured.
+    """
+
+    arm: str
+    verdict: str
+    options: list[str] = []
+    """Options of okosu-run that make this arm."""
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    ratio_of_sums: float | None = None
+    rounds: int = 0
+    ties: int = 0
+    proof: str = ""
+    applied: bool = False
+    stage: Literal["screening", "confirmation"] = "screening"
+    confirmed: bool | None = None
+    """True or false after confirmation on fresh rounds; null where there was none."""
+    carry_over: bool = False
+    headline: bool = False
+    """The arm that is recommended: its ratio is the one to quote."""
+    why: str = ""
+    fix: str = ""
+    rounds_needed: int | None = None
+    minutes_needed: float | None = None
+
+
+class Envelope(msgspec.Struct, kw_only=True):
+    """A whole records file: who measured, on what machine, to what plan, what came out."""
+
+    schema: Literal["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]
+    tool: Tool
+    machine: dict[str, Any]
+    plan: dict[str, Any]
+    records: list[Record] = []
+    verdicts: list[Verdict] = []
+    finished: bool = False

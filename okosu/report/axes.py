@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the ticks of an axis go: ratios on a logarithmic axis, and times."""
+
+from __future__ import annotations
+
+import math
+
+from okosu.report import formats
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def nice_step(span: float, most: int) -> float:
+    """Return the smallest of 1, 2, 2.5, 5 x 10^n that puts at most `most` steps into span > 0."""
+    power = 10.0 ** math.floor(math.log10(span / most))
+    return next(step * power for step in _STEPS if step * power * most >= span * (1 - 1e-9))
+
+
+def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return round numbers in [low, high], low < high."""
+    step = nice_step(high - low, most)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def ratio_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return round ratios in [low, high], 0 < low < high, for a logarithmic axis; 1 is among them if it is inside.
+
+    Evenly spaced while the range is narrow, else of the series 1, 2, 5 (or 1 alone, where there would be too many).
+    """
+    if high / low < 4:
+        return linear_ticks(low, high, most)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [digit * 10.0**power for power in decades for digit in digits]
+        inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(inside) <= most:
+            break
+    return inside
+
+
+def tick_texts(ticks: list[float]) -> list[str]:
+    """Return the ticks with as many decimals as their steps need, and no more where each is a round number."""
+    texts = [f"{tick:.10g}" for tick in ticks]
+    if len(ticks) > 2 and not math.isclose(ticks[1] - ticks[0], ticks[-1] - ticks[-2], rel_tol=1e-6):
+        return texts
+    decimals = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
+    return [f"{tick:.{decimals}f}" for tick in ticks]
+
+
+def scaled(ticks: list[float], unit: str) -> tuple[list[str], str]:
+    """Return the texts of ticks that are samples in `unit`, and the name of the unit they are then in."""
+    one, name = formats.scale(max((abs(tick) for tick in ticks), default=0.0), unit)
+    texts = tick_texts([tick / one for tick in ticks])
+    return [formats.count(float(text)) if "." not in text and "e" not in text else text for text in texts], name
+
+
+def padded(values: list[float], share: float = 0.06, least: float = 0.0) -> tuple[float, float]:
+    """Return the range of the values with a margin; at least `least` wide, centred."""
+    low, high = min(values), max(values)
+    if high - low < least:
+        middle = (low + high) / 2
+        low, high = middle - least / 2, middle + least / 2
+    margin = (high - low) * share or abs(high) * share or 1.0
+    return low - margin, high + margin

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a report that only state: machine, state over time, plan, explaining metrics, all records."""
+
+from __future__ import annotations
+
+import json
+from statistics import median, quantiles
+from typing import Any
+
+from okosu.report import formats
+from okosu.report.model import BASE, EXPLAINING, STAGES, Trial
+
+_STATE = ("state_before", "state_after", "state_rounds")
+_LABELS = {"cpu": "CPU time", "rss": "peak memory", "minflt": "page faults", "nvcsw": "voluntary switches", "nivcsw": "involuntary switches"}
+_PLAN = (
+    ("seed", "seed of the random order"), ("budget_s", "budget"), ("k", "arms that count (K)"), ("alpha", "error level α"),
+    ("min_effect", "smallest effect of interest δ"), ("metric", "metric"), ("pattern", "pattern of the metric"),
+    ("better", "better is"), ("base_s", "base, from the pilot"), ("timeout_s", "timeout of a run"),
+    ("warm_kb", "warm memory"), ("warm_why", "why memory is warmed"), ("pad_to", "environment padded to"),
+    ("pad", "environment padded"), ("proof_mode", "effect proof taken"), ("check", "output judged by"),
+    ("stdin", "standard input"), ("prepare", "before each run"), ("conclude", "after each run"),
+    ("children", "children inherit levers"), ("max_rounds", "rounds at most"), ("placebo", "placebo arm"),
+    ("commands", "commands"),
+)  # fmt: skip
+_LONG = 400
+
+
+def flat(source: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested facts as (dotted name, text), in their order; what is empty or too long is shortened, never dropped."""
+    found: list[tuple[str, str]] = []
+    for key, value in source.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict) and value:
+            found += flat(value, f"{name}.")
+        else:
+            found.append((name, _text(key, value)))
+    return found
+
+
+def _text(key: str, value: Any) -> str:
+    if value is None or value == "" or value == [] or value == {}:
+        return formats.DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        if str(key).endswith("_kb"):
+            return formats.quantity(value / 1024, "MiB")
+        if isinstance(value, float) and not (value.is_integer() and abs(value) < 1e15):
+            return f"{value:.6g}"
+        return str(int(value)) if abs(value) < 1e4 else formats.count(value)
+    if isinstance(value, list):
+        plain = all(isinstance(item, (str, int, float)) for item in value)
+        text = ", ".join(str(item) for item in value) if plain else "; ".join(_item(item) for item in value)
+    else:
+        text = str(value)
+    return formats.shorten(text, _LONG)
+
+
+def _item(item: Any) -> str:
+    if isinstance(item, dict):
+        return " ".join(f"{key} {_text(key, value)}" for key, value in item.items())
+    return json.dumps(item)
+
+
+def machine(trial: Trial) -> list[tuple[str, str]]:
+    """Return the facts of the machine, without its state over time."""
+    return flat({key: value for key, value in trial.envelope.machine.items() if key not in _STATE})
+
+
+def state(trial: Trial) -> list[tuple[str, str, str]]:
+    """Return (name, before, after) of the machine's state; before and after are the first and last round if need be."""
+    source = trial.envelope.machine
+    before, after = source.get("state_before"), source.get("state_after")
+    series = source.get("state_rounds")
+    steps = [item for item in series if isinstance(item, dict)] if isinstance(series, list) else []
+    stages = {"stage", "round"}
+    if not isinstance(before, dict):
+        before = {key: value for key, value in steps[0].items() if key not in stages} if steps else {}
+    if not isinstance(after, dict):
+        after = {key: value for key, value in steps[-1].items() if key not in stages} if steps else {}
+    one, other = dict(flat(before)), dict(flat(after))
+    return [(key, one.get(key, formats.DASH), other.get(key, formats.DASH)) for key in {**one, **other}]
+
+
+def plan(trial: Trial) -> list[tuple[str, str]]:
+    """Return what was fixed before the first round, in words."""
+    source = {**trial.options, **trial.plan}
+    found = []
+    for key, label in _PLAN:
+        value = source.get(key)
+        if value is None or value in ("", [], {}):
+            continue
+        if key == "warm_kb" and value == 0:
+            found.append((label, "no"))
+        elif key in ("budget_s", "timeout_s", "base_s") and isinstance(value, (int, float)):
+            found.append((label, formats.quantity(value, "s")))
+        elif key == "min_effect" and isinstance(value, (int, float)):
+            found.append((label, formats.setting(value)))
+        elif key == "pad_to":
+            found.append((label, f"{value} bytes and a draw of 0 to 4095 more each round"))
+        else:
+            found.append((label, _text(key, value)))
+    for stage in STAGES:
+        if count := len(trial.samples(stage, BASE, trial.metric)):
+            found.append((f"rounds of {stage}", str(count)))
+    return found
+
+
+def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, str, list[tuple[str, str]]]]]:
+    """Return (column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's median in the same stage)."""
+    metrics = [m for m in EXPLAINING if m != trial.metric and any(key[2] == m for key in trial.records)]
+    found = []
+    for arm in trial.arms:
+        for stage in STAGES:
+            if any((stage, arm.name, metric) in trial.records for metric in metrics):
+                found.append((arm.name, stage, [_cell(trial, stage, arm.name, metric) for metric in metrics]))
+                # One row an arm: fresh rounds are shown where it ran in no other.
+                break
+    return [_LABELS[metric] for metric in metrics], found
+
+
+def _cell(trial: Trial, stage: str, arm: str, metric: str) -> tuple[str, str]:
+    mine = list(trial.samples(stage, arm, metric).values())
+    if not mine:
+        return formats.DASH, ""
+    unit = trial.records[stage, arm, metric].unit
+    base = list(trial.samples(stage, BASE, metric).values())
+    text = formats.quantity(median(mine), unit)
+    if arm == BASE or not base or not median(base):
+        return text, ""
+    ratio = median(mine) / median(base)
+    return text, "same" if abs(ratio - 1) < 0.005 else f"× {formats.significant(ratio)}"
+
+
+def all_records(trial: Trial) -> list[dict[str, str]]:
+    """Return one row for each record of the file, whatever its kind, with quartiles of its samples."""
+    found = []
+    for record in trial.envelope.records:
+        low, middle, high = _quartiles(record.samples)
+        found.append(
+            {
+                "arm": record.lever or record.variant, "stage": record.stage, "metric": record.metric,
+                "platform": record.platform, "samples": str(len(record.samples)), "note": record.note,
+                "median": formats.DASH if middle is None else formats.quantity(middle, record.unit),
+                "quartiles": formats.DASH if low is None or high is None
+                else f"{formats.quantity(low, record.unit)} {formats.DASH} {formats.quantity(high, record.unit)}",
+            }  # fmt: skip
+        )
+    return found
+
+
+def _quartiles(samples: list[float]) -> tuple[float | None, float | None, float | None]:
+    if len(samples) < 2:
+        one = samples[0] if samples else None
+        return one, one, one
+    low, middle, high = quantiles(samples, n=4, method="inclusive")
+    return low, middle, high

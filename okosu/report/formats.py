@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as a person reads them: no more digits than the measurement carries, and a unit that fits the size."""
+
+from __future__ import annotations
+
+import math
+from unicodedata import category
+
+DASH = "–"
+_THIN = "\N{NARROW NO-BREAK SPACE}"
+_SCALES = {
+    "s": ((600.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs"), (0.0, 1e-9, "ns")),
+    "MiB": ((1024.0**2, 1024.0**2, "TiB"), (1024.0, 1024.0, "GiB"), (1.0, 1.0, "MiB"), (0.0, 1 / 1024, "KiB")),
+}
+"""Unit of a record -> (from which size, what one is, its name), the largest first."""
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return the value with so many significant digits, never in exponent form between 1e-6 and 1e15."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    size = math.floor(math.log10(abs(value)))
+    if not -6 <= size < 15:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - size)}f}"
+
+
+def ratio_decimals(interval: tuple[float, float] | None) -> int:
+    """Return how many decimals a ratio deserves: two significant digits of its interval's width, within 2 to 5."""
+    width = interval[1] - interval[0] if interval else 0.0
+    if not 0 < width < math.inf:
+        return 3
+    return min(5, max(2, 1 + math.ceil(-math.log10(width))))
+
+
+def ratio(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """Return a ratio with the decimals that its interval allows, or a dash."""
+    return DASH if value is None else f"{value:.{ratio_decimals(interval)}f}"
+
+
+def bounds(interval: tuple[float, float] | None) -> str:
+    """Return an interval such as "0.641 – 0.674", or a dash."""
+    if interval is None:
+        return DASH
+    decimals = ratio_decimals(interval)
+    return f"{interval[0]:.{decimals}f}{_THIN}{DASH}{_THIN}{interval[1]:.{decimals}f}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Return 0.0125 as "1.3 %"; `digits` are significant ones, and at least one stands for anything not zero."""
+    size = math.floor(math.log10(abs(share * 100))) if share else 0
+    return f"{share * 100:.{min(3, max(0, digits - 1 - size))}f}{_THIN}%"
+
+
+def setting(share: float) -> str:
+    """Return a share that somebody chose, with no digit more than they gave: 0.01 as "1 %"."""
+    return f"{share * 100:.6g}{_THIN}%"
+
+
+def count(value: float) -> str:
+    """Return a count with its thousands apart: 1 049 112."""
+    return f"{round(value):,}".replace(",", _THIN)
+
+
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """Return (what one is, its name) of the unit in which a sample of this size reads best; (1, unit) if it has but one."""
+    if value == 0:
+        return 1.0, unit
+    for least, one, name in _SCALES.get(unit, ()):
+        if abs(value) >= least:
+            return one, name
+    return 1.0, unit
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return a sample in its unit: times and sizes are scaled, counts are grouped, any other unit is left as it is."""
+    one, name = scale(value, unit)
+    if unit in ("faults", "switches"):
+        return count(value)
+    whole = abs(value) >= 1e5 and float(value).is_integer() and one == 1
+    text = count(value) if whole else significant(value / one)
+    return f"{text}{_THIN}{name}" if name else text
+
+
+def duration(seconds: float) -> str:
+    """Return a planned time as it would be typed: 90s, 10m, 2h."""
+    for one, name in ((3600, "h"), (60, "m")):
+        if seconds >= one and seconds % one == 0:
+            return f"{seconds / one:g}{name}"
+    return f"{seconds:g}s"
+
+
+def shorten(text: str, most: int) -> str:
+    """Return the text, with its middle left out where it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters (those that turn the direction of writing too) made visible."""
+    return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

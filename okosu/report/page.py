@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts a report together: every text and chart of each records file, laid out by the templates beside this file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import okosu
+from okosu.errors import OkosuError
+from okosu.records.types import Envelope
+from okosu.report import charts, commands, facts, formats, model, story
+from okosu.report.model import BASE, STAGES, Arm, Trial
+
+_HERE = Path(__file__).parent
+_KINDS = {"base": "the program as it is", "placebo": "preload library loaded, inert", "user": "your own variant"}
+
+
+def render(files: Sequence[tuple[Path, Envelope, str]]) -> str:
+    """Return the page for (path, what it holds, a remark such as "salvaged" or "") in turn.
+
+    The same files give the same bytes. OkosuError if jinja2 or matplotlib is not installed.
+    """
+    try:
+        import jinja2
+    except ImportError as error:
+        raise OkosuError("okosu report needs jinja2", f"{error}", "pip install 'okosu[report]'") from error
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, finalize=lambda v: formats.printable(v) if type(v) is str else v,
+    )  # fmt: skip
+    safe = jinja2.utils.markupsafe.Markup
+    style, script = ((_HERE / name).read_text(encoding="utf-8").strip() for name in ("report.css", "report.js"))
+    sections = [_section(i, path, model.load(held), remark) for i, (path, held, remark) in enumerate(files, 1)]
+    for section in sections:
+        _mark_safe(section, safe)
+    title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
+    return environment.get_template("template.html.j2").render(
+        title=formats.shorten(title, 80), sections=sections, style=safe(style), script=safe(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), version=okosu.__version__,
+    )  # fmt: skip
+
+
+def _mark_safe(section: dict[str, Any], safe: Any) -> None:
+    """Let the charts, which are markup made and escaped here, pass the template's escaping."""
+    for chart in section["charts"]:
+        section["charts"][chart] = safe(section["charts"][chart])
+    for arm in section["arms"]:
+        for chart in arm["charts"]:
+            chart["svg"] = safe(chart["svg"])
+
+
+def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any]:
+    key = f"s{index}"
+    envelope = trial.envelope
+    carried = trial.by_predecessor()
+    labels, explained = facts.explaining(trial)
+    unit = _unit(trial)
+    measured = {arm.name for arm in trial.arms if arm.name != BASE and any(trial.pairs(s, arm.name) for s in STAGES)}
+    drawn = {}
+    if rows := _estimates(trial):
+        words = story.directions(trial.metric)
+        drawn["forest_wide"] = charts.forest(rows, trial.delta, words, f"{key}-forest", charts.WIDE)
+        drawn["forest_narrow"] = charts.forest(rows, trial.delta, words, f"{key}-forest-narrow", charts.NARROW)
+    if carried:
+        drawn["carry_wide"] = charts.carry(carried, unit, f"{key}-carry", charts.WIDE)
+        drawn["carry_narrow"] = charts.carry(carried, unit, f"{key}-carry-narrow", charts.NARROW)
+    return {
+        "key": key,
+        "file": path.name,
+        "kind": envelope.schema,
+        "is_trial": envelope.schema.startswith("okosu.try/"),
+        "subject": " ".join(trial.command) or path.name,
+        "headline": story.headline(trial),
+        "unfinished": "" if envelope.finished else f"unfinished: {trial.rounds()} rounds",
+        "remark": remark,
+        "rows": story.rows(trial),
+        "level": story.level(trial, trial.comparisons("screening")),
+        "delta": formats.setting(trial.delta),
+        "alpha": formats.setting(trial.alpha),
+        "k": trial.comparisons("screening"),
+        "noun": story.noun(trial),
+        "tool": envelope.tool,
+        "charts": drawn,
+        "arms": [_arm(trial, arm, f"{key}-a{i}", unit) for i, arm in enumerate(trial.arms) if arm.name in measured],
+        "carry": [
+            (arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()
+        ],
+        "explain_labels": labels,
+        "explain": explained,
+        "machine": facts.machine(trial),
+        "state": facts.state(trial),
+        "plan": facts.plan(trial),
+        "records": facts.all_records(trial),
+        "again": commands.again(trial),
+        "revalidate": commands.revalidate(path),
+    }
+
+
+def _unit(trial: Trial) -> str:
+    return next((r.unit for (_, _, metric), r in trial.records.items() if metric == trial.metric), "")
+
+
+def _estimates(trial: Trial) -> list[charts.Estimate]:
+    """Return the rows of the forest: the verdicts' own numbers, and for arms without one what their rounds say so far."""
+    found = []
+    for arm, row in ((arm, row) for row in story.rows(trial) for arm in trial.arms if arm.name == row.arm):
+        if arm.verdict is not None:
+            ratio, interval = arm.verdict.ratio, arm.verdict.interval
+        else:
+            pairs = trial.pairs("screening", arm.name)
+            ratio, interval = (math.exp(median(p.x for p in pairs)) if pairs else None), None
+        if ratio is not None and ratio > 0:
+            positive = interval if interval and interval[0] > 0 else None
+            found.append(charts.Estimate(arm.name, ratio, positive, row.tone, row.fresh))
+    return found
+
+
+def _arm(trial: Trial, arm: Arm, key: str, unit: str) -> dict[str, Any]:
+    phases = []
+    for stage in STAGES:
+        if pairs := trial.pairs(stage, arm.name):
+            found = model.running(pairs, trial.comparisons(stage), trial.alpha)
+            phases.append(charts.Phase(stage, pairs, found))
+    verdict = arm.verdict
+    record = next((r for (_, name, _), r in reversed(trial.records.items()) if name == arm.name and r.proof), None)
+    proof = record.proof if record else None
+    drawn = [
+        {"svg": charts.rounds(phases, trial.delta, f"{key}-ratio", arm.name), "caption": "Ratio to base, by round"},
+        {"svg": charts.times(phases, unit, f"{key}-value", arm.name), "caption": f"{_what(trial)}, by round"},
+    ]
+    return {
+        "key": key,
+        "name": arm.name,
+        "options": " ".join(arm.options),
+        "about": _KINDS.get(arm.kind, ""),
+        "verdict": verdict.verdict if verdict else story.OPEN,
+        "summary": _summary(trial, arm, phases),
+        "proof": proof.text if proof else verdict.proof if verdict else "",
+        "proof_holds": proof.holds if proof else bool(verdict and verdict.applied),
+        "proof_values": facts.flat(dict(proof.values)) if proof else [],
+        "charts": drawn,
+    }
+
+
+def _what(trial: Trial) -> str:
+    names = {"wall": "Time", "cpu": "CPU time", "rss": "Peak memory", "judged": "Value"}
+    return names.get(trial.metric, trial.metric)
+
+
+def _summary(trial: Trial, arm: Arm, phases: list[charts.Phase]) -> list[str]:
+    """Return a sentence for each stage: the median ratio and its interval, and the ratio of sums."""
+    said = []
+    for phase in phases:
+        last = phase.running[-1] if phase.running else None
+        interval = (last.low, last.high) if last else None
+        ratio = math.exp(median(pair.x for pair in phase.pairs))
+        sums = sum(pair.arm for pair in phase.pairs) / sum(pair.base for pair in phase.pairs)
+        stage = "Fresh rounds" if phase.stage == "confirmation" else "Screening"
+        bounds = formats.bounds(interval) if interval else "no interval yet"
+        wins = sum(pair.x < 0 for pair in phase.pairs)
+        said.append(
+            f"{stage}: median ratio {formats.ratio(ratio, interval)} ({bounds}), below base in {wins} of "
+            f"{len(phase.pairs)} rounds; ratio of sums {formats.ratio(sums, interval)}."
+        )
+    return said

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matplotlib figures as inline SVG: the same bytes each time, the page's own font, colours that follow light and dark."""
+
+from __future__ import annotations
+
+import html
+import io
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from okosu.errors import OkosuError
+
+# Matplotlib wants fixed colours; each of these stands for one of the page's CSS variables and is replaced by it.
+COLOURS = {
+    name: f"#0{i:x}0{i:x}0{i:x}"
+    for i, name in enumerate(("ink", "muted", "line", "band", "base", "arm", "fresh", "paper", "good", "bad"), 1)
+}
+_BY_CODE = {code: f"var(--{name})" for name, code in COLOURS.items()}
+_STYLE = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "axes.edgecolor": COLOURS["line"],
+    "axes.labelcolor": COLOURS["muted"],
+    "axes.labelsize": 11,
+    "axes.linewidth": 1,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "xtick.color": COLOURS["line"],
+    "ytick.color": COLOURS["line"],
+    "xtick.labelcolor": COLOURS["muted"],
+    "ytick.labelcolor": COLOURS["muted"],
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "text.color": COLOURS["ink"],
+    "figure.dpi": 72,
+    "savefig.dpi": 72,
+    "savefig.transparent": True,
+}
+
+
+def _matplotlib() -> Any:
+    try:
+        # Its log speaks of caches and fonts, which is no concern of who reads a report.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
+        import matplotlib
+    except ImportError as error:
+        raise OkosuError(
+            "okosu report needs matplotlib", f"{error}", "pip install 'okosu[report]'"
+        ) from error
+    return matplotlib
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Any]:
+    """Yield an empty figure of so many CSS pixels, under okosu's style and not under the user's matplotlibrc."""
+    matplotlib = _matplotlib()
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A name in a script that the measuring font lacks is still drawn by the browser.
+        warnings.simplefilter("ignore")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield Figure(figsize=(width / 72, height / 72), frameon=False)
+
+
+def render(drawn: Any, name: str, label: str) -> str:
+    """Return the figure as an <svg> element. `name` is unique in the page; `label` says in words what is seen."""
+    matplotlib = _matplotlib()
+    buffer = io.StringIO()
+    matplotlib.rcParams["svg.hashsalt"] = name
+    drawn.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    width, height = (round(size * 72) for size in drawn.get_size_inches())
+    body = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")]
+    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<[^>]+>", lambda tag: _tidy(tag[0]), body)
+    body = re.sub(r"\s*\n\s*", "\n", _own_ids(body, name))
+    body = _ungroup(re.sub(r"<defs>\s*</defs>\n?", "", body)).strip()
+    title = html.escape(label)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{title}">\n{body}\n</svg>'
+    )
+
+
+def _tidy(tag: str) -> str:
+    """Return a tag on one line, with page colours and font, and coordinates cut to a hundredth of a pixel."""
+    tag = re.sub(r"\s+", " ", tag.replace("xlink:href", "href"))
+    tag = re.sub(r" transform=\"rotate\(-0 [^\"]*\"| font-family: [^;\"]*;", "", tag)
+    tag = re.sub(r"#(0[0-9a-f])\1\1", lambda code: _BY_CODE.get(code[0], code[0]), tag)
+    return re.sub(r"(\.\d\d)\d+", r"\1", tag)
+
+
+def _ungroup(body: str) -> str:
+    """Drop groups without attributes: they say nothing, and matplotlib writes several around each mark."""
+    said: list[bool] = []
+
+    def keep(found: re.Match[str]) -> str:
+        if found[0].startswith("</"):
+            return found[0] if said.pop() else ""
+        said.append(found[1] != "")
+        return found[0] if said[-1] else ""
+
+    return re.sub(r"<g([^>]*)>\n?|</g>\n?", keep, body)
+
+
+def _own_ids(body: str, name: str) -> str:
+    """Drop the ids that nothing refers to, and make the others unique in the page."""
+    used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", body))
+    wanted = {one or other for one, other in used}
+
+    def keep(found: re.Match[str]) -> str:
+        return f' id="{name}-{found[1]}"' if found[1] in wanted else ""
+
+    body = re.sub(r' id="([^"]+)"', keep, body)
+    return re.sub(r"(url\(#|href=\"#)", rf"\g<1>{name}-", body)

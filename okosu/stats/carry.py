@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carry-over: does an arm slow or speed the run that follows it? Base's time, by what ran before (docs/METHOD.md
+section 6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, erfc, exp, log, sqrt
+from statistics import median
+
+FEWEST = 4
+"""Runs of base after an arm, and after others, below which nothing is said."""
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """Base after `arm` against base after anything else: the ratio of medians, its runs, and a two-sided rank-sum p."""
+
+    arm: str
+    ratio: float
+    runs: int
+    p: float
+
+
+def rank_sum_p(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the two-sided p of the rank-sum test that a and b come from one distribution; mid-ranks for ties.
+
+    Exact by enumeration up to 20,000 splits, else the normal approximation with continuity and tie correction.
+    """
+    pooled = sorted([*a, *b])
+    first: dict[float, int] = {}
+    count: dict[float, int] = defaultdict(int)
+    for i, v in enumerate(pooled):
+        first.setdefault(v, i)
+        count[v] += 1
+    ranks = {v: first[v] + (count[v] + 1) / 2 for v in first}
+    n, m = len(a), len(b)
+    centre = n * (n + m + 1) / 2
+    distance = abs(sum(ranks[v] for v in a) - centre)
+    if comb(n + m, n) <= 20_000:
+        each = [ranks[v] for v in pooled]
+        splits = [abs(sum(s) - centre) for s in combinations(each, n)]
+        return sum(d >= distance - 1e-9 for d in splits) / len(splits)
+    ties = sum(c**3 - c for c in count.values())
+    variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)))
+    if variance == 0:
+        return 1.0
+    return min(1.0, erfc(max(0.0, distance - 0.5) / sqrt(2 * variance)))
+
+
+def _against_others(arm: str, runs: Sequence[tuple[str, float]]) -> CarryOver | None:
+    """Compare base after `arm` with base after anything else; None where either was seen fewer than FEWEST times."""
+    # An arm that is resolved leaves the trial, and the machine drifts: what ran after its last run says nothing of it.
+    last = max(i for i, (p, _) in enumerate(runs) if p == arm)
+    after = [t for p, t in runs if p == arm]
+    other = [t for p, t in runs[:last] if p != arm]
+    if min(len(after), len(other)) < FEWEST:
+        return None
+    return CarryOver(arm, exp(log(median(after)) - log(median(other))), len(after), rank_sum_p(after, other))
+
+
+def by_predecessor(
+    times: Sequence[float], predecessors: Sequence[str], delta: float, alpha: float = 0.05
+) -> list[CarryOver]:
+    """Return the arms after which base's median differs by more than `delta`, beyond noise; runs in order of execution.
+
+    Beyond noise: rank-sum p below alpha over the number of predecessors compared, so that a flag is rarer than alpha
+    where nothing is carried over. The arm farthest from the others is named first, and the others are compared again
+    without it, for it made them look fast or slow; of two that differ both are named, since nobody can tell which it
+    is.
+    """
+    runs = [(p, t) for t, p in zip(times, predecessors, strict=True) if p]
+    found: list[CarryOver] = []
+    tests = 0
+    while True:
+        arms = dict.fromkeys(p for p, _ in runs)
+        compared = [c for c in (_against_others(arm, runs) for arm in arms) if c is not None]
+        tests = tests or len(compared)
+        apart = [c for c in compared if abs(c.ratio - 1) > delta and c.p < alpha / tests]
+        if not apart:
+            return found
+        named = apart if len(compared) == 2 else [max(apart, key=lambda c: abs(log(c.ratio)))]
+        found += named
+        runs = [(p, t) for p, t in runs if p not in {c.arm for c in named}]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arms of a trial: what is compared with base, and which options of okosu-run make each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["base", "placebo", "lever", "user", "stack"]
+
+BASE, PLACEBO, STACK = "base", "placebo", "stack"
+
+
+class Arm(msgspec.Struct, frozen=True):
+    """One arm. `levers` maps lever names to values; `alternatives` are further values to fall back on in the pilot."""
+
+    name: str
+    kind: Kind
+    levers: dict[str, str] = {}
+    env: dict[str, str] = {}
+    alternatives: list[str] = []
+    preload: bool = False
+    """It works through the preload library, so it is judged against the placebo too."""
+    extra: list[str] = []
+    """Further options of okosu-run (--no-fork, --delay=…)."""
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options of okosu-run that make this arm."""
+        made = [f"--{name}={value}" for name, value in self.levers.items()]
+        made += [f"--env={name}={value}" for name, value in self.env.items()]
+        if self.kind == "placebo":
+            made.append("--placebo")
+        return made + self.extra
+
+    def with_value(self, value: str, preload: bool) -> Arm:
+        """Return the arm of a single lever with another of its values."""
+        (lever,) = self.levers
+        return msgspec.structs.replace(
+            self, levers={lever: value}, preload=preload, extra=_extra(lever, value), alternatives=[]
+        )
+
+
+def _extra(lever: str, value: str) -> list[str]:
+    # hugetlb pages are tried only where base's pilot did not fork (Lever.values), which is the word --no-fork wants.
+    return ["--no-fork"] if (lever, value) == ("superpage", "hugetlb") else []
+
+
+def lever_arm(lever: str, values: list[str], preload: bool, alone: bool) -> Arm:
+    """Return the arm of `lever`: the first of `values`, the others as alternatives; `alone` if it is the lever's only
+    arm."""
+    name = lever if alone else f"{lever}={values[0]}"
+    return Arm(name, "lever", {lever: values[0]}, {}, values[1:], preload=preload, extra=_extra(lever, values[0]))
+
+
+def compatible(arm: Arm, others: Iterable[Arm], excludes: dict[str, frozenset[str]]) -> bool:
+    """Say whether `arm` can be stacked with all of `others`: no lever twice, none excluded, no variable set twice."""
+    for other in others:
+        for a in arm.levers:
+            if a in other.levers:
+                return False
+            if any(b in excludes.get(a, frozenset()) or a in excludes.get(b, frozenset()) for b in other.levers):
+                return False
+        if arm.env.keys() & other.env.keys():
+            return False
+    return True
+
+
+def stack(winners: list[Arm], excludes: dict[str, frozenset[str]]) -> Arm | None:
+    """Return the stack of all compatible winners, taken greedily in the order given; None when fewer than two go
+    together."""
+    chosen: list[Arm] = []
+    for arm in winners:
+        if compatible(arm, chosen, excludes):
+            chosen.append(arm)
+    if len(chosen) < 2:
+        return None
+    levers = {name: value for arm in chosen for name, value in arm.levers.items()}
+    env = {name: value for arm in chosen for name, value in arm.env.items()}
+    extra = [option for arm in chosen for option in arm.extra]
+    return Arm(
+        "+".join(arm.name for arm in chosen), "stack", levers, env, preload=any(a.preload for a in chosen), extra=extra
+    )

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pilot: what base does and how long it takes, which arms apply, and the plan that follows. Its times are never
+judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.levers.base import Lever
+from okosu.machine.model import Machine
+from okosu.machine.program import Program
+from okosu.records.types import Proof
+from okosu.stats.eprocess import fewest_rounds
+from okosu.trial import plan as planning
+from okosu.trial.arms import BASE, PLACEBO, Arm, lever_arm
+from okosu.trial.runs import Run, Runner
+from okosu.trial.session import Reference, Session
+from okosu.trial.validity import NOT_APPLIED, UNAVAILABLE, WRONG_OUTPUT, ending, prove, wrong
+
+Say = Callable[[str], None]
+
+WARM_MARGIN = 1.25
+TIMEOUT_FACTOR = 20
+TIMEOUT_LEAST = 30.0
+
+
+class Pilot:
+    """Runs base twice and each arm once (or until one of its alternatives proves its effect), and fixes the plan."""
+
+    def __init__(
+        self,
+        session: Session,
+        runner: Runner,
+        levers: dict[str, Lever],
+        machine: Machine,
+        program: Program,
+        say: Say,
+        fixed: Arm | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session, self.runner, self.levers = session, runner, levers
+        self.machine, self.program, self.say = machine, program, say
+        # The one arm of a revalidation: it goes straight to confirmation.
+        self.fixed, self.clock = fixed, clock
+        self._rss_kb = 0
+        self._number = 0
+
+    def run(self) -> None:
+        """Fill session.plan. OkosuError where base cannot be judged at all or the budget is too small."""
+        session, plan = self.session, self.session.plan
+        begun = self.clock()
+        base = Arm(BASE, "base")
+        plan.arms = [base]
+        self._base(base)
+        for arm in [self.fixed] if self.fixed else self._candidates():
+            self._try(arm)
+        counted = [a for a in plan.arms if a.kind != "base"]
+        if self.fixed and counted:
+            session.confirm_arms = [self.fixed.name]
+        elif any(a.preload for a in counted) or (counted and self.program.preloadable):
+            self._placebo()
+        plan.k = len(counted)
+        if plan.options.warm and self.machine.lazy_memory:
+            plan.warm_kb = int(self._rss_kb * WARM_MARGIN)
+            plan.warm_why = self.machine.lazy_why
+        self._time_overhead()
+        plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
+        plan.pilot_s = self.clock() - begun
+        session.write()
+        if counted:
+            _check_budget(session)
+
+    def _run(self, arm: Arm, sample: bool) -> Run:
+        options = self.session.plan.options
+        run = self.runner.run(arm, pad=0, sample=sample, timeout_s=options.timeout_s or options.budget_s)
+        self.session.add("pilot", self._number, run, None)
+        self._number += 1
+        self._rss_kb = max(self._rss_kb, run.measurement.maxrss_kb)
+        return run
+
+    def _base(self, base: Arm) -> None:
+        plan, session = self.session.plan, self.session
+        first = self._run(base, sample=True)
+        m = first.measurement
+        if m.timed_out:
+            raise OkosuError(
+                f"the program did not end within {m.wall_ns / 1e9:.0f} s",
+                "okosu try compares complete runs, and the first one has to fit the time-out (by default the budget)",
+                "--timeout SECONDS or --budget TIME, or a smaller input",
+            )
+        if not m.traced:
+            plan.proof_mode = "sample"
+            self.say(f"effects are proved once per arm, not in each run: {m.why_untraced}")
+        session.reference = Reference(m.status, m.signal, first.digest)
+        second = self._run(base, sample=False)
+        session.pilots[BASE] = m
+        if why := wrong(second, session.reference, bool(plan.options.check)):
+            raise _unsteady(first, second, why)
+        if (m.status, m.signal) != (0, None):
+            self.say(f"note: base itself ends with {ending(m.status, m.signal)}; every run must do the same")
+        plan.base_s = plan.arm_s[BASE] = second.measurement.wall_ns / 1e9
+
+    def _candidates(self) -> list[Arm]:
+        plan, base = self.session.plan, self.session.pilots[BASE]
+        arms = []
+        for name, wanted in plan.options.levers.items():
+            lever = self.levers[name]
+            available = lever.needs(self.machine)
+            if not available.ok:
+                self._out(name, UNAVAILABLE, available.why, available.fix)
+                continue
+            choices = [[wanted]] if wanted else lever.values(self.machine, self.program, base)
+            if not choices:
+                self._out(name, UNAVAILABLE, f"nothing to try for this program ({self.program.kind})", "")
+            for values in choices:
+                preload = lever.loads_preload(values[0], self.program)
+                arms.append(lever_arm(name, values, preload, alone=len(choices) == 1))
+        arms += [Arm(name, "user", env=env) for name, env in plan.options.user_arms.items()]
+        return arms
+
+    def _try(self, arm: Arm) -> None:
+        """Run the arm with its values in turn until one proves its effect; keep it, or note why it is left out."""
+        whys = []
+        single = arm.kind == "lever"
+        for value in [*arm.levers.values(), *arm.alternatives] if single else [""]:
+            tried = arm
+            if single:
+                (lever,) = arm.levers
+                tried = arm.with_value(value, self.levers[lever].loads_preload(value, self.program))
+            run = self._run(tried, sample=True)
+            why, proof = self._judge(tried, run)
+            if not why:
+                self.session.pilots[arm.name] = run.measurement
+                self.session.plan.arms.append(tried)
+                self.session.plan.arm_s[arm.name] = run.measurement.wall_ns / 1e9
+                if proof is not None:
+                    self.session.proofs[arm.name] = proof
+                return
+            whys.append(why if len(arm.alternatives) == 0 else f"{value}: {why}")
+        verdict = NOT_APPLIED if self._last_proof_failed else WRONG_OUTPUT
+        self._out(arm.name, verdict, "; ".join(whys), "")
+
+    def _judge(self, arm: Arm, run: Run) -> tuple[str, Proof | None]:
+        reference, options = self.session.reference, self.session.plan.options
+        assert reference is not None
+        self._last_proof_failed = False
+        if why := wrong(run, reference, bool(options.check)):
+            return why, None
+        proof = prove(arm, self.levers, run.measurement, self.session.pilots[BASE], None)
+        if proof is not None and not proof.holds:
+            self._last_proof_failed = True
+            return proof.text, proof
+        return "", proof
+
+    def _placebo(self) -> None:
+        placebo = Arm(PLACEBO, "placebo", preload=True)
+        run = self._run(placebo, sample=True)
+        why, _ = self._judge(placebo, run)
+        if why:
+            self._out(PLACEBO, WRONG_OUTPUT, why, "")
+            plan = self.session.plan
+            # What the inert library already breaks, no lever that loads it can be trusted with.
+            for arm in [a for a in plan.arms if a.preload]:
+                self._out(arm.name, WRONG_OUTPUT, f"the preload library alone changes the program: {why}", "")
+            plan.arms = [a for a in plan.arms if not a.preload]
+            return
+        self.session.pilots[PLACEBO] = run.measurement
+        self.session.plan.arms.insert(1, placebo)
+        self.session.plan.arm_s[PLACEBO] = run.measurement.wall_ns / 1e9
+
+    def _time_overhead(self) -> None:
+        plan = self.session.plan
+        begun = self.clock()
+        if plan.warm_kb:
+            self.runner.warm(plan.warm_kb)
+        run = self._run(plan.arms[0], sample=False)
+        plan.overhead_s = max(0.0, self.clock() - begun - run.measurement.wall_ns / 1e9)
+        plan.base_s = plan.arm_s[BASE] = run.measurement.wall_ns / 1e9
+
+    def _out(self, arm: str, verdict: str, why: str, fix: str) -> None:
+        self.session.failures[arm] = (verdict, f"{why}\n{fix}" if fix else why)
+        self.say(f"{arm}: {verdict}: {why}")
+
+
+def _unsteady(first: Run, second: Run, why: str) -> OkosuError:
+    if second.check_failed:
+        return OkosuError(f"base does not pass its check: {why}", "every run must pass it to count", "mend --check CMD")
+    if second.value is None:
+        return OkosuError(
+            f"base's run cannot be judged: {why}", "--metric regex:… reads stdout, then stderr", "mend the pattern"
+        )
+    if first.digest != second.digest:
+        return OkosuError(
+            "the program prints something else each time it runs",
+            "a run counts only if its output is right, and base's output (SHA of stdout) differs between two runs",
+            "--check true (any output will do) or --check CMD (reads the output on stdin, exits 0 if it is right)",
+        )
+    return OkosuError(
+        f"base does not end the same way twice: {why}", "only equal runs can be compared", "a steadier input"
+    )
+
+
+def _check_budget(session: Session) -> None:
+    plan = session.plan
+    need, budget = planning.least_s(plan), plan.options.budget_s
+    if need <= budget:
+        return
+    fit = planning.fitting(plan)
+    few, confirm = fewest_rounds(plan.k, plan.options.alpha), fewest_rounds(min(plan.k, 2), plan.options.alpha)
+    fix = f"--budget {clock(need * 1.1)}"
+    if fit:
+        fix += f", or --levers {','.join(fit)} within this budget"
+    raise OkosuError(
+        f"a budget of {clock(budget)} is too small for {plan.k} arms of {plan.base_s:.3g} s",
+        f"it takes at least {few} rounds to decide and {confirm} to confirm: {clock(need)} in all",
+        fix,
+        USAGE_ERROR,
+    )
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as --budget reads it, rounded up: 45s, 12m, 3h."""
+    if seconds < 90:
+        return f"{max(1, int(seconds + 0.999))}s"
+    if seconds < 5400:
+        return f"{int(seconds / 60 + 0.999)}m"
+    return f"{int(seconds / 3600 + 0.999)}h"

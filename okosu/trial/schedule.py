@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round) so that --resume repeats
+it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from okosu.trial.arms import BASE
+
+
+@dataclass(frozen=True)
+class SubRound:
+    """One base and the arms that pair with it, in the order in which they run; `pad` bytes are added to every
+    environment."""
+
+    number: int
+    """Distinct over the whole stage: what Record.rounds holds."""
+    order: tuple[str, ...]
+    pad: int
+
+
+PAD_RANGE = 4096
+"""One page: the range over which an environment's size can move the stack (Mytkowicz et al., ASPLOS 2009)."""
+
+
+def draw(seed: int, stage: str, number: int, live: list[str], parts: int) -> list[SubRound]:
+    """Return round `number` (0, 1, …) of `stage`: the `live` arms, base apart, dealt at random over `parts` sub-rounds.
+
+    Each sub-round is in uniformly random order with its base anywhere in it; all share one padding.
+    """
+    rng = random.Random(f"{seed}/{stage}/{number}")
+    pad = rng.randrange(PAD_RANGE)
+    arms = sorted(live)
+    rng.shuffle(arms)
+    dealt = []
+    for part in range(parts):
+        members = [*arms[part::parts], BASE]
+        rng.shuffle(members)
+        dealt.append(SubRound(number * MOST_PARTS + part, tuple(members), pad))
+    return dealt
+
+
+MOST_PARTS = 64
+"""Sub-rounds that a round can have: sub-round p of round r is numbered 64 r + p."""

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record files for tests, made of pseudo-random numbers and saying so: no sample here was ever measured.
+
+`python tests/data/synthetic.py FOLDER` writes all of them; try-small.json, the one in the repository, is among them.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import exp
+from pathlib import Path
+from typing import Any
+
+from okosu.records import files
+from okosu.records.types import Envelope, Proof, Record, Tool, Verdict
+from okosu.stats import verdict as judging
+
+NOTE = "synthetic: pseudo-random numbers, never measured"
+UNITS = {"wall": "s", "cpu": "s", "rss": "MiB", "minflt": "faults", "nvcsw": "switches", "nivcsw": "switches"}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """An arm whose true ratio to base is known."""
+
+    name: str
+    kind: str
+    ratio: float
+    options: list[str] = field(default_factory=list)
+    proof: Proof | None = None
+    faults: float = 1.0
+    rounds: int = 1000
+    """Rounds after which the arm is dropped."""
+
+
+SUPERPAGE = Planted(
+    "superpage",
+    "lever",
+    0.64,
+    ["--superpage=thp"],
+    Proof(True, "AnonHugePages 4.00 GiB of 4.01 GiB anonymous (99.8 %)", {"huge_kb": 4194304, "share": 0.998}),
+    faults=0.004,
+)
+RETAIN = Planted(
+    "retain", "lever", 1.0003, ["--retain=on"], Proof(True, "minor faults 1049112 -> 1049098", {"faults": 1049098})
+)
+PIN = Planted("pin=compact", "lever", 0.985, ["--pin=compact"], Proof(True, "Cpus_allowed_list 0; CPUs used 0"))
+OWN = Planted("jemalloc", "user", 1.062, ["--env=LD_PRELOAD=/usr/lib/libjemalloc.so.2"])
+PLACEBO = Planted("placebo", "placebo", 1.0, ["--placebo"])
+STACK = Planted("superpage+pin=compact", "stack", 0.636, ["--superpage=thp", "--pin=compact"], SUPERPAGE.proof, 0.004)
+UNAVAILABLE = Verdict(
+    arm="numa",
+    verdict="UNAVAILABLE",
+    why="this machine has one NUMA node, so every placement is the same",
+    fix="a machine with two or more nodes (numactl --hardware)",
+)
+
+
+class Maker:
+    """Draws rounds of runs and keeps their records."""
+
+    def __init__(self, seed: int, base_s: float, command: list[str], metric: str = "wall", noise: float = 0.012) -> None:
+        self.rng, self.base_s, self.command, self.metric, self.noise = random.Random(seed), base_s, command, metric, noise
+        self.records: dict[tuple[str, str, str], Record] = {}
+        self.order, self.last, self.drift = 0, "", 0.0
+        self.user: set[str] = set()
+
+    def rounds(self, stage: str, count: int, arms: list[Planted]) -> None:
+        """Run `count` rounds: lognormal noise, a slow drift, and a spike in one run of twenty."""
+        for number in range(count):
+            names = [Planted("base", "base", 1.0), *(a for a in arms if number < a.rounds)]
+            self.rng.shuffle(names)
+            for arm in names:
+                self.drift = 0.9 * self.drift + self.rng.gauss(0, 0.004)
+                spike = self.rng.expovariate(10) if self.rng.random() < 0.05 else 0.0
+                seconds = self.base_s * arm.ratio * exp(self.drift + self.rng.gauss(0, self.noise) + spike)
+                self._add(stage, number, arm, seconds)
+
+    def _add(self, stage: str, number: int, arm: Planted, seconds: float) -> None:
+        values = {
+            "wall": seconds,
+            "cpu": seconds * 0.985,
+            "rss": 4110.0 + self.rng.randrange(3),
+            "minflt": round(1049112 * arm.faults) + self.rng.randrange(40),
+            "nvcsw": 3 + self.rng.randrange(3),
+            "nivcsw": round(seconds * 12) + self.rng.randrange(9),
+        }
+        if self.metric == "judged":
+            values["judged"] = seconds * 1e3
+        for metric, value in values.items():
+            key = (stage, arm.name, metric)
+            if key not in self.records:
+                own = arm.kind == "user"
+                self.records[key] = Record(
+                    tool="okosu 0.1.0", machine="synthetic", subject=" ".join(self.command),
+                    lever="" if own else arm.name, variant=arm.name if own else "", stage=stage,  # type: ignore[arg-type]
+                    metric=metric, unit=UNITS.get(metric, ""), seed=7, proof=arm.proof, note=NOTE,
+                )  # fmt: skip
+            record = self.records[key]
+            record.samples.append(float(f"{value:.6g}"))
+            record.order.append(self.order)
+            record.rounds.append(number * 64)
+            record.predecessor.append(self.last)
+        self.order += 1
+        self.last = arm.name
+
+    def verdict(self, stage: str, arm: Planted, k: int, delta: float = 0.01) -> Verdict:
+        """Judge an arm with the code that judges real ones."""
+        mine, base = (self.records[stage, name, self.metric] for name in (arm.name, "base"))
+        by_round = dict(zip(base.rounds, base.samples, strict=True))
+        pair = [by_round[n] for n in mine.rounds]
+        found = judging.judge(judging.log_ratios(mine.samples, pair), None, k, 0.05, delta)
+        return Verdict(
+            arm=arm.name, verdict=found.verdict, options=arm.options, ratio=found.ratio, interval=found.interval,
+            ratio_of_sums=judging.ratio_of_sums(mine.samples, pair), rounds=found.rounds, ties=found.ties,
+            proof=arm.proof.text if arm.proof else "", applied=True, stage=stage,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **plan: Any) -> Envelope:
+        """Return the whole file."""
+        listed = [Planted("base", "base", 1.0), *arms]
+        return Envelope(
+            schema="okosu.try/1",
+            tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
+            machine=MACHINE,
+            plan={
+                "command": self.command, "arms": [{"name": a.name, "kind": a.kind, "options": a.options} for a in listed],
+                "k": sum(a.kind in ("lever", "user") for a in arms), "alpha": 0.05, "min_effect": 0.01, "seed": 7,
+                "budget_s": 600.0, "metric": "wall", "pattern": "", "warm_kb": 5260000, "proof_mode": "exit",
+                "warm_why": "free page reporting: memory given back to the host is slow to touch again",
+                "pad_to": 16384, "timeout_s": 60.0, "base_s": self.base_s, "check": "", "stdin": "", "levers": {},
+                "user_arms": {"jemalloc": {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}} if OWN in arms else {}, **plan,
+            },
+            records=list(self.records.values()),
+            verdicts=verdicts,
+            finished=finished,
+        )  # fmt: skip
+
+
+MACHINE: dict[str, Any] = {
+    "id": "synthetic",
+    "note": NOTE,
+    "cpu_model": "Example CPU @ 2.60GHz",
+    "microcode": "0x1",
+    "kernel": "6.1.0-18-amd64",
+    "glibc": "2.36",
+    "cpus": [0, 1],
+    "memory_kb": 24641536,
+    "caches": [{"level": 1, "size_kb": 48, "ways": 12}, {"level": 2, "size_kb": 2048, "ways": 16}],
+    "thp": {"enabled": "madvise", "defrag": "madvise"},
+    "hugetlb": {"2048kB": {"total": 0, "free": 0}},
+    "virtualisation": "kvm",
+    "state_before": {"load": 0.31, "psi_memory_avg10": 0.0, "steal_ticks": 1204, "free_huge_blocks": 5120},
+    "state_after": {"load": 1.12, "psi_memory_avg10": 0.0, "steal_ticks": 1873, "free_huge_blocks": 5120},
+}
+
+
+def win() -> Envelope:
+    """Return a trial in which one lever wins, one changes nothing, one stays open, one loses and one is unavailable."""
+    maker = Maker(1, 3.1, ["./examples/chase", "4G", "--steps", "20000000"])
+    screened = [
+        PLACEBO,
+        Planted(SUPERPAGE.name, "lever", SUPERPAGE.ratio, SUPERPAGE.options, SUPERPAGE.proof, SUPERPAGE.faults, 12),
+        RETAIN,
+        PIN,
+        Planted(OWN.name, "user", OWN.ratio, OWN.options, rounds=16),
+    ]
+    maker.rounds("screening", 34, screened)
+    maker.rounds("confirmation", 14, [SUPERPAGE, STACK])
+    verdicts = [maker.verdict("screening", arm, 4) for arm in screened if arm.name != "superpage"]
+    fresh = [maker.verdict("confirmation", arm, 2) for arm in (SUPERPAGE, STACK)]
+    for verdict in fresh:
+        verdict.confirmed = True
+    min(fresh, key=lambda v: v.ratio or 1.0).headline = True
+    for verdict in verdicts:
+        if verdict.arm == "retain":
+            verdict.rounds_needed, verdict.minutes_needed = 61, 8.4
+            verdict.why = "about 27 more rounds (8 min) if the share of wins holds"
+            verdict.carry_over = True
+    envelope = maker.envelope([*screened, STACK], [verdicts[0], fresh[0], *verdicts[1:], fresh[1], UNAVAILABLE], True)
+    envelope.machine = {**MACHINE, "state_rounds": [{"stage": "screening", "round": n, "load": n / 10} for n in range(1, 35)]}
+    return envelope
+
+
+def nothing() -> Envelope:
+    """Return a trial in which no lever matters."""
+    maker = Maker(2, 0.9, ["./examples/spin", "1000"], noise=0.002)
+    arms = [PLACEBO, RETAIN, Planted("superpage", "lever", 1.0, ["--superpage=thp"])]
+    maker.rounds("screening", 30, arms)
+    return maker.envelope(arms, [*(maker.verdict("screening", a, 2) for a in arms), UNAVAILABLE], True)
+
+
+def unfinished() -> Envelope:
+    """Return a trial that was stopped after five rounds, when nothing can be decided yet."""
+    maker = Maker(3, 3.1, ["./examples/chase", "4G"])
+    arms = [PLACEBO, SUPERPAGE, RETAIN]
+    maker.rounds("screening", 5, arms)
+    return maker.envelope(arms, [], False)
+
+
+def extremes() -> Envelope:
+    """Return a trial with a ratio of 0.07 beside one of 1.0003, another metric, and an arm that was not applied."""
+    maker = Maker(4, 1.7, ["sqlite3", ":memory:", "SELECT count(*) FROM a JOIN b USING (k);" * 12], "judged", noise=0.0004)
+    maker.drift = 0.0
+    fast = Planted("retain", "lever", 0.07, ["--retain=on"], RETAIN.proof, faults=0.01)
+    close = Planted("pin=scatter", "lever", 1.0003, ["--pin=scatter"], PIN.proof)
+    maker.rounds("screening", 24, [fast, close])
+    maker.rounds("confirmation", 9, [fast])
+    fresh = maker.verdict("confirmation", fast, 1)
+    fresh.confirmed = fresh.headline = True
+    failed = Verdict(
+        arm="superpage", verdict="NOT APPLIED", options=["--superpage=thp"], why="pilot: AnonHugePages 0 of 4.0 GiB"
+    )
+    return maker.envelope(
+        [fast, close], [fresh, maker.verdict("screening", close, 2), failed], True, metric="regex",
+        pattern=r"latency: ([0-9.]+) ms",
+    )  # fmt: skip
+
+
+def small() -> Envelope:
+    """Return the smallest file with every kind of content, for tests that damage it byte by byte."""
+    maker = Maker(5, 0.5, ["true"])
+    maker.rounds("screening", 2, [RETAIN])
+    maker.records = {key: record for key, record in maker.records.items() if key[2] == "wall"}
+    return Envelope(
+        schema="okosu.try/1",
+        tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
+        machine={"id": "synthetic", "note": NOTE},
+        plan={"command": ["true"], "k": 1, "alpha": 0.05, "min_effect": 0.01, "seed": 7},
+        records=list(maker.records.values()),
+        verdicts=[UNAVAILABLE, Verdict(arm="retain", verdict="UNRESOLVED", ratio=1.0, interval=(0.99, 1.02), rounds=2)],
+        finished=True,
+    )  # fmt: skip
+
+
+ALL: dict[str, Callable[[], Envelope]] = {
+    "win": win, "nothing": nothing, "unfinished": unfinished, "extremes": extremes, "small": small,
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    for label, make in ALL.items():
+        files.write(make(), Path(sys.argv[1]) / f"try-{label}.json")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated program under trial: planted effects, noise, failures and a clock of its own. No process is started."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from okosu.machine.model import Machine
+from okosu.machine.program import Program
+
+from okosu.levers.base import Availability, Lever
+from okosu.records.measurement import Measurement
+from okosu.records.types import TRY_SCHEMA, Envelope, Proof, Tool
+from okosu.stats.verdict import Judgement
+from okosu.trial.arms import Arm
+from okosu.trial.conduct import Trial
+from okosu.trial.pilot import Pilot
+from okosu.trial.plan import Options, Plan
+from okosu.trial.runs import Run
+from okosu.trial.session import Session, Stage
+
+
+class FakeLever(Lever):
+    """A lever of the tests: available or not, with alternatives, proved by the faults that SimRunner reports."""
+
+    def __init__(
+        self,
+        name: str,
+        values: list[list[str]] | None = None,
+        preload: bool = False,
+        excludes: frozenset[str] = frozenset(),
+        available: Availability | None = None,
+    ) -> None:
+        self.name, self.excludes = name, excludes  # type: ignore[misc]
+        self._values = [["on"]] if values is None else values
+        self._preload, self._available = preload, available or Availability(True)
+
+    def needs(self, machine: Machine) -> Availability:
+        return self._available
+
+    def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
+        return self._values
+
+    def loads_preload(self, value: str, program: Program) -> bool:
+        return self._preload
+
+    def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+        return Proof(run.majflt == 0, f"{self.name}={value} {'holds' if run.majflt == 0 else 'does not hold'}")
+
+
+@dataclass
+class SimRunner:
+    """Times base at `base_s` with lognormal noise, each arm by its planted ratio; keeps the order in which arms ran."""
+
+    ratios: dict[str, float] = field(default_factory=dict)
+    base_s: float = 1.0
+    noise: float = 0.01
+    seed: int = 1
+    unproved: set[str] = field(default_factory=set)
+    """Arm names, or name=value, whose effect cannot be proved."""
+    wrong_from: dict[str, int] = field(default_factory=dict)
+    """Arm name -> number of its run (from 0) from which on it prints something else."""
+    status: int = 0
+    interrupt_at: int | None = None
+    after: dict[str, float] = field(default_factory=dict)
+    """Arm name -> factor on the time of whatever runs next (carry-over)."""
+    now: float = 0.0
+    ran: list[str] = field(default_factory=list)
+    pads: list[int] = field(default_factory=list)
+    warmed: int = 0
+
+    def __post_init__(self) -> None:
+        self._rng = random.Random(self.seed)
+
+    def clock(self) -> float:
+        return self.now
+
+    def warm(self, kb: int) -> None:
+        self.warmed += 1
+        self.now += 0.01
+
+    def run(self, arm: Arm, *, pad: int, sample: bool, timeout_s: float) -> Run:
+        if self.interrupt_at is not None and len(self.ran) >= self.interrupt_at:
+            self.interrupt_at = None
+            raise KeyboardInterrupt
+        ratio = 1.0
+        for name in arm.name.split("+"):
+            ratio *= self.ratios.get(name, 1.0)
+        seconds = self.base_s * ratio * self._rng.lognormvariate(0, self.noise)
+        if self.ran:
+            seconds *= self.after.get(self.ran[-1], 1.0)
+        before = self.ran.count(arm.name)
+        self.ran.append(arm.name)
+        self.pads.append(pad)
+        self.now += seconds
+        values = {arm.name} | {f"{k}={v}" for k, v in arm.levers.items()}
+        wrong = before >= self.wrong_from.get(arm.name, 10**9)
+        m = Measurement(
+            wall_ns=int(seconds * 1e9),
+            user_ns=int(seconds * 9e8),
+            maxrss_kb=1000,
+            status=self.status,
+            majflt=1 if values & self.unproved else 0,
+        )
+        return Run(arm.name, m, "other" if wrong else "digest", seconds)
+
+
+class Silent:
+    """A watcher that only remembers."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, list[str]]] = []
+        self.rounds: list[tuple[int, dict[str, Judgement]]] = []
+
+    def stage(self, stage: Stage, arms: list[str]) -> None:
+        self.stages.append((stage, arms))
+
+    def running(self, arm: str, number: int) -> None:
+        pass
+
+    def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
+        self.rounds.append((number, judgements))
+
+
+def fake_machine(lazy: bool = False) -> Machine:
+    return cast(Machine, SimpleNamespace(lazy_memory=lazy, lazy_why="a test"))
+
+
+def fake_program(preloadable: bool = True) -> Program:
+    return cast(Program, SimpleNamespace(preloadable=preloadable, kind="glibc", why=""))
+
+
+def session(path: Path | None = None, **options: Any) -> Session:
+    asked: dict[str, Any] = {"command": ["./app"], "seed": 7, **options}
+    envelope = Envelope(schema=TRY_SCHEMA, tool=Tool("okosu", "test", "2026-01-01T00:00:00Z"), machine={}, plan={})
+    return Session(envelope, path, Plan(options=Options(**asked)))
+
+
+def trial(
+    runner: SimRunner, levers: list[FakeLever], path: Path | None = None, lazy: bool = False, **options: Any
+) -> tuple[Session, Silent, list[str]]:
+    """Run a whole trial in simulated time; return its session, what the watcher saw and what the pilot said."""
+    said: list[str] = []
+    made = session(path, **{"levers": {lever.name: "" for lever in levers}, **options})
+    table: dict[str, Lever] = {lever.name: lever for lever in levers}
+    watcher = Silent()
+    Pilot(made, runner, table, fake_machine(lazy), fake_program(), said.append, clock=runner.clock).run()
+    Trial(made, runner, table, watcher, runner.clock).run()
+    return made, watcher, said

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is typed after `okosu try`: parsed, or refused with the three-part error and never with a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from okosu.cli import _options
+from okosu.errors import USAGE_ERROR, OkosuError
+
+KNOWN = ["pin", "numa", "superpage", "retain"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("10min", 600), (" 5 s", 5)]
+)
+def test_times(text: str, wanted: float) -> None:
+    assert _options.seconds(text) == wanted
+
+
+def test_commas_inside_a_lever_value() -> None:
+    assert _options.lever_list("superpage=thp,pin=list:0,2-3,retain", KNOWN) == {
+        "superpage": "thp",
+        "pin": "list:0,2-3",
+        "retain": "",
+    }
+
+
+def test_an_arm_may_set_several_variables() -> None:
+    assert _options.user_arm("je=LD_PRELOAD='/a b.so' X=1=2") == ("je", {"LD_PRELOAD": "/a b.so", "X": "1=2"})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("superpage=faster", ("superpage", "FASTER")), ("pin=not-applied", ("pin", "NOT APPLIED"))]
+)
+def test_expectations(text: str, wanted: tuple[str, str]) -> None:
+    assert _options.expectation(text) == wanted
+
+
+PARSERS: list[Callable[[str], object]] = [
+    _options.seconds,
+    _options.share,
+    _options.user_arm,
+    _options.expectation,
+    lambda text: _options.lever_list(text, KNOWN),
+    lambda text: _options.metric(text, None),
+]
+
+
+@given(st.text(max_size=40), st.sampled_from(PARSERS))
+def test_any_text_is_parsed_or_refused(text: str, parser: Callable[[str], object]) -> None:
+    with contextlib.suppress(OkosuError):
+        parser(text)
+        return
+    with pytest.raises(OkosuError) as refused:
+        parser(text)
+    assert refused.value.status == USAGE_ERROR
+    assert refused.value.fix

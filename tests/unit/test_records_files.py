@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record files: what is written comes back, and no damage to a file ends in a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from okosu.errors import OkosuError
+from okosu.records import files
+from okosu.records.types import Envelope, Proof, Record, Tool, Verdict
+
+FIXTURE = Path(__file__).parents[1] / "data" / "try-small.json"
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+facts = st.dictionaries(texts, st.recursive(st.none() | st.booleans() | numbers | texts, st.lists, max_leaves=4), max_size=3)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    count = draw(st.integers(0, 4))
+    column = draw(st.booleans())
+    name = draw(texts.filter(bool))
+    own = draw(st.booleans())
+    return Record(
+        tool=draw(texts),
+        machine=draw(texts),
+        platform=draw(st.sampled_from(["native", "uml", "qemu", "verilator"])),
+        subject=draw(texts),
+        lever="" if own else name,
+        variant=name if own else "",
+        stage=draw(st.sampled_from(["pilot", "screening", "confirmation", "bench"])),
+        metric=draw(texts),
+        unit=draw(texts),
+        samples=draw(st.lists(numbers, min_size=count, max_size=count)),
+        order=list(range(count)) if column else [],
+        rounds=draw(st.lists(st.integers(0, 2**40), min_size=count, max_size=count)),
+        predecessor=draw(st.lists(texts, min_size=count, max_size=count)),
+        seed=draw(st.integers(0, 2**63)),
+        proof=draw(st.none() | st.builds(Proof, st.booleans(), texts, st.dictionaries(texts, numbers, max_size=2))),
+        note=draw(texts),
+    )
+
+
+verdicts = st.builds(
+    Verdict,
+    arm=texts,
+    verdict=texts,
+    options=st.lists(texts, max_size=2),
+    ratio=st.none() | numbers,
+    interval=st.none() | st.tuples(numbers, numbers),
+    confirmed=st.none() | st.booleans(),
+    minutes_needed=st.none() | numbers,
+)
+envelopes = st.builds(
+    Envelope,
+    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]),
+    tool=st.builds(Tool, texts, texts, texts),
+    machine=facts,
+    plan=facts,
+    records=st.lists(records(), max_size=3),
+    verdicts=st.lists(verdicts, max_size=2),
+    finished=st.booleans(),
+)
+in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def three_parts(error: OkosuError) -> None:
+    lines = str(error).split("\n")
+    assert [line.split(":")[0] for line in lines] == ["okosu", "  why", "  fix"]
+    assert all(line.split(":", 1)[1].strip() for line in lines)
+    assert error.status == 1
+
+
+def read_error(path: Path) -> OkosuError:
+    with pytest.raises(OkosuError) as caught:
+        files.read(path)
+    three_parts(caught.value)
+    return caught.value
+
+
+@in_one_folder
+@given(envelope=envelopes)
+def test_what_is_written_comes_back(envelope: Envelope, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    files.write(envelope, path)
+    assert files.read(path) == envelope
+    assert os.listdir(tmp_path) == ["a.json"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_every_truncation_is_named_by_its_byte(tmp_path: Path) -> None:
+    data = FIXTURE.read_bytes()
+    whole = files.read(FIXTURE)
+    path = tmp_path / "cut.json"
+    saved_before = 0
+    # The last byte is the final newline, without which the file is still whole.
+    for length in range(len(data) - 1):
+        path.write_bytes(data[:length])
+        error = read_error(path)
+        if b'"plan"' not in data[:length]:
+            continue
+        assert f"byte {length} of {length}" in error.what
+        if "--salvage" in error.fix:
+            saved = files.read_damaged(path)
+            assert saved.records == whole.records[: len(saved.records)]
+            assert len(saved.records) >= saved_before
+            assert not saved.finished
+            saved_before = len(saved.records)
+    assert saved_before == len(whole.records)
+
+
+@in_one_folder
+@given(at=st.integers(0, FIXTURE.stat().st_size - 1), byte=st.integers(0, 255), seed=st.randoms())
+def test_changed_bytes_never_end_in_a_traceback(at: int, byte: int, seed: object, tmp_path: Path) -> None:
+    data = bytearray(FIXTURE.read_bytes())
+    data[at] = byte
+    data[seed.randrange(len(data))] = seed.randrange(256)  # type: ignore[attr-defined]
+    path = tmp_path / "changed.json"
+    path.write_bytes(data)
+    try:
+        files.read(path)
+    except OkosuError as error:
+        three_parts(error)
+    try:
+        files.read_damaged(path)
+    except OkosuError as error:
+        three_parts(error)
+
+
+@in_one_folder
+@given(data=st.binary(max_size=40) | st.text(max_size=40).map(str.encode) | st.just(b"[" * 100_000))
+def test_any_bytes_at_all(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "any.json"
+    path.write_bytes(data)
+    read_error(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "why"),
+    [
+        ({"schema": "okosu.try/9", "tool": {"version": "7.3"}}, "okosu.try/9", "okosu 7.3"),
+        ({"schema": "okosu.try/9", "tool": None}, "okosu.try/9", "another version"),
+        ({"schema": "perfgate.run.v1"}, "not a records file", "perfgate.run.v1"),
+        ({"schema": None}, "not a records file", "no schema"),
+        ({"plan": []}, "schema says", "$.plan"),
+        ({"verdicts": [{"arm": 1}]}, "schema says", "$.verdicts[0].arm"),
+    ],
+)
+def test_other_files(change: dict[str, object], what: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({**json.loads(FIXTURE.read_text()), **change}))
+    error = read_error(path)
+    assert what in error.what
+    assert why in error.why
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("samples", [1.0, "x"], "$.records[0].samples[1]"),
+        ("rounds", [1], "$.records[0].rounds"),
+        ("predecessor", ["base"], "$.records[0].predecessor"),
+        ("variant", "two names", "$.records[0]"),
+        ("stage", "warming up", "$.records[0].stage"),
+    ],
+)
+def test_wrong_fields_are_named_by_their_path(field: str, value: object, place: str, tmp_path: Path) -> None:
+    content = json.loads(FIXTURE.read_text())
+    content["records"][0][field] = value
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(content))
+    assert place in read_error(path).why
+
+
+def test_missing_folder_and_unreadable_paths(tmp_path: Path) -> None:
+    assert "No such file" in read_error(tmp_path / "none.json").why
+    assert "directory" in read_error(tmp_path).why
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    envelope = files.read(FIXTURE)
+    files.write(envelope, path)
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OkosuError, match="not written") as caught:
+        files.write(msgspec.structs.replace(envelope, finished=False), path)
+    three_parts(caught.value)
+    assert "No space" in caught.value.why
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_an_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        files.write(files.read(FIXTURE), tmp_path / "a.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
+    envelope = files.read(FIXTURE)
+    envelope.records[0].samples[0] = float("nan")
+    with pytest.raises(OkosuError, match="not written") as caught:
+        files.write(envelope, tmp_path / "a.json")
+    assert "$.records[0].samples[0]" in caught.value.why
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_device_is_not_replaced_and_a_link_is_followed(tmp_path: Path) -> None:
+    envelope = files.read(FIXTURE)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OkosuError, match="not written"):
+        files.write(envelope, tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    files.write(envelope, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert files.read(tmp_path / "real") == envelope
+
+
+def test_the_default_path_never_names_a_file_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(files.time, "strftime", lambda _: "20261102-030405")
+    seen = []
+    for _ in range(3):
+        path = files.default_path("try", "./bin/my app --flag 'a b'")
+        assert not path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        seen.append(path.relative_to(tmp_path).as_posix())
+    assert seen == [f"okosu/try-20261102-030405-my{end}.json" for end in ("", "-2", "-3")]
+
+
+@given(subject=st.text(max_size=300))
+def test_any_subject_makes_a_plain_file_name(subject: str) -> None:
+    path = files.default_path("try", subject)
+    assert path.is_absolute()
+    assert path.name.isascii()
+    assert path.name.isprintable()
+    assert not set(path.name) & set(" /'\"*$`\\")
+    assert len(path.name) < 100
+
+
+def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert files.default_path("try", "true").parent == Path.home() / ".local/state/okosu"

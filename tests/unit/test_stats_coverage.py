@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coverage and power of the anytime interval, by simulation under drift, spikes and slot penalties.
+
+`python tests/unit/test_stats_coverage.py [REPLICATIONS]` prints the tables of docs/METHOD.md.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp, log
+from statistics import median
+
+import pytest
+from okosu.stats import verdict
+from okosu.stats.eprocess import evidence, fewest_rounds, rank, threshold
+from okosu.stats.rate import clopper_pearson
+from test_stats_noise import noise, shuffled_round
+
+ALPHA, MOST, REPLICATIONS = 0.05, 60, 3000
+ARMS = (1, 4, 8)
+EFFECTS = (0.05, 0.02, 0.01)
+RANKS = {k: [rank(n, threshold(k, ALPHA)) for n in range(MOST + 1)] for k in ARMS}
+
+
+def first_exclusion(xs: Sequence[float], ranks: Sequence[int], shift: float = 0.0) -> tuple[int, int] | None:
+    """Return (round, sign) at which the interval of xs + shift first excludes 0 on that side, at whatever round; else None.
+
+    It does so exactly where one side's count falls short of the rank: the same as judging every round, only faster.
+    """
+    below = 0
+    for n, x in enumerate(xs, 1):
+        below += x + shift < 0
+        if n - below < ranks[n]:
+            return n, -1
+        if below < ranks[n]:
+            return n, 1
+    return None
+
+
+@dataclass
+class Outcome:
+    """What the replications came to."""
+
+    misses: dict[int, int] = field(default_factory=lambda: dict.fromkeys(ARMS, 0))
+    """Replications in which any of K arms' intervals excluded the truth at any round."""
+    found: dict[float, list[int]] = field(default_factory=lambda: {effect: [] for effect in EFFECTS})
+    """Rounds after which an arm that is slower by that effect was told apart from base, on the right side."""
+    wrong: dict[float, int] = field(default_factory=lambda: dict.fromkeys(EFFECTS, 0))
+
+
+def simulate(replications: int, seed: int, hog: bool = False) -> Outcome:
+    """Simulate `replications` trials of MOST rounds for every K, each read after every round."""
+    rng = random.Random(seed)
+    outcome = Outcome()
+    for _ in range(replications):
+        disturbance = noise(rng, MOST * (max(ARMS) + 1), hog)
+        for k in ARMS:
+            rounds = [shuffled_round(rng, disturbance, number, k) for number in range(MOST)]
+            series = [[r[arm] - r[0] for r in rounds] for arm in range(1, k + 1)]
+            outcome.misses[k] += any(first_exclusion(xs, RANKS[k]) is not None for xs in series)
+            if k == 1:
+                for effect in EFFECTS:
+                    end = first_exclusion(series[0], RANKS[1], log(1 + effect))
+                    if end is not None and end[1] > 0:
+                        outcome.found[effect].append(end[0])
+                    outcome.wrong[effect] += end is not None and end[1] < 0
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    return simulate(REPLICATIONS, 20_26)
+
+
+@pytest.mark.parametrize("k", ARMS)
+def test_the_interval_misses_the_truth_at_some_round_in_at_most_five_per_cent(outcome: Outcome, k: int) -> None:
+    low, high = clopper_pearson(outcome.misses[k], REPLICATIONS)
+    print(f"K = {k}: {outcome.misses[k]} misses of {REPLICATIONS}, 95 % interval {low:.4f} to {high:.4f}")
+    assert outcome.misses[k] > 0
+    assert high <= ALPHA
+
+
+def crossing(limit: Fraction) -> Fraction:
+    """Return the exact probability that fair signs reach `limit` within MOST rounds."""
+    alive, crossed = {0: Fraction(1)}, Fraction(0)
+    for n in range(1, MOST + 1):
+        step: dict[int, Fraction] = {}
+        for s, p in alive.items():
+            for to in (s, s + 1):
+                step[to] = step.get(to, Fraction(0)) + p / 2
+        crossed += sum((p for s, p in step.items() if evidence(n, s) >= limit), Fraction(0))
+        alive = {s: p for s, p in step.items() if evidence(n, s) < limit}
+    return crossed
+
+
+def test_random_order_makes_fair_signs_of_whatever_noise(outcome: Outcome) -> None:
+    # By design and not by assumption: so the simulated rate is that of fair coins, whose exact value is known.
+    exact = crossing(threshold(1, ALPHA))
+    low, high = clopper_pearson(outcome.misses[1], REPLICATIONS, 0.001)
+    assert low < exact < high
+
+
+def test_a_slow_down_of_five_per_cent_is_found_within_thirty_rounds(outcome: Outcome) -> None:
+    found = outcome.found[0.05]
+    assert sum(n <= 30 for n in found) >= 0.97 * REPLICATIONS
+    assert median(found) <= 12
+    assert outcome.wrong[0.05] <= 0.001 * REPLICATIONS
+
+
+def test_a_slow_down_of_two_per_cent_is_found_within_sixty_rounds(outcome: Outcome) -> None:
+    found = outcome.found[0.02]
+    assert sum(n <= 30 for n in found) >= 0.6 * REPLICATIONS
+    assert len(found) >= 0.9 * REPLICATIONS
+    assert outcome.wrong[0.02] <= 0.005 * REPLICATIONS
+
+
+@pytest.mark.parametrize(("ratio", "seed"), [(1.0, 1), (0.7, 2), (1.02, 3)])
+def test_judging_every_round_agrees_with_the_count_of_signs(ratio: float, seed: int) -> None:
+    rng = random.Random(seed)
+    ended = 0
+    for _ in range(300):
+        disturbance = noise(rng, MOST * 2)
+        both = [shuffled_round(rng, disturbance, number, 1) for number in range(MOST)]
+        xs = verdict.log_ratios([ratio * exp(arm) for _, arm in both], [exp(base) for base, _ in both])
+        missed = excluded = None
+        for n in range(1, MOST + 1):
+            found = verdict.judge(xs[:n], None, 1, ALPHA, 0.0)
+            low, high = found.interval or (0.0, float("inf"))
+            if missed is None and not low <= ratio <= high:
+                missed = n, 1 if low > ratio else -1
+            if excluded is None and found.verdict in (verdict.FASTER, verdict.SLOWER):
+                excluded = n, 1 if found.verdict == verdict.SLOWER else -1
+        assert missed == first_exclusion(xs, RANKS[1], -log(ratio))
+        assert excluded == first_exclusion(xs, RANKS[1])
+        ended += excluded is not None
+    assert ended > 0
+
+
+def main(replications: int) -> None:
+    """Print the tables of docs/METHOD.md."""
+    for hog in (False, True):
+        done = simulate(replications, 20_26, hog)
+        print(f"{replications} replications of {MOST} rounds, {'with a hog' if hog else 'no hog'}")
+        for k in ARMS:
+            low, high = clopper_pearson(done.misses[k], replications)
+            print(f"  K = {k}: misses {done.misses[k]} = {done.misses[k] / replications:.2%} ({low:.2%} to {high:.2%})")
+        for effect, found in done.found.items():
+            within = [sum(n <= most for n in found) / replications for most in (30, MOST)]
+            print(
+                f"  slower by {effect:.0%}: found by round 30 / {MOST} {within[0]:.1%} / {within[1]:.1%}, median round "
+                f"{median(found):.0f} of those found, wrong side {done.wrong[effect] / replications:.2%}"
+            )
+    for k in range(1, 9):
+        print(f"  fair coins, K = {k}: one arm within {MOST} rounds {float(crossing(threshold(k, ALPHA))):.3%}, ", end="")
+        print(f"bound {ALPHA / k:.3%}, fewest rounds {fewest_rounds(k, ALPHA)}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else REPLICATIONS)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The e-process against oracles of its own: the Beta integral, factorials, exact path counts and a brute-force inversion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import factorial, isclose
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from okosu.stats import eprocess
+from scipy import integrate, special, stats
+
+MOST = 60
+LIMITS = {k: eprocess.threshold(k, 0.05) for k in range(1, 9)}
+counts = st.integers(0, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+
+
+def by_factorials(n: int, s: int) -> Fraction:
+    """E(n, s) as DESIGN.md section 4 writes it, independent of okosu's binomial."""
+    return Fraction(2**n * factorial(s) * factorial(n - s), factorial(n + 1))
+
+
+@given(counts)
+def test_evidence_is_the_formula_in_factorials(case: tuple[int, int]) -> None:
+    assert eprocess.evidence(*case) == by_factorials(*case)
+
+
+@given(counts)
+def test_evidence_is_the_beta_mixture(case: tuple[int, int]) -> None:
+    n, s = case
+    mixture = 2.0**n * special.beta(s + 1, n - s + 1)
+    assert isclose(eprocess.evidence(n, s), mixture, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "s"), [(0, 0), (1, 0), (5, 2), (8, 0), (20, 13), (40, 40)])
+def test_evidence_is_the_integral_of_the_likelihood_ratio(n: int, s: int) -> None:
+    value, error = integrate.quad(lambda p: (2 * p) ** s * (2 * (1 - p)) ** (n - s), 0, 1)
+    assert error < 1e-4 * value
+    assert isclose(eprocess.evidence(n, s), value, rel_tol=1e-6)
+
+
+@given(counts)
+def test_a_fair_sign_leaves_the_expected_evidence_unchanged(case: tuple[int, int]) -> None:
+    n, s = case
+    after = (eprocess.evidence(n + 1, s) + eprocess.evidence(n + 1, s + 1)) / 2
+    assert after == eprocess.evidence(n, s)
+
+
+@given(counts)
+def test_evidence_has_no_side(case: tuple[int, int]) -> None:
+    n, s = case
+    assert eprocess.evidence(n, s) == eprocess.evidence(n, n - s)
+
+
+@pytest.mark.parametrize(("n", "s"), [(3, 4), (3, -1), (0, 1), (-1, -1)])
+def test_evidence_outside_its_range_is_refused(n: int, s: int) -> None:
+    with pytest.raises(ValueError, match="is not in"):
+        eprocess.evidence(n, s)
+
+
+def crossing_probability(limit: Fraction, most: int) -> Fraction:
+    """Return the exact probability that fair signs carry E to `limit` at some n <= most, by counting all paths."""
+    alive = {0: 1}
+    crossed = Fraction(0)
+    for n in range(1, most + 1):
+        step: dict[int, int] = {}
+        for s, paths in alive.items():
+            step[s] = step.get(s, 0) + paths
+            step[s + 1] = step.get(s + 1, 0) + paths
+        stopped = {s for s in step if eprocess.evidence(n, s) >= limit}
+        crossed += Fraction(sum(step[s] for s in stopped), 2**n)
+        alive = {s: paths for s, paths in step.items() if s not in stopped}
+    return crossed
+
+
+@pytest.mark.parametrize("k", LIMITS)
+def test_ville_by_counting_every_path(k: int) -> None:
+    probability = crossing_probability(LIMITS[k], MOST)
+    assert 0 < probability <= 1 / LIMITS[k]
+
+
+def test_peeking_at_the_plain_sign_test_is_not_valid() -> None:
+    # The same count finds the fault of the method that was rejected, so it would find one here too.
+    alive, crossed = {0: 1}, Fraction(0)
+    for n in range(1, MOST + 1):
+        step: dict[int, int] = {}
+        for s, paths in alive.items():
+            step[s] = step.get(s, 0) + paths
+            step[s + 1] = step.get(s + 1, 0) + paths
+        stopped = {s for s in step if stats.binomtest(s, n).pvalue <= 0.05}
+        crossed += Fraction(sum(step[s] for s in stopped), 2**n)
+        alive = {s: paths for s, paths in step.items() if s not in stopped}
+    assert crossed > Fraction(15, 100)
+
+
+@pytest.mark.parametrize(
+    ("n", "one", "eight"),
+    [(7, 0, 0), (8, 1, 0), (10, 1, 0), (11, 1, 1), (12, 2, 1), (16, 3, 2), (20, 4, 3), (30, 7, 6), (40, 11, 9), (60, 19, 16)],
+)
+def test_ranks_for_one_arm_and_for_eight(n: int, one: int, eight: int) -> None:
+    assert eprocess.rank(n, LIMITS[1]) == one
+    assert eprocess.rank(n, LIMITS[8]) == eight
+
+
+@pytest.mark.parametrize("k", LIMITS)
+def test_rank_is_where_the_evidence_first_falls_below_the_threshold(k: int) -> None:
+    for n in range(1, 150):
+        below = [s for s in range(n + 1) if by_factorials(n, s) < LIMITS[k]]
+        r = eprocess.rank(n, LIMITS[k])
+        assert r == min(below)
+        assert n - r == max(below)
+
+
+def test_fewest_rounds_is_the_first_with_an_interval() -> None:
+    assert [eprocess.fewest_rounds(k, 0.05) for k in range(1, 9)] == [8, 9, 10, 10, 11, 11, 11, 11]
+    for k in range(1, 9):
+        n = eprocess.fewest_rounds(k, 0.05)
+        assert eprocess.bounds([0.0] * n, k, 0.05) is not None
+        assert eprocess.bounds([0.0] * (n - 1), k, 0.05) is None
+
+
+@given(st.integers(1, 50), st.integers(1, 999))
+def test_threshold_takes_alpha_as_it_is_written(k: int, thousandths: int) -> None:
+    assert eprocess.threshold(k, thousandths / 1000) == Fraction(1000 * k, thousandths)
+
+
+@pytest.mark.parametrize(("k", "alpha"), [(0, 0.05), (-1, 0.05), (1, 0.0), (1, 1.0), (1, -0.1), (1, 2.0)])
+def test_threshold_refuses_what_is_no_level(k: int, alpha: float) -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        eprocess.threshold(k, alpha)
+
+
+def rejected(values: list[float], t: float, limit: Fraction) -> bool:
+    """Say whether t is rejected: signs of x - t, ties dropped."""
+    below, above = sum(x < t for x in values), sum(x > t for x in values)
+    return by_factorials(below + above, below) >= limit
+
+
+def between(values: list[float]) -> Iterator[float]:
+    """Yield a point in every gap of the values, and one on either side of all."""
+    distinct = sorted(set(values))
+    yield distinct[0] - 1
+    yield from ((a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False))
+    yield distinct[-1] + 1
+
+
+values_with_ties = st.lists(st.integers(-15, 15).map(float), min_size=1, max_size=45)
+
+
+@given(values_with_ties, st.integers(1, 8))
+def test_the_interval_is_the_inversion_of_the_test(values: list[float], k: int) -> None:
+    found = eprocess.bounds(sorted(values), k, 0.05)
+    low, high = found or (float("-inf"), float("inf"))
+    for t in between(values):
+        assert (low < t < high) == (not rejected(values, t, LIMITS[k]))
+    # At a value itself the test has fewer signs; the closed interval keeps at least what that test keeps.
+    for t in values:
+        if not rejected(values, t, LIMITS[k]):
+            assert low <= t <= high
+
+
+@given(values_with_ties, st.integers(1, 7))
+def test_more_arms_never_narrow_the_interval(values: list[float], k: int) -> None:
+    few, many = (eprocess.bounds(sorted(values), m, 0.05) for m in (k, k + 1))
+    if many is not None:
+        assert few is not None
+        assert many[0] <= few[0] <= few[1] <= many[1]
+
+
+def excludes_zero(losses: int, total: int, k: int) -> bool:
+    found = eprocess.bounds([-1.0] * (total - losses) + [1.0] * losses, k, 0.05)
+    return found is not None and found[1] < 0
+
+
+def replayed(n: int, wins: int, k: int, most: int) -> int | None:
+    """Return when an arm decides that goes on losing as often as it has, round by round through the interval itself."""
+    losses = min(wins, n - wins)
+    for total in range(n, most + 1):
+        lost = next(count for count in range(total + 1) if count * n >= losses * total)
+        if excludes_zero(lost, total, k):
+            return total
+    return None
+
+
+@given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.sampled_from([1, 3, 8]))
+def test_the_forecast_is_the_replay_of_the_present_share(case: tuple[int, int], k: int) -> None:
+    n, wins = case
+    assert eprocess.rounds_needed(n, wins, k, 0.05, 90) == replayed(n, wins, k, 90)
+
+
+def test_the_forecast_ends() -> None:
+    assert eprocess.rounds_needed(0, 0, 1, 0.05, 1000) is None
+    assert eprocess.rounds_needed(20, 10, 1, 0.05, 1000) is None
+    assert eprocess.rounds_needed(8, 8, 1, 0.05, 7) is None
+    assert eprocess.rounds_needed(8, 8, 1, 0.05, 8) == 8

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods that okosu does not use, under the same noise: the simulation must be able to see a method fail.
+
+`python tests/unit/test_stats_rejected.py [REPLICATIONS]` prints the table of docs/METHOD.md.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from math import comb, exp, log, sqrt
+from statistics import fmean, median, quantiles, stdev
+
+from okosu.stats import verdict
+from okosu.stats.carry import rank_sum_p
+from okosu.stats.eprocess import evidence, rank, threshold
+from test_stats_noise import FIRST_SLOT, noise, shuffled_round
+
+ALPHA, MOST, REPLICATIONS = 0.05, 60, 400
+RANKS = [rank(n, threshold(1, ALPHA)) for n in range(MOST + 1)]
+BETS = (-0.9, -0.6, -0.3, 0.3, 0.6, 0.9)
+
+
+@cache
+def sign_p(n: int, s: int) -> float:
+    """Return the two-sided p of the fixed-n sign test."""
+    return min(1.0, 2 * sum(comb(n, i) for i in range(min(s, n - s) + 1)) / 2**n)
+
+
+def t_value(xs: Sequence[float]) -> float:
+    return abs(fmean(xs)) / (stdev(xs) / sqrt(len(xs)))
+
+
+def paired(rng: random.Random, rounds: int, arms: int = 1) -> list[list[float]]:
+    """Return per arm the log-ratios to base of as many rounds in random order; no arm differs from base."""
+    disturbance = noise(rng, rounds * (arms + 1))
+    made = [shuffled_round(rng, disturbance, number, arms) for number in range(rounds)]
+    return [[r[arm] - r[0] for r in made] for arm in range(1, arms + 1)]
+
+
+def in_fixed_order(rng: random.Random, rounds: int) -> list[float]:
+    """Return log-ratios of rounds in which base always has the first slot, and with it the penalty."""
+    disturbance = noise(rng, rounds * 2)
+    return [disturbance[2 * n + 1] - disturbance[2 * n] - FIRST_SLOT for n in range(rounds)]
+
+
+def decides(xs: Sequence[float]) -> bool:
+    """Say whether okosu's own interval excludes 1 at any round."""
+    below = 0
+    for n, x in enumerate(xs, 1):
+        below += x < 0
+        if min(below, n - below) < RANKS[n]:
+            return True
+    return False
+
+
+def blocks_alarm(rng: random.Random) -> tuple[bool, bool]:
+    """Thirty runs of A, then thirty of B: whether the rank-sum test and Welch's t (at 2.0) tell the same program from itself."""
+    times = noise(rng, 60)
+    a, b = times[:30], times[30:]
+    welch = abs(fmean(a) - fmean(b)) / sqrt(stdev(a) ** 2 / 30 + stdev(b) ** 2 / 30)
+    return rank_sum_p(a, b) < ALPHA, welch > 2.0
+
+
+def peeking_alarm(rng: random.Random) -> bool:
+    """The fixed-n sign test, read after every round from the sixth on."""
+    below = 0
+    for n, x in enumerate(paired(rng, MOST)[0], 1):
+        below += x < 0
+        if n >= 6 and sign_p(n, below) <= ALPHA:
+            return True
+    return False
+
+
+def retrying_alarm(rng: random.Random, fixed_order: bool) -> bool:
+    """Five pairs and t at 2.0, begun anew up to ten times until it is significant."""
+    return any(
+        t_value(in_fixed_order(rng, 5) if fixed_order else paired(rng, 5)[0]) >= 2.0 for _ in range(11)
+    )
+
+
+def delta_from_placebo(rng: random.Random, slower: float) -> tuple[str, str]:
+    """Return the first verdict on an arm that is slower, with delta taken from the placebo's interval, and with 1 %."""
+    placebo, xs = paired(rng, MOST, 2)
+    xs = [x + log(1 + slower) for x in xs]
+    ends = []
+    for borrowed in (True, False):
+        found = verdict.UNRESOLVED
+        for n in range(8, MOST + 1):
+            floor = verdict.interval(placebo[:n], 1, ALPHA) or (1.0, 1.0)
+            delta = max(0.01, abs(floor[0] - 1), abs(floor[1] - 1)) if borrowed else 0.01
+            found = verdict.judge(xs[:n], None, 1, ALPHA, delta).verdict
+            if found in verdict.RESOLVED:
+                break
+        ends.append(found)
+    return ends[0], ends[1]
+
+
+def betting(rng: random.Random, slower: float) -> tuple[bool, bool]:
+    """Return whether the even mixture of the sign and a betting e-process rejects, and if the interval then still holds 1."""
+    xs = [x + log(1 + slower) for x in paired(rng, MOST)[0]]
+    wealth = dict.fromkeys(BETS, 1.0)
+    seen: list[float] = []
+    below = 0
+    for n, x in enumerate(xs, 1):
+        if seen:
+            stake = min(abs(x) / (2 * median(seen)), 1.0) * (1 if x > 0 else -1)
+            wealth = {bet: w * (1 + bet * stake) for bet, w in wealth.items()}
+        seen.append(abs(x))
+        below += x < 0
+        if (float(evidence(n, below)) + fmean(wealth.values())) / 2 >= 1 / ALPHA:
+            return True, evidence(n, below) < Fraction(20)
+    return False, False
+
+
+def best_of_useless(rng: random.Random, arms: int = 8, rounds: int = 12) -> float:
+    """Return the smallest estimate among arms that do nothing."""
+    return min(exp(median(xs)) for xs in paired(rng, rounds, arms))
+
+
+def share(hits: Sequence[bool]) -> float:
+    return sum(hits) / len(hits)
+
+
+def test_blocks_of_a_then_b_raise_false_alarms() -> None:
+    rng = random.Random(1)
+    ranks, welch = zip(*(blocks_alarm(rng) for _ in range(REPLICATIONS)), strict=True)
+    assert share(ranks) > 0.4
+    assert share(welch) > 0.25
+
+
+def test_peeking_at_the_sign_test_raises_false_alarms() -> None:
+    rng = random.Random(2)
+    assert share([peeking_alarm(rng) for _ in range(REPLICATIONS)]) > 0.10
+
+
+def test_retrying_until_significant_raises_false_alarms() -> None:
+    rng = random.Random(3)
+    assert share([retrying_alarm(rng, False) for _ in range(REPLICATIONS)]) > 0.10
+    assert share([retrying_alarm(rng, True) for _ in range(REPLICATIONS)]) > 0.40
+
+
+def test_a_fixed_order_raises_false_alarms_even_in_okosus_own_test() -> None:
+    rng = random.Random(4)
+    assert share([decides(in_fixed_order(rng, MOST)) for _ in range(REPLICATIONS)]) > 0.10
+    assert share([decides(paired(rng, MOST)[0]) for _ in range(REPLICATIONS)]) < 0.05
+
+
+def test_a_delta_from_the_placebo_calls_a_slower_arm_the_same() -> None:
+    rng = random.Random(5)
+    borrowed, own = zip(*(delta_from_placebo(rng, 0.02) for _ in range(REPLICATIONS // 4)), strict=True)
+    assert share([v == verdict.SAME for v in borrowed]) > 0.10
+    assert share([v == verdict.SAME for v in own]) < 0.05
+
+
+def test_betting_rejects_where_the_interval_holds_one() -> None:
+    rng = random.Random(6)
+    done = [betting(rng, 0.02) for _ in range(REPLICATIONS // 2)]
+    assert share([holds for rejected, holds in done if rejected]) > 0.10
+
+
+def test_the_best_of_useless_levers_looks_useful() -> None:
+    rng = random.Random(7)
+    assert median(best_of_useless(rng) for _ in range(REPLICATIONS // 4)) < 0.995
+
+
+def main(replications: int) -> None:
+    """Print the table of docs/METHOD.md."""
+    rng = random.Random(20_26)
+    times = range(replications)
+    ranks, welch = zip(*(blocks_alarm(rng) for _ in times), strict=True)
+    print(f"{replications} replications")
+    print(f"blocks of 30 A, then 30 B: rank-sum test {share(ranks):.1%}, Welch's t {share(welch):.1%} false alarms")
+    print(f"sign test read after each of 6..60 rounds: {share([peeking_alarm(rng) for _ in times]):.1%}")
+    print(f"5 pairs, t >= 2, up to 10 retries: {share([retrying_alarm(rng, False) for _ in times]):.1%}")
+    print(f"the same, base always first: {share([retrying_alarm(rng, True) for _ in times]):.1%}")
+    print(f"okosu's interval, base always first: {share([decides(in_fixed_order(rng, MOST)) for _ in times]):.1%}")
+    print(f"okosu's interval, random order: {share([decides(paired(rng, MOST)[0]) for _ in times]):.1%}")
+    for slower in (0.02, 0.03):
+        borrowed, own = zip(*(delta_from_placebo(rng, slower) for _ in times), strict=True)
+        same = [share([v == verdict.SAME for v in ends]) for ends in (borrowed, own)]
+        print(f"arm slower by {slower:.0%} called SAME: delta from placebo {same[0]:.1%}, delta 1 % {same[1]:.1%}")
+    for slower in (0.01, 0.02):
+        done = [betting(rng, slower) for _ in times]
+        holding = share([holds for rejected, holds in done if rejected])
+        print(f"betting mixture, slower by {slower:.0%}: of its rejections the interval holds 1 in {holding:.1%}")
+    best = [best_of_useless(rng) for _ in times]
+    print(f"best of 8 useless levers after 12 rounds: {1 - median(best):.1%} faster, 5 % of times over "
+          f"{1 - quantiles(best, n=20)[0]:.1%}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)

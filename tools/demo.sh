@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Lets okosu find out, live, which levers help three programs that know nothing of it, and draws the report.
+set -eu
+cd "$(dirname "$0")/.."
+out=${OKOSU_DEMO_DIR:-build/demo}
+mkdir -p "$out"
+# A table that is several times the reach of the TLB, but never more than a third of the memory that is there.
+third=$(awk '/MemAvailable/ { print int($2 / 3 / 1048576) }' /proc/meminfo)
+size=$((third > 3 ? 3 : third))
+table="${size}G"
+[ "$size" -ge 1 ] || table=512M
+
+try() {
+    name=$1
+    shift
+    printf '\n$ okosu try %s\n' "$*"
+    .venv/bin/okosu try --seed 1 --json "$out/$name.json" "$@"
+}
+
+try chase --levers superpage --budget 3m -- build/examples/chase "$table"
+try churn --levers retain,superpage --budget 2m -- build/examples/churn
+try spin --levers pin,superpage,retain --budget 40s -- build/examples/spin
+.venv/bin/okosu report "$out/chase.json" "$out/churn.json" "$out/spin.json" -o "$out/report.html"

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Style and types: ruff, mypy, and the length of files. clang-format where it is installed.
+set -eu
+cd "$(dirname "$0")/.."
+.venv/bin/ruff check --quiet okosu tests
+.venv/bin/mypy --no-error-summary --cache-dir "${TMPDIR:-/tmp}/okosu-mypy-$(id -u)"
+if command -v clang-format >/dev/null; then
+    find native examples tests -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+fi
+long=$(find okosu tests -name '*.py' -exec wc -l {} + | awk '$1 > 300 && $2 != "total"'; find native examples -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"')
+[ -z "$long" ] || { echo "files too long:"; echo "$long"; exit 1; } >&2
