@@ -109,6 +109,16 @@ static inline void *args_alloc(const struct args *args, size_t size)
     return memory;
 }
 
+/* args_alloc for what lives to the end of the process, as it does in most programs: kept (four at
+ * most) where leak checkers see it. */
+static inline void *args_keep(const struct args *args, size_t size)
+{
+    static void *kept[4];
+    static int kept_n;
+
+    return kept[kept_n++ % 4] = args_alloc(args, size);
+}
+
 static inline double args_seconds(void)
 {
     struct timespec now;

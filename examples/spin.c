@@ -8,7 +8,7 @@ static const char usage[] =
     "usage: spin [-v] [MILLIONS]\n"
     "Takes MILLIONS million steps of a congruential generator (default 400).\n"
     "  MILLIONS  1 to 1G; K, M, G = 10^3, 10^6, 10^9\n"
-    "  -v        steps per second on stderr\n";
+    "  -v        million steps per second on stderr\n";
 
 __attribute__((noinline)) static uint64_t spin(uint64_t x, uint64_t steps)
 {

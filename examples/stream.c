@@ -30,9 +30,9 @@ int main(int argc, char **argv)
     uint64_t reps = args_number(&args, 1, "REPS", ARGS_COUNT, 1, UINT64_C(1000000000), 10);
     uint64_t n = size / sizeof(double), wrong = 0;
     size_t bytes = (size_t)n * sizeof(double);
-    double *a = args_alloc(&args, bytes);
-    double *b = args_alloc(&args, bytes);
-    double *c = args_alloc(&args, bytes);
+    double *a = args_keep(&args, bytes);
+    double *b = args_keep(&args, bytes);
+    double *c = args_keep(&args, bytes);
     double start, sum = 0;
 
     for (uint64_t at = 0; at < n; at++) {
@@ -53,8 +53,5 @@ int main(int argc, char **argv)
         sum += a[at];
     }
     printf("stream: %" PRIu64 " elements, %" PRIu64 " times, sum %.17g\n", n, reps, sum);
-    free(a);
-    free(b);
-    free(c);
     return args_finish(&args, wrong == 0);
 }

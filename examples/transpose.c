@@ -29,8 +29,8 @@ int main(int argc, char **argv)
     uint64_t dim = args_number(&args, 0, "DIM", ARGS_PLAIN, 1, 65536, 0);
     uint64_t reps = args_number(&args, 1, "REPS", ARGS_COUNT, 1, UINT64_C(1000000000), 5);
     size_t bytes = (size_t)(dim * dim) * sizeof(double);
-    double *a = args_alloc(&args, bytes);
-    double *b = args_alloc(&args, bytes);
+    double *a = args_keep(&args, bytes);
+    double *b = args_keep(&args, bytes);
     double start, sum = 0;
     uint64_t wrong = 0;
 
@@ -52,7 +52,5 @@ int main(int argc, char **argv)
             sum += a[i * dim + j] * (double)(i % 2);
         }
     printf("transpose: dim %" PRIu64 ", %" PRIu64 " times, odd rows sum to %.0f\n", dim, reps, sum);
-    free(a);
-    free(b);
     return args_finish(&args, wrong == 0);
 }

@@ -118,7 +118,7 @@ static int run_by_shell(struct okosu_launch *launch)
 
     if (file)
         fclose(file);
-    if (got == 0 || memchr(first, '\0', got))
+    if (got == 0 || memchr(first, '\0', got) || (got >= 4 && memcmp(first, "\177ELF", 4) == 0))
         return ENOEXEC;
     while (launch->options.program[count])
         count++;

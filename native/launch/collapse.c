@@ -23,8 +23,10 @@
 #define CHUNK (UINT64_C(2) << 20)
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 
+enum mark { NONE, HUGE, HOPELESS, STALE };
+
 struct mapping {
-    uint64_t start, end;
+    uint64_t first, end; /* the first whole chunk */
     bool private_anonymous;
     uint64_t rss_kb, huge_kb;
 };
@@ -37,41 +39,45 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Slot of the address in the table: its own, or the empty one where it would go. */
-static size_t slot_of(const uint64_t *table, size_t room, uint64_t address)
+/* Slot of the chunk in the table: its own, or the empty one where it would go. */
+static size_t slot_of(const uint64_t *table, size_t room, uint64_t chunk)
 {
-    size_t slot = (address / CHUNK * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (room - 1);
+    size_t slot = (chunk / CHUNK * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (room - 1);
 
-    while (table[slot] && table[slot] != address)
+    while (table[slot] && table[slot] / CHUNK != chunk / CHUNK)
         slot = (slot + 1) & (room - 1);
     return slot;
 }
 
-static bool was_hopeless(const struct okosu_collapse *state, uint64_t address)
+static enum mark mark_of(const struct okosu_collapse *state, uint64_t chunk)
 {
-    return state->tried_room &&
-           state->tried[slot_of(state->tried, state->tried_room, address)] == address;
+    if (!state->mark_room)
+        return NONE;
+    return (enum mark)(state->marks[slot_of(state->marks, state->mark_room, chunk)] % CHUNK);
 }
 
 /* A table that cannot grow only means that the chunk is tried again. */
-static void mark_hopeless(struct okosu_collapse *state, uint64_t address)
+static void set_mark(struct okosu_collapse *state, uint64_t chunk, enum mark mark)
 {
-    if (2 * (state->tried_count + 1) > state->tried_room) {
-        size_t room = state->tried_room ? 2 * state->tried_room : 1024;
+    uint64_t *slot;
+
+    if (2 * (state->mark_count + 1) > state->mark_room) {
+        size_t room = state->mark_room ? 2 * state->mark_room : 1024;
         uint64_t *table = calloc(room, sizeof(*table));
 
         if (!table)
             return;
-        for (size_t i = 0; i < state->tried_room; i++) {
-            if (state->tried[i])
-                table[slot_of(table, room, state->tried[i])] = state->tried[i];
+        for (size_t i = 0; i < state->mark_room; i++) {
+            if (state->marks[i])
+                table[slot_of(table, room, state->marks[i])] = state->marks[i];
         }
-        free(state->tried);
-        state->tried = table;
-        state->tried_room = room;
+        free(state->marks);
+        state->marks = table;
+        state->mark_room = room;
     }
-    state->tried[slot_of(state->tried, state->tried_room, address)] = address;
-    state->tried_count++;
+    slot = &state->marks[slot_of(state->marks, state->mark_room, chunk)];
+    state->mark_count += *slot == 0;
+    *slot = chunk | mark;
 }
 
 static void count_failure(struct okosu_collapse *state, int error)
@@ -101,13 +107,15 @@ static unsigned resident_percent(int pagemap, uint64_t chunk, size_t page)
 }
 
 /* IDLE: go on; else what ends the pass. */
-static enum okosu_collapse_result collapse_chunk(struct okosu_collapse *state, uint64_t chunk)
+static enum okosu_collapse_result collapse_chunk(struct okosu_collapse *state, uint64_t chunk,
+                                                 uint64_t *done)
 {
     /* The address is the other process's; it is a number here. */
     struct iovec range = {.iov_base = (void *)(uintptr_t)chunk, .iov_len = CHUNK};
 
     if (syscall(SYS_process_madvise, state->pidfd, &range, 1UL, MADV_COLLAPSE, 0U) >= 0) {
-        state->collapsed++;
+        set_mark(state, chunk, HUGE);
+        ++*done;
         return OKOSU_COLLAPSE_IDLE;
     }
     if (errno == ESRCH)
@@ -121,22 +129,22 @@ static enum okosu_collapse_result collapse_chunk(struct okosu_collapse *state, u
     case ENOMEM:
         return OKOSU_COLLAPSE_PAUSE;
     default:
-        mark_hopeless(state, chunk);
+        set_mark(state, chunk, HOPELESS);
         return OKOSU_COLLAPSE_IDLE;
     }
 }
 
-static enum okosu_collapse_result collapse_mapping(struct okosu_collapse *state,
-                                                   const struct mapping *mapping, int pagemap,
-                                                   uint64_t deadline)
+static enum okosu_collapse_result collapse_chunks(struct okosu_collapse *state,
+                                                  const struct mapping *mapping, int pagemap,
+                                                  uint64_t deadline, uint64_t *done)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t chunk = (mapping->start + CHUNK - 1) / CHUNK * CHUNK;
 
-    for (; chunk + CHUNK <= mapping->end; chunk += CHUNK) {
+    for (uint64_t chunk = mapping->first; chunk + CHUNK <= mapping->end; chunk += CHUNK) {
+        enum mark mark = mark_of(state, chunk);
         enum okosu_collapse_result result;
 
-        if (chunk < state->next || was_hopeless(state, chunk))
+        if (chunk < state->next || mark == HUGE || mark == HOPELESS)
             continue;
         if (now_ns() >= deadline) {
             state->next = chunk;
@@ -146,7 +154,7 @@ static enum okosu_collapse_result collapse_mapping(struct okosu_collapse *state,
             state->sparse++;
             continue;
         }
-        result = collapse_chunk(state, chunk);
+        result = collapse_chunk(state, chunk, done);
         if (result != OKOSU_COLLAPSE_IDLE) {
             state->next = chunk + CHUNK;
             return result;
@@ -155,26 +163,53 @@ static enum okosu_collapse_result collapse_mapping(struct okosu_collapse *state,
     return OKOSU_COLLAPSE_IDLE;
 }
 
+/*
+ * smaps tells how much of a mapping is huge, not which chunks. While it is at least what was
+ * collapsed here, the marks hold; if it is less, some of it was freed or split since, and all of it
+ * is looked at anew. If it is more, the program has huge pages that are not the helper's work, and
+ * they are not counted as such.
+ */
+static enum okosu_collapse_result collapse_mapping(struct okosu_collapse *state,
+                                                   const struct mapping *mapping, int pagemap,
+                                                   uint64_t deadline)
+{
+    uint64_t huge = mapping->huge_kb / (CHUNK / 1024), marked = 0, others, done = 0;
+    enum okosu_collapse_result result;
+
+    for (uint64_t chunk = mapping->first; chunk + CHUNK <= mapping->end; chunk += CHUNK)
+        marked += mark_of(state, chunk) == HUGE;
+    for (uint64_t chunk = mapping->first; huge < marked && chunk + CHUNK <= mapping->end;
+         chunk += CHUNK) {
+        if (mark_of(state, chunk) == HUGE)
+            set_mark(state, chunk, STALE);
+    }
+    others = huge > marked ? huge - marked : 0;
+    result = collapse_chunks(state, mapping, pagemap, deadline, &done);
+    state->collapsed += done > others ? done - others : 0;
+    return result;
+}
+
 /* "START-END PERMS OFFSET DEV INODE PATH": inode 0 is anonymous; the stack and the vdso have names
  * of their own. */
 static bool read_header(const char *line, struct mapping *mapping)
 {
     char perms[5], path[16] = "";
+    uint64_t start, end;
     unsigned long inode;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %lu %15s", &mapping->start,
-               &mapping->end, perms, &inode, path) < 4)
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %lu %15s", &start, &end, perms,
+               &inode, path) < 4)
         return false;
+    *mapping = (struct mapping){.first = (start + CHUNK - 1) / CHUNK * CHUNK, .end = end};
     mapping->private_anonymous =
         inode == 0 && perms[3] == 'p' && perms[1] == 'w' &&
         (!path[0] || strcmp(path, "[heap]") == 0 || strncmp(path, "[anon:", 6) == 0);
-    mapping->rss_kb = mapping->huge_kb = 0;
     return true;
 }
 
 static bool is_candidate(const struct okosu_collapse *state, const struct mapping *mapping)
 {
-    return mapping->private_anonymous && mapping->end - mapping->start >= CHUNK &&
+    return mapping->private_anonymous && mapping->first + CHUNK <= mapping->end &&
            mapping->end > state->next &&
            mapping->rss_kb >= mapping->huge_kb + CHUNK / 1024 * state->density / 100;
 }
@@ -267,6 +302,6 @@ void okosu_collapse_report(const struct okosu_collapse *state, FILE *out)
 
 void okosu_collapse_free(struct okosu_collapse *state)
 {
-    free(state->tried);
-    state->tried = NULL;
+    free(state->marks);
+    state->marks = NULL;
 }

@@ -21,8 +21,8 @@ struct okosu_collapse {
         int error;
         uint64_t count;
     } failed[OKOSU_COLLAPSE_KINDS];
-    uint64_t *tried; /* chunk addresses that failed for good, an open hash table */
-    size_t tried_room, tried_count;
+    uint64_t *marks; /* chunk addresses with a mark in the low bits, an open hash table */
+    size_t mark_room, mark_count;
     uint64_t
         next; /* address at which the next pass goes on, when a budget cut the last one short */
 };

@@ -21,7 +21,8 @@
  * lock. */
 #define WORK_NS 10000000u
 #define REST_MS 10
-#define LONGEST_REST_MS 1000
+#define LONGEST_REST_MS 250
+#define IDLE_SHARE 20
 
 /* The same share of a chunk that the preload library asks for. */
 #define DENSITY 75
@@ -66,6 +67,7 @@ static void write_proof(const struct okosu_collapse *state, const char *proof)
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
+    ssize_t written;
     int fd;
 
     if (!memory)
@@ -73,8 +75,10 @@ static void write_proof(const struct okosu_collapse *state, const char *proof)
     okosu_collapse_report(state, memory);
     if (fclose(memory) == 0) {
         fd = open(proof, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        /* A proof that cannot be written is missed by whoever asked for it. */
-        if (fd >= 0 && write(fd, text, size) >= 0)
+        /* Whoever asked for the proof sees that it is missing; there is nobody else to tell. */
+        written = fd >= 0 ? write(fd, text, size) : -1;
+        (void)written;
+        if (fd >= 0)
             close(fd);
     }
     free(text);
@@ -96,15 +100,14 @@ static void work(pid_t pid, int pidfd, const char *proof)
         result = okosu_collapse_pass(&state, WORK_NS);
         clock_gettime(CLOCK_MONOTONIC, &end);
         spent = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
-        /* As long as there is work the rest is short; reading smaps of a large process for nothing
+        /* While it bears fruit the rest is short; reading a large process's tables for nothing
          * grows rare. */
-        if (result == OKOSU_COLLAPSE_MORE ||
-            (state.collapsed > before && result == OKOSU_COLLAPSE_IDLE))
-            rest = REST_MS;
-        else
+        if (state.collapsed > before && result != OKOSU_COLLAPSE_PAUSE) {
+            rest = REST_MS > spent ? REST_MS : (int)spent;
+        } else {
             rest = 2 * rest < LONGEST_REST_MS ? 2 * rest : LONGEST_REST_MS;
-        if (rest < spent)
-            rest = (int)spent;
+            rest = rest > IDLE_SHARE * spent ? rest : (int)(IDLE_SHARE * spent);
+        }
     }
     if (proof)
         write_proof(&state, proof);

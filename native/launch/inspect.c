@@ -63,13 +63,13 @@ int okosu_inspect_find(struct okosu_arena *arena, const struct okosu_env *env, c
             okosu_arena_printf(arena, "%.*s%s%s", (int)length, path, length ? "/" : "./", name);
         int found = file ? executable(file) : -ENOMEM;
 
-        /* As execvp does: one that may not be executed is remembered while a better one is looked
-         * for. */
         if (found == 0 || found == -ENOMEM) {
             program->path = file;
             return found;
         }
-        if (found == -EACCES && rc == -ENOENT) {
+        /* As shells do: one that may not be executed is remembered while a better one is looked
+         * for, but in a folder that may not be entered there is none. */
+        if (found == -EACCES && rc == -ENOENT && access(file, F_OK) == 0) {
             program->path = file;
             rc = found;
         }

@@ -27,8 +27,9 @@
 
 /* What an okosu-run around this one said to its own preload library; what is absent leaves a hook
  * inert. */
-static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN", "OKOSU_PIN",
-                                     "OKOSU_ROOT_PID",  "OKOSU_PROOF",  "OKOSU_PAD"};
+static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN",   "OKOSU_PIN",
+                                     "OKOSU_ROOT_PID",  "OKOSU_TUNABLES", "OKOSU_PROOF",
+                                     "OKOSU_PAD"};
 
 static int no_memory(void)
 {
@@ -39,7 +40,8 @@ static int no_memory(void)
 static int start_environment(struct okosu_launch *launch, char **environment)
 {
     struct okosu_plan *plan = &launch->plan;
-    const struct okosu_options *options = &launch->options;
+    struct okosu_options *options = &launch->options;
+    const char *children;
 
     if (okosu_env_init(&plan->env, &plan->arena, environment))
         return -ENOMEM;
@@ -54,6 +56,9 @@ static int start_environment(struct okosu_launch *launch, char **environment)
         if (!name || okosu_env_set(&plan->env, name, equals + 1))
             return -ENOMEM;
     }
+    children = okosu_env_get(&plan->env, "OKOSU_CHILDREN");
+    if (options->children < 0 && children && strcmp(children, "0") == 0)
+        options->children = 0;
     return 0;
 }
 
@@ -231,6 +236,9 @@ static int speak(struct okosu_launch *launch)
         rc = okosu_env_set(&plan->env, plan->hooks[i].name, plan->hooks[i].value);
     if (!rc && options->children >= 0)
         rc = okosu_env_set(&plan->env, "OKOSU_CHILDREN", options->children ? "1" : "0");
+    /* What the library takes out of GLIBC_TUNABLES for the children. */
+    if (!rc && options->children == 0 && plan->added_tunables)
+        rc = okosu_env_set(&plan->env, "OKOSU_TUNABLES", plan->added_tunables);
     if (!rc && launch->proof)
         rc = okosu_env_set(&plan->env, "OKOSU_PROOF", launch->proof);
     if (!rc && options->verbose)

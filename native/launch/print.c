@@ -220,7 +220,10 @@ void okosu_print_plan(struct okosu_launch *launch)
         const char *value = okosu_env_get(env, env->touched[i]);
 
         printf("%s %s", value ? "set     " : "unset   ", env->touched[i]);
-        if (value) {
+        /* Nobody wants to read the padding. */
+        if (value && strcmp(env->touched[i], "OKOSU_PAD") == 0) {
+            printf(" (%zu bytes)", strlen(value));
+        } else if (value) {
             putchar('=');
             write_quoted(value);
         }

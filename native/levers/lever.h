@@ -81,6 +81,8 @@ struct okosu_plan {
 
     struct okosu_setting tunables[OKOSU_PLAN_TUNABLES];
     size_t tunable_count;
+    const char
+        *added_tunables; /* those that GLIBC_TUNABLES has for them, as it has them; NULL: none */
     struct okosu_setting
         hooks[OKOSU_PLAN_HOOKS]; /* variables for the preload library, set if it is loaded */
     size_t hook_count;

@@ -87,8 +87,7 @@ static const char *users_value(struct okosu_arena *arena, const char *tunables, 
 int okosu_plan_compose_tunables(struct okosu_plan *plan)
 {
     const char *users = okosu_env_get(&plan->env, "GLIBC_TUNABLES");
-    const char *all = users ? users : "";
-    bool added = false;
+    const char *added = NULL, *all;
 
     for (size_t i = 0; i < plan->tunable_count; i++) {
         const struct okosu_setting *ours = &plan->tunables[i];
@@ -102,13 +101,16 @@ int okosu_plan_compose_tunables(struct okosu_plan *plan)
                                    ours->value));
         if (theirs)
             continue;
-        all = okosu_arena_printf(&plan->arena, "%s%s%s=%s", all, *all ? ":" : "", ours->name,
-                                 ours->value);
-        if (!all)
+        added = okosu_arena_printf(&plan->arena, "%s%s%s=%s", added ? added : "", added ? ":" : "",
+                                   ours->name, ours->value);
+        if (!added)
             return -ENOMEM;
-        added = true;
     }
-    return added ? okosu_env_set(&plan->env, "GLIBC_TUNABLES", all) : 0;
+    plan->added_tunables = added;
+    if (!added || !users || !*users)
+        return added ? okosu_env_set(&plan->env, "GLIBC_TUNABLES", added) : 0;
+    all = okosu_arena_printf(&plan->arena, "%s:%s", users, added);
+    return all ? okosu_env_set(&plan->env, "GLIBC_TUNABLES", all) : -ENOMEM;
 }
 
 int okosu_plan_needs_tunables(struct okosu_plan *plan, const struct okosu_context *context)

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tracer. Only what ends, forks or executes is stopped: without --threads the first thread of each process, which
- * PTRACE_EVENT_EXIT shows with its memory still mapped however the process ends (exit_group from any thread, a fatal
- * signal), and no other thread, so that neither their creation nor their end costs anything. Three things follow:
+ * The tracer. Only what ends, forks or executes is stopped: without --threads the first thread of
+ * each process, which PTRACE_EVENT_EXIT shows with its memory still mapped however the process ends
+ * (exit_group from any thread, a fatal signal), and no other thread, so that neither their creation
+ * nor their end costs anything. What that leaves out is made up for: group.c hears of the end when
+ * the first thread leaves alone or another one executes a program, and okosu_follow_scan finds in
+ * /proc what other threads forked.
  *
- * - When the first thread leaves by pthread_exit, another thread is seized to tell of the end (rewatch).
- * - When another thread executes a program, it takes over the process number untraced; rewatch finds it too.
- * - What another thread forks is not announced; okosu_follow_scan finds it in /proc.
- *
- * PTRACE_SEIZE waits for the lock that an exec in the same group holds, and that exec waits for each traced thread of
- * the group to be reaped by us. So a thread is seized only when no other traced thread of its group is held or
- * unreaped but the first, for which exec does not wait.
- *
- * Limits: a program that traces (gdb, strace) cannot while it is traced itself; set-user-ID programs run without
- * their privilege, unless okosu-measure has it; an ignored signal interrupts system calls, most of which are restarted
- * (epoll_wait and a few more return EINTR instead); a short-lived child that an untraced thread forks can go unseen.
+ * Limits: a program that traces (gdb, strace) cannot while it is traced itself; set-user-ID
+ * programs run without their privilege, unless okosu-measure has it; an ignored signal interrupts
+ * system calls, most of which are restarted (epoll_wait and a few more return EINTR instead); a
+ * short-lived child that an untraced thread forks can go unseen.
  */
 #include "follow.h"
 
+#include "group.h"
 #include "proc_read.h"
 #include "sample.h"
 
@@ -31,19 +28,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* include/linux/sched.h; part of /proc/PID/stat and as good as frozen. */
-#define PF_EXITING UINT64_C(0x4)
-
-int okosu_follow_seize(const struct okosu_run *run, pid_t tid)
-{
-    unsigned long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-                            PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
-
-    if (run->options->threads)
-        options |= PTRACE_O_TRACECLONE;
-    return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) ? -errno : 0;
-}
 
 /* A tracee that was killed meanwhile is not there to go on; its end is reported on its own. */
 static void go_on(enum __ptrace_request how, pid_t tid, int signal)
@@ -63,78 +47,9 @@ bool okosu_follow_shares_memory(const struct okosu_process *process)
     long order = syscall(SYS_kcmp, process->pid, process->maker, KCMP_VM, 0UL, 0UL);
     if (order >= 0)
         return order == 0;
-    /* No such process: the maker has gone, the memory is this one's. Else kcmp is refused or not built in. */
+    /* No such process: the maker has gone, the memory is this one's. Else kcmp is refused or not
+     * built in. */
     return errno != ESRCH && process->vforked && !process->execed;
-}
-
-/* A thread of the group, other than `except`, that will go on: neither dead nor leaving nor killed. 0: none. */
-static pid_t find_survivor(pid_t pid, pid_t except)
-{
-    struct okosu_pids threads;
-    pid_t survivor = 0;
-
-    if (okosu_proc_threads(pid, &threads) == 0) {
-        for (size_t i = 0; i < threads.count && !survivor; i++) {
-            struct okosu_proc_stat stat;
-            pid_t tid = threads.items[i];
-            if (tid == except || okosu_proc_stat(pid, tid, &stat) || !alive(stat.state))
-                continue;
-            bool killed = stat.pending & (UINT64_C(1) << (SIGKILL - 1));
-            if (!killed && !(stat.flags & PF_EXITING))
-                survivor = tid;
-        }
-    }
-    free(threads.items);
-    return survivor;
-}
-
-/* The system call that a stopped thread is in, -1 unknown. */
-static long syscall_of(pid_t pid, pid_t tid)
-{
-    char path[80], text[256];
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-    ssize_t length = okosu_proc_slurp(path, text, sizeof(text) - 1);
-    if (length <= 0)
-        return -1;
-    text[length] = '\0';
-    char *end;
-    long number = strtol(text, &end, 10);
-    return end > text ? number : -1;
-}
-
-static void has_executed(struct okosu_run *run, struct okosu_process *process)
-{
-    okosu_table_drop_others(run->table, process);
-    okosu_process_reset(process);
-    process->execed = true;
-    process->watch = process->pid;
-}
-
-/* Find another thread to tell of the end of the group. */
-static void rewatch(struct okosu_run *run, struct okosu_process *process)
-{
-    char path[80];
-
-    process->watch = 0;
-    /* An exec may give the thread another number between the listing and the seizing; then look once more. */
-    for (int attempt = 0; attempt < 2; attempt++) {
-        pid_t tid = find_survivor(process->pid, 0);
-        if (!tid)
-            return;
-        if (okosu_follow_seize(run, tid))
-            continue;
-        snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process->pid, (int)tid);
-        if (tid == process->pid || access(path, F_OK)) {
-            has_executed(run, process);
-            return;
-        }
-        struct okosu_task *task = okosu_table_task(run->table, process, tid);
-        if (task)
-            task->announced = true;
-        process->watch = tid;
-        return;
-    }
 }
 
 static void read_thread(struct okosu_process *process, pid_t tid,
@@ -149,7 +64,8 @@ static void read_thread(struct okosu_process *process, pid_t tid,
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
-/* The proof: what the process holds as the thread TID, held at its exit, is about to let go of it. */
+/* The proof: what the process holds as the thread TID, held at its exit, is about to let go of it.
+ */
 static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
                      const struct okosu_proc_status *status)
 {
@@ -176,45 +92,34 @@ static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t
     memset(&process->live, 0, sizeof(process->live));
 }
 
-/* Returns whether the group may go on without this thread. */
-static bool leaves_others(const struct okosu_run *run, const struct okosu_process *process,
-                          pid_t tid, unsigned threads)
-{
-    if (threads < 2)
-        return false;
-    long number = syscall_of(process->pid, tid);
-    if (number == SYS_exit_group)
-        return false;
-    /*
-     * With all threads traced, those that a group exit kills are held at their exit and look alive; but a thread that
-     * did not call exit itself has been killed with its group, or by an exec, which is announced.
-     */
-    if (run->options->threads && number != SYS_exit)
-        return false;
-    return find_survivor(process->pid, tid) != 0;
-}
-
-static void at_exit(struct okosu_run *run, struct okosu_process *process, pid_t tid)
+static void at_exit(struct okosu_run *run, struct okosu_task *task)
 {
     uint64_t since = okosu_run_now();
-    bool tells = tid == process->watch || process->leaderless, others = false;
+    struct okosu_process *process = task->process;
+    pid_t tid = task->tid;
+    bool first = tid == process->pid, goes_on = false;
+    bool tells = (first || process->leaderless) && !process->final;
     struct okosu_proc_status status;
 
-    if (run->reading && (run->options->threads || (tells && !process->final)) &&
+    task->leaving = true;
+    if (run->reading && (run->options->threads || tells) &&
         okosu_proc_status(process->pid, tid, &status) == 0) {
         read_thread(process, tid, &status);
-        if (tells && !process->final) {
-            others = leaves_others(run, process, tid, status.threads);
-            read_end(run, process, tid, &status);
-            process->leaderless = others;
-            process->final = !others;
+        if (tells) {
+            goes_on = okosu_group_goes_on(run, process, tid, status.threads);
+            /* Of those that leave one by one only the last has the last word; the first, in case
+             * that is missed. */
+            if (first || !goes_on)
+                read_end(run, process, tid, &status);
+            process->leaderless |= goes_on;
+            process->final = !goes_on;
         }
     }
     go_on(PTRACE_CONT, tid, 0);
     if (!run->root_reaped)
         run->result->stopped_ns += okosu_run_now() - since;
-    if (others && !run->options->threads && tid == process->pid)
-        rewatch(run, process);
+    if (first && goes_on && !run->options->threads)
+        okosu_group_watch(run, process);
 }
 
 static bool was_unannounced(struct okosu_run *run, pid_t tid)
@@ -228,7 +133,8 @@ static bool was_unannounced(struct okosu_run *run, pid_t tid)
     return false;
 }
 
-/* A task stops before the event that announces it: its group is in /proc, how it was made is told later. */
+/* A task stops before the event that announces it: its group is in /proc, how it was made is told
+ * later. */
 static struct okosu_task *introduce(struct okosu_run *run, pid_t tid)
 {
     pid_t pid = okosu_proc_tgid(tid);
@@ -243,7 +149,7 @@ static struct okosu_task *introduce(struct okosu_run *run, pid_t tid)
     process = okosu_table_process(run->table, pid);
     if (!process)
         return NULL;
-    run->result->threads++;
+    run->result->threads += run->options->threads;
     return okosu_table_task(run->table, process, tid);
 }
 
@@ -263,7 +169,7 @@ static void is_made(struct okosu_run *run, struct okosu_process *maker, pid_t ti
         snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)maker->pid, (int)tid);
         if (access(path, F_OK) == 0) {
             task = okosu_table_task(run->table, maker, tid);
-            run->result->threads++;
+            run->result->threads += run->options->threads;
         }
     }
     if (!task || task->process->pid == tid) {
@@ -304,10 +210,10 @@ void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status)
             go_on(PTRACE_CONT, tid, 0);
         return;
     case PTRACE_EVENT_EXIT:
-        at_exit(run, task->process, tid);
+        at_exit(run, task);
         return;
     case PTRACE_EVENT_EXEC:
-        has_executed(run, task->process);
+        okosu_group_executed(run, task->process);
         break;
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK:
@@ -337,8 +243,6 @@ void okosu_follow_gone(struct okosu_run *run, pid_t tid)
         return;
     }
     okosu_table_drop(run->table, tid);
-    if (tid == process->watch && !process->final && run->reading)
-        rewatch(run, process);
 }
 
 /* Follow a process found in /proc. */
@@ -348,10 +252,11 @@ static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
     bool untraceable = true;
 
     if (run->result->traced) {
-        int error = okosu_follow_seize(run, row->pid);
+        int error = okosu_group_seize(row->pid, run->options->threads);
         if (error == -ESRCH)
             return;
-        /* One of ours whose announcement is still on its way is refused for being traced already. */
+        /* One of ours whose announcement is still on its way is refused for being traced already.
+         */
         if (error && (okosu_proc_status(row->pid, row->pid, &status) || status.tracer == run->self))
             return;
         untraceable = error != 0;
@@ -364,7 +269,8 @@ static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
     process->untraceable = untraceable;
     process->maker = row->ppid;
     process->listed = true;
-    /* How it was made can only be guessed once it has executed something; err on the side of a fork. */
+    /* How it was made can only be guessed once it has executed something; err on the side of a
+     * fork. */
     process->forked = !okosu_follow_shares_memory(process);
 }
 
@@ -400,8 +306,8 @@ void okosu_follow_scan(struct okosu_run *run)
     bool needed = false;
 
     for (struct okosu_process *p = run->table->processes; p; p = p->next) {
-        if (p->leaderless && !p->watch)
-            rewatch(run, p);
+        if (p->leaderless)
+            okosu_group_watch(run, p);
         needed |= p->untraceable || okosu_proc_thread_count(p->pid) > 1;
     }
     if (needed)

@@ -5,9 +5,6 @@
 
 #include "run.h"
 
-/* Trace TID without stopping it; returns 0 or -errno. */
-int okosu_follow_seize(const struct okosu_run *run, pid_t tid);
-
 /* A tracee has stopped: see why, do what is to be done, let it go on. */
 void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status);
 
@@ -15,9 +12,9 @@ void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status);
 void okosu_follow_gone(struct okosu_run *run, pid_t tid);
 
 /*
- * Look for descendants that ptrace did not announce, and follow them: those that an untraced thread forked, and those
- * of processes that had to stay untraced. Cheap where the tree has no threads. Untraced, it keeps the table in step
- * with /proc.
+ * Look for descendants that ptrace did not announce, and follow them: those that an untraced thread
+ * forked, and those of processes that had to stay untraced. Cheap where the tree has no threads.
+ * Untraced, it keeps the table in step with /proc.
  */
 void okosu_follow_scan(struct okosu_run *run);
 void okosu_follow_sync(struct okosu_run *run);

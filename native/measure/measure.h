@@ -33,7 +33,8 @@ struct okosu_measure_result {
     int exec_error;  /* errno of a program that could not be started, 0 if it was */
 };
 
-/* Run the program and measure it. Returns 0 or -errno (nothing was started then); the caller clears the table. */
+/* Run the program and measure it. Returns 0 or -errno (nothing was started then); the caller clears
+ * the table. */
 int okosu_measure_run(const struct okosu_measure_options *options,
                       struct okosu_measure_result *result);
 

@@ -193,7 +193,8 @@ static void add_policy(struct okosu_proc_numa *out, struct span policy)
         memcpy(out->policies[out->policy_count++], name, sizeof(name));
 }
 
-/* "default", "bind:0", "prefer (many):0-1", "weighted interleave:0-1": two modes have a blank in their name. */
+/* "default", "bind:0", "prefer (many):0-1", "weighted interleave:0-1": two modes have a blank in
+ * their name. */
 static bool next_policy(struct span *line, struct span *policy)
 {
     struct span rest, word;
@@ -203,8 +204,8 @@ static bool next_policy(struct span *line, struct span *policy)
     rest = *line;
     if (!next_word(&rest, &word))
         return true;
-    bool many = policy->end - policy->at == 6 && memcmp(policy->at, "prefer", 6) == 0 &&
-                *word.at == '(';
+    bool many =
+        policy->end - policy->at == 6 && memcmp(policy->at, "prefer", 6) == 0 && *word.at == '(';
     bool weighted = policy->end - policy->at == 8 && memcmp(policy->at, "weighted", 8) == 0;
     if (many || weighted) {
         policy->end = word.end;
@@ -245,7 +246,8 @@ void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_k
                 }
             }
         }
-        /* Pages of files lie where whoever read them first ran; they say nothing of this process's policy. */
+        /* Pages of files lie where whoever read them first ran; they say nothing of this process's
+         * policy. */
         if (file && !huge)
             continue;
         for (unsigned i = 0; i <= highest; i++)

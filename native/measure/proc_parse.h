@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel says of a process in /proc, as text buffers. Pure functions of (text, length): no system call, no
- * NUL expected, any bytes accepted, so that they can be fuzzed and fed with captured files.
+ * What the kernel says of a process in /proc, as text buffers. Pure functions of (text, length): no
+ * system call, no NUL expected, any bytes accepted, so that they can be fuzzed and fed with
+ * captured files.
  */
 #ifndef OKOSU_MEASURE_PROC_PARSE_H
 #define OKOSU_MEASURE_PROC_PARSE_H
@@ -12,11 +13,13 @@
 #include <sys/types.h>
 
 enum {
-    /* Nodes and CPUs beyond these are left out of a proof; larger than any machine Linux runs on. */
+    /* Nodes and CPUs beyond these are left out of a proof; larger than any machine Linux runs on.
+     */
     OKOSU_NODES = 256,
     OKOSU_CPUS = 8192,
     OKOSU_COMM = 64,
-    /* A CPU list of 8192 CPUs of which every other one is allowed is longer; it is cut at a comma. */
+    /* A CPU list of 8192 CPUs of which every other one is allowed is longer; it is cut at a comma.
+     */
     OKOSU_LIST = 4096,
     OKOSU_POLICIES = 16,
     OKOSU_POLICY = 128,
@@ -45,14 +48,16 @@ struct okosu_proc_stat {
     int cpu;          /* where it ran last, -1 unknown */
 };
 
-/* Base pages per node of private anonymous and hugetlb mappings, and the policies of all mappings. */
+/* Base pages per node of private anonymous and hugetlb mappings, and the policies of all mappings.
+ */
 struct okosu_proc_numa {
     uint64_t pages[OKOSU_NODES];
     char policies[OKOSU_POLICIES][OKOSU_POLICY];
     size_t policy_count;
 };
 
-/* Each returns 0, or -EINVAL when the text lacks what the file always has; *out is then zeroed or partly filled. */
+/* Each returns 0, or -EINVAL when the text lacks what the file always has; *out is then zeroed or
+ * partly filled. */
 int okosu_proc_parse_rollup(const char *text, size_t length, struct okosu_memory *out);
 int okosu_proc_parse_status(const char *text, size_t length, struct okosu_proc_status *out);
 int okosu_proc_parse_stat(const char *text, size_t length, struct okosu_proc_stat *out);

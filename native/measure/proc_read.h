@@ -25,8 +25,9 @@ struct okosu_proc_rows {
 ssize_t okosu_proc_slurp(const char *path, char *buffer, size_t size);
 
 /*
- * Each reads /proc/PID/task/TID/FILE: a group whose leader has left still shows its memory through the others. Returns
- * 0 or -errno (-ENOENT or -ESRCH when it has gone, -EACCES when it may not be looked at).
+ * Each reads /proc/PID/task/TID/FILE: a group whose leader has left still shows its memory through
+ * the others. Returns 0 or -errno (-ENOENT or -ESRCH when it has gone, -EACCES when it may not be
+ * looked at).
  */
 int okosu_proc_rollup(pid_t pid, pid_t tid, struct okosu_memory *out);
 int okosu_proc_status(pid_t pid, pid_t tid, struct okosu_proc_status *out);
@@ -42,10 +43,12 @@ unsigned okosu_proc_thread_count(pid_t pid);
 /* The threads of PID. Returns 0 or -errno; the caller frees out->items. */
 int okosu_proc_threads(pid_t pid, struct okosu_pids *out);
 
-/* The descendants of ROOT that /proc shows, parents before children; the caller frees out->items. */
+/* The descendants of ROOT that /proc shows, parents before children; the caller frees out->items.
+ */
 int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out);
 
-/* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed anything. */
+/* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed
+ * anything. */
 bool okosu_proc_is_launcher(pid_t pid);
 
 #endif

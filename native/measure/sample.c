@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --proof=sample. A snapshot is the sum over the live processes; the peak is the largest value of each of its four
- * fields on its own, so two fields of the peak may stem from different snapshots. The reading at a process's exit
- * counts as a snapshot too: the peak is never below what a process held at its end. Reading takes mmap_lock and costs
- * time in the program, so the times of a sampled run are not to be compared with those of others.
+ * --proof=sample. A snapshot is the sum over the live processes; the peak is the largest value of
+ * each of its four fields on its own, so two fields of the peak may stem from different snapshots.
+ * The reading at a process's exit counts as a snapshot too: the peak is never below what a process
+ * held at its end. Reading takes mmap_lock and costs time in the program, so the times of a sampled
+ * run are not to be compared with those of others.
  */
 #include "sample.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* An exec that no tracer announces shows in what the process runs. What was read before belongs to the launcher. */
+/* An exec that no tracer announces shows in what the process runs. What was read before belongs to
+ * the launcher. */
 static void notice_exec(struct okosu_process *process)
 {
     char path[64];
@@ -74,9 +76,28 @@ static void keep_sample(struct okosu_process *process)
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
+/* Read through the first thread that can be read: the leader may have left. Returns that thread, 0
+ * if there is none. */
+static pid_t read_memory(pid_t pid, struct okosu_memory *memory)
+{
+    struct okosu_pids threads;
+    pid_t tid = 0;
+
+    if (okosu_proc_rollup(pid, pid, memory) == 0)
+        return pid;
+    if (okosu_proc_threads(pid, &threads) == 0) {
+        for (size_t i = 0; i < threads.count && !tid; i++) {
+            if (okosu_proc_rollup(pid, threads.items[i], memory) == 0)
+                tid = threads.items[i];
+        }
+    }
+    free(threads.items);
+    return tid;
+}
+
 static uint64_t sample_process(struct okosu_run *run, struct okosu_process *process)
 {
-    pid_t tid = process->leaderless && process->watch ? process->watch : process->pid;
+    pid_t tid;
     struct okosu_memory memory = {0};
     struct okosu_proc_numa *numa;
     bool traced = run->result->traced && !process->untraceable;
@@ -90,7 +111,8 @@ static uint64_t sample_process(struct okosu_run *run, struct okosu_process *proc
     process->launcher = !process->root && okosu_proc_is_launcher(process->pid);
     if (process->launcher || okosu_follow_shares_memory(process))
         return 0;
-    if (okosu_proc_rollup(process->pid, tid, &memory))
+    tid = read_memory(process->pid, &memory);
+    if (!tid)
         return 0;
     process->live = memory;
     others = sample_threads(process);

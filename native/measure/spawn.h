@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the program: held back until it is traced, and told apart from one that could not be executed. */
+/* Starts the program: held back until it is traced, and told apart from one that could not be
+ * executed. */
 #ifndef OKOSU_MEASURE_SPAWN_H
 #define OKOSU_MEASURE_SPAWN_H
 
@@ -10,16 +11,19 @@
 struct okosu_child {
     pid_t pid;
     int go;     /* a byte written here releases the child */
-    int failed; /* the errno of exec can be read here once the child has ended; nothing if it was executed */
+    int failed; /* the errno of exec can be read here once the child has ended; nothing if it was
+                   executed */
 };
 
 /*
- * Open the three streams of the program, close-on-exec and above 2. Prints the error itself; returns 0 or -errno.
- * A path /dev/fd/N or /proc/self/fd/N stands for the open descriptor N, so that an unlinked file can be used.
+ * Open the three streams of the program, close-on-exec and above 2. Prints the error itself;
+ * returns 0 or -errno. A path /dev/fd/N or /proc/self/fd/N stands for the open descriptor N, so
+ * that an unlinked file can be used.
  */
 int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]);
 
-/* Fork. The child leads a session of its own, takes `mask` as its signal mask and waits. Returns 0 or -errno. */
+/* Fork. The child leads a session of its own, takes `mask` as its signal mask and waits. Returns 0
+ * or -errno. */
 int okosu_spawn_fork(const struct okosu_measure_options *options, const int streams[3],
                      const sigset_t *mask, struct okosu_child *child);
 

@@ -50,7 +50,6 @@ struct okosu_process *okosu_table_process(struct okosu_table *table, pid_t pid)
         return NULL;
     }
     process->pid = pid;
-    process->watch = pid;
     process->thp_enabled = 1;
     process->next = table->processes;
     if (process->next)
@@ -233,7 +232,8 @@ void okosu_process_take_numa(struct okosu_process *process, const struct okosu_p
         had += process->pages[i];
         has += numa->pages[i];
     }
-    /* Of several readings the one with the most pages: a program may free its memory before it leaves. */
+    /* Of several readings the one with the most pages: a program may free its memory before it
+     * leaves. */
     if (has >= had)
         memcpy(process->pages, numa->pages, sizeof(process->pages));
     for (size_t i = 0; i < numa->policy_count; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes and threads of the tree that are alive, what was read of them, and the sums over those that ended. */
+/* The processes and threads of the tree that are alive, what was read of them, and the sums over
+ * those that ended. */
 #ifndef OKOSU_MEASURE_TABLE_H
 #define OKOSU_MEASURE_TABLE_H
 
@@ -25,20 +26,19 @@ struct okosu_names {
 struct okosu_process {
     struct okosu_process *next, *previous;
     pid_t pid;
-    pid_t maker;        /* who forked it, 0 unknown */
-    bool root;          /* the program itself */
-    bool forked;        /* made by copying its maker's address space */
-    bool vforked;       /* made by vfork: it may still live in its maker's memory */
-    bool execed;        /* has executed a program since */
-    bool untraceable;   /* ptrace was refused for it */
-    bool leaderless;    /* its first thread has left, others go on */
-    bool final;         /* the reading at its end has been taken */
-    bool shared;        /* ended in its maker's memory, which is counted there */
-    bool launcher;      /* okosu-run's helper: no part of the tree */
-    bool condemned;     /* killed by okosu-measure at the end */
-    bool listed;        /* seen in the present listing of /proc */
-    uint64_t exe[2];    /* device and inode of what it runs, to notice an exec from outside */
-    pid_t watch;        /* the traced thread that will tell of its end, 0 none */
+    pid_t maker;              /* who forked it, 0 unknown */
+    bool root;                /* the program itself */
+    bool forked;              /* made by copying its maker's address space */
+    bool vforked;             /* made by vfork: it may still live in its maker's memory */
+    bool execed;              /* has executed a program since */
+    bool untraceable;         /* ptrace was refused for it */
+    bool leaderless;          /* its first thread has left, others go on */
+    bool final;               /* the reading at its end has been taken */
+    bool shared;              /* ended in its maker's memory, which is counted there */
+    bool launcher;            /* okosu-run's helper: no part of the tree */
+    bool condemned;           /* killed by okosu-measure at the end */
+    bool listed;              /* seen in the present listing of /proc */
+    uint64_t exe[2];          /* device and inode of what it runs, to notice an exec from outside */
     struct okosu_memory live; /* the newest sample while it lives, nothing afterwards */
     struct okosu_memory memory;
     uint64_t hwm_kb;
@@ -54,6 +54,7 @@ struct okosu_task {
     struct okosu_task *next;
     pid_t tid;
     bool announced; /* its maker's event has been seen, or none will come */
+    bool leaving;   /* has shown its exit */
     struct okosu_process *process;
 };
 
@@ -82,7 +83,8 @@ void okosu_table_drop_others(struct okosu_table *table, const struct okosu_proce
 /* Forget what was read of a process: it runs another program from now on. */
 void okosu_process_reset(struct okosu_process *process);
 
-/* The process has ended: add it to the sums, keep it if it is among the largest, forget its tasks. */
+/* The process has ended: add it to the sums, keep it if it is among the largest, forget its tasks.
+ */
 void okosu_table_end(struct okosu_table *table, struct okosu_process *process);
 
 /* End every process that is left. */

@@ -2,9 +2,10 @@
 /* Mapping, advice and population of chunks (see commit.h).
  *
  * Only the first chunk of a block is populated, the rest is left to page faults. Populating a block
- * wholly was measured (allocate, fill, free; Zen, Linux 6.18): between 5 % slower and 5 % faster at 4
- * and 16 MiB, 10-15 % slower at 64 MiB, where the zeroed chunks have left the cache before the program
- * writes to them. And it would make a block that is touched sparsely resident as a whole at once.
+ * wholly was measured (allocate, fill, free; Zen, Linux 6.18): between 5 % slower and 5 % faster at
+ * 4 and 16 MiB, 10-15 % slower at 64 MiB, where the zeroed chunks have left the cache before the
+ * program writes to them. And it would make a block that is touched sparsely resident as a whole at
+ * once.
  */
 #include "commit.h"
 
@@ -36,7 +37,8 @@ static size_t pages_wanted(uint32_t i, uint32_t length, size_t tail)
     return i + 1 == length ? tail : OKOSU_CHUNK_PAGES;
 }
 
-/* Maps what is missing of `length` chunks, each gap with one call: in a fresh run that is one call. */
+/* Maps what is missing of `length` chunks, each gap with one call: in a fresh run that is one call.
+ */
 static int map_missing(const struct okosu_span *s, uint32_t first, uint32_t length, size_t tail)
 {
     struct okosu_chunk *c = s->chunks + first;
@@ -88,8 +90,9 @@ static void advise_missing(const struct okosu_span *s, uint32_t first, uint32_t 
     okosu_policy_return(granted);
 }
 
-/* One fault for 2 MiB can only have been a huge page, and counting faults needs neither a descriptor
- * nor /proc. In doubt (a signal handler faulted meanwhile) the page tables are asked, where they can be.
+/* One fault for 2 MiB can only have been a huge page, and counting faults needs neither a
+ * descriptor nor /proc. In doubt (a signal handler faulted meanwhile) the page tables are asked,
+ * where they can be.
  */
 static void populate_first(const struct okosu_span *s, uint32_t first)
 {
@@ -106,21 +109,27 @@ static void populate_first(const struct okosu_span *s, uint32_t first)
     okosu_policy_outcome(taken == 1 || okosu_sys.is_huge(chunk) == 1);
 }
 
-/* Puts up to `length` chunks of a fresh run on hugetlb pages: how many, all that were granted or 0. */
+/* Puts up to `length` chunks of a fresh run on hugetlb pages: how many, all that were granted or 0.
+ */
 static uint32_t commit_hugetlb(const struct okosu_span *s, uint32_t first, uint32_t length)
 {
-    size_t granted = okosu_policy_grant(length, OKOSU_KIND_HUGETLB), bytes = granted * OKOSU_CHUNK, i;
-    enum okosu_reason why = OKOSU_WHY_HUGETLB_EMPTY;
+    size_t granted = okosu_policy_grant(length, OKOSU_KIND_HUGETLB), bytes = granted * OKOSU_CHUNK,
+           i;
     char *start = okosu_span_at(s, first);
 
     if (!granted)
         return 0;
-    if (map_over(start, bytes, READ_WRITE, MAP_HUGETLB | MAP_HUGE_2MB))
-        goto refuse;
+    if (map_over(start, bytes, READ_WRITE, MAP_HUGETLB | MAP_HUGE_2MB)) {
+        okosu_reason_add(OKOSU_WHY_HUGETLB_EMPTY);
+        okosu_policy_return(granted);
+        return 0;
+    }
+    /* The chunks still count as missing after a failure, so the caller maps plain pages over them.
+     */
     if (okosu_sys.advise(start, bytes, MADV_POPULATE_WRITE)) {
-        why = OKOSU_WHY_HUGETLB_POPULATE;
-        if (map_over(start, bytes, PROT_NONE, MAP_NORESERVE) == 0)
-            goto refuse;
+        okosu_reason_add(OKOSU_WHY_HUGETLB_POPULATE);
+        okosu_policy_return(granted);
+        return 0;
     }
     for (i = 0; i < granted; i++) {
         s->chunks[first + i].pages = OKOSU_CHUNK_PAGES;
@@ -130,24 +139,28 @@ static uint32_t commit_hugetlb(const struct okosu_span *s, uint32_t first, uint3
     okosu_count(&okosu_counters.populated, bytes);
     okosu_count(&okosu_counters.huge_first_chunks, 1);
     return (uint32_t)granted;
-refuse:
-    okosu_reason_add(why);
-    okosu_policy_return(granted);
-    return 0;
 }
 
-int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size_t bytes, bool fresh)
+/* Pages that the last chunk of `bytes` bytes needs: all of it where it may become a huge page. */
+static size_t tail_pages(size_t bytes)
+{
+    size_t rest = bytes % OKOSU_CHUNK;
+
+    if (okosu_policy_dense(bytes) == okosu_span_chunks(bytes))
+        return OKOSU_CHUNK_PAGES;
+    return (rest + OKOSU_PAGE - 1) / OKOSU_PAGE;
+}
+
+int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size_t bytes,
+                 bool fresh)
 {
     uint32_t length = okosu_span_chunks(bytes), dense = (uint32_t)okosu_policy_dense(bytes);
-    size_t tail = OKOSU_CHUNK_PAGES;
     int err;
 
-    if (dense < length)
-        tail = (bytes - (length - 1) * OKOSU_CHUNK + OKOSU_PAGE - 1) / OKOSU_PAGE;
     if (fresh && okosu_policy_hugetlb())
         from = commit_hugetlb(s, first, dense);
     if (from < length) {
-        err = map_missing(s, first + from, length - from, tail);
+        err = map_missing(s, first + from, length - from, tail_pages(bytes));
         if (err) {
             okosu_reason_add(OKOSU_WHY_COMMIT_FAILED);
             return err;
@@ -222,7 +235,7 @@ int okosu_commit_moved(const struct okosu_span *s, uint32_t from, uint32_t to, u
 {
     const struct okosu_chunk *a = &s->chunks[from];
     uint32_t need = okosu_span_chunks(bytes), dense = (uint32_t)okosu_policy_dense(bytes), i, j;
-    int err = map_missing(s, to, need, OKOSU_CHUNK_PAGES);
+    int err = map_missing(s, to, need, tail_pages(bytes));
 
     if (err) {
         okosu_reason_add(OKOSU_WHY_COMMIT_FAILED);

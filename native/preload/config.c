@@ -9,7 +9,7 @@
 
 struct okosu_config okosu_config = {.children = true, .density = OKOSU_DEFAULT_DENSITY};
 
-const char *okosu_config_get(char **env, const char *name)
+char *okosu_config_get(char **env, const char *name)
 {
     size_t len = strlen(name);
 
@@ -45,7 +45,7 @@ static bool read_number(char **env, const char *name, size_t least, size_t most,
     const char *text = okosu_config_get(env, name);
     size_t value;
 
-    if (!text)
+    if (!text || !*text)
         return false;
     if (!take_number(&text, most, &value) || *text || value < least) {
         okosu_reason_add(OKOSU_WHY_BAD_VALUE);
@@ -103,7 +103,8 @@ static void read_pin_list(char **env)
     okosu_reason_add(OKOSU_WHY_BAD_VALUE);
 }
 
-/* A program may change its directory before the evidence is written, so the path is made absolute. */
+/* A program may change its directory before the evidence is written, so the path is made absolute.
+ */
 static void read_proof(char **env)
 {
     const char *text = okosu_config_get(env, "OKOSU_PROOF");

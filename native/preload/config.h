@@ -22,13 +22,13 @@ enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_HUGETLB };
 struct okosu_config {
     enum okosu_tier tier;
     bool retain;
-    bool is_root;      /* this process is the one the launcher started */
-    bool children;     /* children inherit the levers */
+    bool is_root;  /* this process is the one the launcher started */
+    bool children; /* children inherit the levers */
     bool verbose;
     bool openmp_binds; /* OpenMP runtimes have been told to place their threads themselves */
     bool budget_given;
-    size_t budget;     /* bytes; meaningful if budget_given */
-    unsigned density;  /* per cent, 1..100 */
+    size_t budget;    /* bytes; meaningful if budget_given */
+    unsigned density; /* per cent, 1..100 */
     unsigned pin_count;
     uint16_t pin_list[OKOSU_PIN_LIST_MAX];
     char proof[PATH_MAX]; /* absolute path, or "" */
@@ -39,4 +39,4 @@ extern struct okosu_config okosu_config;
 void okosu_config_read(char **env);
 
 /* The value of NAME in ENV or NULL: getenv without the lock that some libcs put around it. */
-const char *okosu_config_get(char **env, const char *name);
+char *okosu_config_get(char **env, const char *name);

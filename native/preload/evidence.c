@@ -21,16 +21,19 @@ static const char *const reason_texts[OKOSU_WHY_COUNT] = {
     [OKOSU_WHY_PAGE_SIZE] = "the base page is not 4 KiB",
     [OKOSU_WHY_NO_KERNEL_THP] = "the kernel has no transparent huge pages",
     [OKOSU_WHY_THP_NEVER] = "transparent_hugepage/enabled is never",
-    [OKOSU_WHY_THP_DISABLED] = "huge pages are switched off for this process (THP_enabled: 0, inherited)",
+    [OKOSU_WHY_THP_DISABLED] =
+        "huge pages are switched off for this process (THP_enabled: 0, inherited)",
     [OKOSU_WHY_ADVICE_FAILED] = "madvise(MADV_HUGEPAGE) failed",
     [OKOSU_WHY_SMALL_PAGES] = "the kernel had no free huge page and gave 4 KiB pages",
-    [OKOSU_WHY_NO_POPULATE] = "the kernel has no MADV_POPULATE_WRITE: huge pages advised but not checked",
+    [OKOSU_WHY_NO_POPULATE] =
+        "the kernel has no MADV_POPULATE_WRITE: huge pages advised but not checked",
     [OKOSU_WHY_POPULATE_FAILED] = "populating the first chunk failed",
     [OKOSU_WHY_BACKOFF] = "not tried: backing off after a failure",
     [OKOSU_WHY_BUDGET] = "the budget of advised bytes is spent",
     [OKOSU_WHY_HUGETLB_EMPTY] = "hugetlb: too few free pages in the pool",
     [OKOSU_WHY_HUGETLB_POPULATE] = "hugetlb: pages could not be populated",
-    [OKOSU_WHY_HUGETLB_FORKED] = "hugetlb: forked although --no-fork was promised: not used any more",
+    [OKOSU_WHY_HUGETLB_FORKED] =
+        "hugetlb: forked although --no-fork was promised: not used any more",
     [OKOSU_WHY_NO_REGION] = "no address space for the region of large blocks (RLIMIT_AS?)",
     [OKOSU_WHY_REGION_FULL] = "the region of large blocks is full",
     [OKOSU_WHY_REGION_CUT] = "gave the unused region back because address space ran out",
@@ -56,7 +59,10 @@ struct line {
     bool cut;
 };
 
-#define LINE(buffer) {.text = (buffer), .size = sizeof(buffer)}
+#define LINE(buffer)                                                                               \
+    {                                                                                              \
+        .text = (buffer), .size = sizeof(buffer)                                                   \
+    }
 
 static void put_char(struct line *l, char c)
 {
@@ -233,9 +239,9 @@ void okosu_evidence_advised(size_t by)
     size_t peak = atomic_load_explicit(&okosu_counters.advised_peak, memory_order_relaxed);
 
     okosu_count(&okosu_counters.advised_total, by);
-    while (now > peak && !atomic_compare_exchange_weak_explicit(
-                             &okosu_counters.advised_peak, &peak, now, memory_order_relaxed,
-                             memory_order_relaxed))
+    while (now > peak &&
+           !atomic_compare_exchange_weak_explicit(&okosu_counters.advised_peak, &peak, now,
+                                                  memory_order_relaxed, memory_order_relaxed))
         ;
 }
 

@@ -11,6 +11,7 @@
 
 #define REGION_BYTES ((size_t)1 << 40)
 #define REGION_LEAST ((size_t)64 << 20)
+#define ALWAYS_KEPT ((size_t)32 << 20)
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 _Atomic uintptr_t okosu_large_base;
@@ -22,6 +23,7 @@ static struct {
     struct okosu_span span;
     bool tried;
     size_t live, kept, peak; /* chunks */
+    size_t keep_limit;       /* chunks that may be kept without OKOSU_RETAIN */
     unsigned turn;           /* blocks given out, for the rotation of offsets */
 } region;
 
@@ -56,10 +58,6 @@ static bool is_reserved(void)
     if (region.tried)
         return region.span.base != NULL;
     region.tried = true;
-    if (okosu_sys.page_size() != OKOSU_PAGE) {
-        okosu_reason_add(OKOSU_WHY_PAGE_SIZE);
-        return false;
-    }
     limit = okosu_sys.address_limit();
     if (limit / 4 < bytes)
         bytes = limit / 4 & ~(OKOSU_CHUNK - 1);
@@ -93,8 +91,8 @@ static void count_live(size_t chunks)
 }
 
 /* Equal-sized arrays that all began at the same offset would meet in the same cache sets. So lines
- * rotate through a page in steps of 39 of 64 (neighbours far apart, all 64 visited), and pages through
- * eight where the last chunk has room for that anyway.
+ * rotate through a page in steps of 39 of 64 (neighbours far apart, all 64 visited), and pages
+ * through eight where the last chunk has room for that anyway.
  */
 static uint32_t choose_offset(size_t size, size_t align)
 {
@@ -106,21 +104,32 @@ static uint32_t choose_offset(size_t size, size_t align)
     return (uint32_t)((line + page) & ~(align - 1));
 }
 
-/* Takes a run for a block: a kept one that is long enough, or else clean address space. */
+/* Takes a run out of what is kept: one that is long enough, or one that is made so by clean address
+ * space behind it.
+ */
+static uint32_t take_kept_run(uint32_t length, uint32_t align)
+{
+    uint32_t first = okosu_runs_take(&region.runs, OKOSU_RUN_KEPT, length, align), kept = length;
+
+    if (first == OKOSU_RUNS_NONE && align == 1) {
+        kept = okosu_runs_take_joined(&region.runs, length, &first);
+        if (!kept)
+            return OKOSU_RUNS_NONE;
+    }
+    if (first != OKOSU_RUNS_NONE) {
+        region.kept -= kept;
+        okosu_count(&okosu_counters.retained_hits, 1);
+    }
+    return first;
+}
+
 static uint32_t take_run(uint32_t length, uint32_t align, bool *fresh)
 {
-    uint32_t first = OKOSU_RUNS_NONE;
+    uint32_t first = region.kept ? take_kept_run(length, align) : OKOSU_RUNS_NONE;
 
-    *fresh = false;
-    if (region.kept)
-        first = okosu_runs_take(&region.runs, OKOSU_RUN_KEPT, length, align);
-    if (first != OKOSU_RUNS_NONE) {
-        region.kept -= length;
-        okosu_count(&okosu_counters.retained_hits, 1);
-    } else {
-        *fresh = true;
+    *fresh = first == OKOSU_RUNS_NONE;
+    if (*fresh)
         first = okosu_runs_take(&region.runs, OKOSU_RUN_CLEAN, length, align);
-    }
     if (first == OKOSU_RUNS_NONE)
         okosu_reason_add(OKOSU_WHY_REGION_FULL);
     else
@@ -182,9 +191,27 @@ static uint32_t block_of(const void *p)
     return first;
 }
 
+/* Whether a freed run stays. Without OKOSU_RETAIN that is what glibc would have kept: having freed
+ * a block of up to 32 MiB it takes blocks of that size from its heap, and keeps twice as much
+ * there. A program that gets and frees such a block in a loop never faults then; giving its memory
+ * back here made that loop five times slower than without us (8 MiB: 210 us a turn, 1.5 ms with
+ * huge pages).
+ */
+static bool is_kept(size_t length)
+{
+    if (okosu_config.retain)
+        return true;
+    if (okosu_config.tier == OKOSU_TIER_NONE || length > ALWAYS_KEPT / OKOSU_CHUNK + 1)
+        return false;
+    if (2 * length > region.keep_limit)
+        region.keep_limit = 2 * length;
+    return region.kept + length <= region.keep_limit;
+}
+
 void okosu_large_free(void *p)
 {
     uint32_t first;
+    bool keep;
 
     okosu_lock_take(&region.lock);
     first = block_of(p);
@@ -195,17 +222,15 @@ void okosu_large_free(void *p)
     }
     region.span.chunks[first].state = OKOSU_RUN_LEAVING;
     region.span.chunks[first].size = 0;
-    if (okosu_config.retain) {
-        size_t length = region.span.chunks[first].length;
-
-        region.live -= length;
-        region.kept += length;
+    keep = is_kept(region.span.chunks[first].length);
+    if (keep) {
+        region.live -= region.span.chunks[first].length;
+        region.kept += region.span.chunks[first].length;
         okosu_runs_put(&region.runs, first, OKOSU_RUN_KEPT);
-        okosu_lock_release(&region.lock);
-        return;
     }
     okosu_lock_release(&region.lock);
-    discard_and_put(first);
+    if (!keep)
+        discard_and_put(first);
 }
 
 /* Shortens the run to `length` chunks and gives the rest back. */
@@ -289,10 +314,11 @@ void *okosu_large_resize(void *p, size_t size)
 size_t okosu_large_usable(const void *p)
 {
     uint32_t first = block_of(p);
-    const struct okosu_chunk *c = &region.span.chunks[first];
+    const struct okosu_chunk *c;
 
     if (first == OKOSU_RUNS_NONE)
         return 0;
+    c = &region.span.chunks[first];
     return (c->length - 1) * OKOSU_CHUNK + c[c->length - 1].pages * OKOSU_PAGE - c->offset;
 }
 
@@ -323,8 +349,8 @@ void okosu_large_prefork(void)
     okosu_lock_take(&region.lock);
 }
 
-/* A kept hugetlb page is shared with the parent after a fork; writing to it could fail with SIGBUS in
- * a child that finds the pool empty, so the child keeps nothing.
+/* A kept hugetlb page is shared with the parent after a fork; writing to it could fail with SIGBUS
+ * in a child that finds the pool empty, so the child keeps nothing.
  */
 void okosu_large_postfork(bool in_child)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large blocks: served from one reserved region of the address space, in runs of 2 MiB chunks.
  *
- * 1. A pointer is a large block's exactly if it lies in the region: one subtraction and one compare.
+ * 1. A pointer is a large block's exactly if it lies in the region: one subtraction and one
+ * compare.
  * 2. A block begins in the first chunk of its run, at the offset that its chunk records.
  * 3. The lock is held for bookkeeping only; a run is mapped, moved and discarded by the one thread
  *    that owns it (USED, asked for by that thread, or LEAVING).
- * 4. Runs in use plus kept runs never exceed the most that was ever in use (with OKOSU_RETAIN=1;
- *    otherwise nothing is kept): the program's footprint stays below its own peak.
+ * 4. Runs in use plus kept runs never exceed the most that was ever in use: the program's footprint
+ *    stays below its own peak. Without OKOSU_RETAIN=1 no more is kept than twice the largest freed
+ *    block of up to 32 MiB, which is glibc's own rule.
  * 5. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
  */
 #pragma once
@@ -36,7 +38,8 @@ static inline bool okosu_large_owns(const void *p)
 void *okosu_large_alloc(size_t size, size_t align, bool *zeroed);
 void okosu_large_free(void *p);
 
-/* The block with `size` bytes, perhaps elsewhere; NULL if it cannot be had, the block then as it was. */
+/* The block with `size` bytes, perhaps elsewhere; NULL if it cannot be had, the block then as it
+ * was. */
 void *okosu_large_resize(void *p, size_t size);
 
 /* Bytes from p on that the program may use; 0 if p is no block. */

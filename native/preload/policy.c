@@ -89,11 +89,12 @@ static size_t take_from_budget(size_t chunks)
     size_t left, take;
 
     do {
-        left = budget_chunks - (used / OKOSU_CHUNK < budget_chunks ? used / OKOSU_CHUNK : budget_chunks);
+        left = budget_chunks -
+               (used / OKOSU_CHUNK < budget_chunks ? used / OKOSU_CHUNK : budget_chunks);
         take = chunks < left ? chunks : left;
     } while (!atomic_compare_exchange_weak_explicit(&okosu_counters.advised, &used,
-                                                    used + take * OKOSU_CHUNK,
-                                                    memory_order_relaxed, memory_order_relaxed));
+                                                    used + take * OKOSU_CHUNK, memory_order_relaxed,
+                                                    memory_order_relaxed));
     return take;
 }
 
@@ -141,4 +142,14 @@ void okosu_policy_forked(void)
         return;
     if (!atomic_exchange(&forked, true))
         okosu_reason_add(OKOSU_WHY_HUGETLB_FORKED);
+}
+
+void okosu_policy_prefork(void)
+{
+    okosu_lock_take(&start_lock);
+}
+
+void okosu_policy_postfork(void)
+{
+    okosu_lock_release(&start_lock);
 }

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After a first chunk that did not become huge, that many grants are refused before the next try. */
+/* After a first chunk that did not become huge, that many grants are refused before the next try.
+ */
 #define OKOSU_BACKOFF_TRIES 8
 
 /* Whole chunks that a block of `bytes` bytes counted from a chunk's start is dense enough for: all
@@ -34,3 +35,6 @@ void okosu_policy_outcome(bool huge);
 
 /* The process forked: hugetlb pages are used no more, in parent and child. */
 void okosu_policy_forked(void);
+
+void okosu_policy_prefork(void);
+void okosu_policy_postfork(void);

@@ -122,6 +122,28 @@ uint32_t okosu_runs_take(struct okosu_runs *r, enum okosu_run_state state, uint3
     return first;
 }
 
+uint32_t okosu_runs_take_joined(struct okosu_runs *r, uint32_t length, uint32_t *first)
+{
+    unsigned bin = OKOSU_RUNS_BINS;
+    uint32_t i;
+
+    while (bin--) {
+        for (i = r->bins[OKOSU_RUN_KEPT][bin]; i != OKOSU_RUNS_NONE; i = r->chunks[i].next) {
+            uint32_t kept = r->chunks[i].length, after = i + kept;
+
+            if (kept >= length || after >= r->count || r->chunks[after].state != OKOSU_RUN_CLEAN ||
+                r->chunks[after].length < length - kept)
+                continue;
+            bin_remove(r, i);
+            mark(r, i, kept, OKOSU_RUN_USED);
+            okosu_runs_extend(r, i, length);
+            *first = i;
+            return kept;
+        }
+    }
+    return 0;
+}
+
 void okosu_runs_put(struct okosu_runs *r, uint32_t first, enum okosu_run_state state)
 {
     uint32_t length = r->chunks[first].length, after = first + length;

@@ -2,8 +2,8 @@
 /* The table of 2 MiB chunks: which runs of them are in use, clean, or kept. Pure bookkeeping: no
  * system call, no lock (large.c holds one).
  *
- * 1. The table is tiled by runs. A run's first and last chunk hold its length and state; every chunk
- *    between them is INNER, so a pointer into the middle of a run is never taken for a block.
+ * 1. The table is tiled by runs. A run's first and last chunk hold its length and state; every
+ * chunk between them is INNER, so a pointer into the middle of a run is never taken for a block.
  * 2. Two neighbouring runs are never both CLEAN or both KEPT (they are joined).
  * 3. A CLEAN or KEPT run is in exactly one bin, by the binary logarithm of its length.
  * 4. `pages`, `advised` and `hugetlb` of each chunk say what is mapped there, in use or kept; in a
@@ -33,8 +33,8 @@ struct okosu_chunk {
     uint8_t state;       /* enum okosu_run_state */
     bool advised : 1;
     bool hugetlb : 1;
-    uint32_t offset;     /* of the block from the start of its first chunk */
-    uint64_t size;       /* that the program asked for */
+    uint32_t offset; /* of the block from the start of its first chunk */
+    uint64_t size;   /* that the program asked for */
 };
 
 struct okosu_runs {
@@ -53,6 +53,12 @@ void okosu_runs_start(struct okosu_runs *r, struct okosu_chunk *chunks, uint32_t
  */
 uint32_t okosu_runs_take(struct okosu_runs *r, enum okosu_run_state state, uint32_t length,
                          uint32_t align);
+
+/* Takes a kept run that is too short, the longest kind first, and as much of the clean run behind
+ * it as makes `length` chunks together: how many chunks of it were kept, *first its first; 0 if
+ * none.
+ */
+uint32_t okosu_runs_take_joined(struct okosu_runs *r, uint32_t length, uint32_t *first);
 
 /* Gives a USED or LEAVING run back as CLEAN or KEPT. */
 void okosu_runs_put(struct okosu_runs *r, uint32_t first, enum okosu_run_state state);

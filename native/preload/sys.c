@@ -4,7 +4,7 @@
  */
 #include "sys.h"
 
-#include "limits.h"
+#include "avail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,8 @@ static enum okosu_thp_state sys_thp_state(void)
     int saved = errno;
     /* 3 is "disabled except where advised" (Linux 6.18), which is no hindrance here. */
     int disabled = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
-    ssize_t got = okosu_limits_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    ssize_t got =
+        okosu_avail_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
 
     errno = saved;
     if (disabled == 1)
@@ -130,7 +131,7 @@ static enum okosu_thp_state sys_thp_state(void)
 static size_t sys_available(void)
 {
     int saved = errno;
-    size_t bytes = okosu_limits_available("");
+    size_t bytes = okosu_avail_bytes("");
 
     errno = saved;
     return bytes;
@@ -145,11 +146,6 @@ static size_t sys_address_limit(void)
     return limit.rlim_cur;
 }
 
-static size_t sys_page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 struct okosu_sys okosu_sys = {
     .map = sys_map,
     .unmap = sys_unmap,
@@ -160,5 +156,4 @@ struct okosu_sys okosu_sys = {
     .thp_state = sys_thp_state,
     .available = sys_available,
     .address_limit = sys_address_limit,
-    .page_size = sys_page_size,
 };

@@ -30,7 +30,6 @@ struct okosu_sys {
     size_t (*available)(void);
     /* RLIMIT_AS in bytes, SIZE_MAX if there is none. */
     size_t (*address_limit)(void);
-    size_t (*page_size)(void);
 };
 
 extern struct okosu_sys okosu_sys;

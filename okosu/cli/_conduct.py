@@ -62,9 +62,12 @@ def begin(options: Options, json: str | None) -> tuple[Session, Finish]:
     """Return a new trial's session, and what runs it."""
     program = inspect(options.command[0])
     here = machine.read()
+    for name, wanted in options.levers.items():
+        if wanted:
+            # A value that does not exist is refused here, before anything runs.
+            _levers()[name].suits(wanted, here, program)
     session = _session(options, here, _destination(json, options.command[0]))
-    observed = sorted({what for name in options.levers for what in _levers()[name].observes})
-    session.plan.observes = observed
+    session.plan.observes = _observed(options, here)
     return session, lambda: _run(session, here, program, None)
 
 
@@ -105,7 +108,7 @@ def revalidate(path: Path, args: argparse.Namespace) -> tuple[Session, Finish]:
 def dry_run(options: Options) -> int:
     """Print, for each arm, the argv, environment changes and system calls of its runs; run nothing of the program."""
     program, here = inspect(options.command[0]), machine.read()
-    runner = ProcessRunner(options, sorted({w for n in options.levers for w in _levers()[n].observes}))
+    runner = ProcessRunner(options, _observed(options, here))
     arms = [Arm("base", "base"), Arm("placebo", "placebo", preload=True)]
     for name, wanted in options.levers.items():
         available = _levers()[name].needs(here)
@@ -165,6 +168,12 @@ def _destination(json: str | None, command: str) -> Path:
     if path.is_dir() or not path.parent.is_dir():
         raise _options.usage(f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -")
     return path
+
+
+def _observed(options: Options, here: machine.Machine) -> list[str]:
+    """Return what okosu-measure must look at, in every arm alike, for the proofs of the levers that can be had here."""
+    chosen = [_levers()[name] for name in options.levers]
+    return sorted({what for lever in chosen if lever.needs(here).ok for what in lever.observes})
 
 
 def _levers() -> dict[str, levers.Lever]:

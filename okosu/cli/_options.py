@@ -48,7 +48,12 @@ def share(text: str) -> float:
 
 
 def lever_list(text: str, known: list[str]) -> dict[str, str]:
-    """Return {lever: value or ""} from "superpage=thp,pin=list:0,2,retain": commas inside a value are understood."""
+    """Return {lever: value or ""} from "superpage=thp,pin=list:0,2,retain": commas inside a value are understood.
+
+    "none" is no lever at all: only --arm's.
+    """
+    if text in ("", "none"):
+        return {}
     found: dict[str, str] = {}
     last = ""
     for token in text.split(","):
@@ -132,7 +137,7 @@ def parse(args: argparse.Namespace) -> Options:
     if args.stdin and not Path(args.stdin).is_file():
         raise usage(f"--stdin {args.stdin}: no such file", "", "a file that can be read")
     arms = dict(user_arm(text) for text in args.arm)
-    chosen = lever_list(args.levers, known) if args.levers else ({} if args.levers == "" else dict.fromkeys(known, ""))
+    chosen = dict.fromkeys(known, "") if args.levers is None else lever_list(args.levers, known)
     clash = arms.keys() & set(known)
     if clash:
         raise usage(f"--arm cannot be called {clash.pop()!r}", "that is a lever", "another name")

@@ -14,7 +14,7 @@ from okosu.machine.model import Machine
 
 FACTS = {
     "id": "machine",
-    "cpu_model": "CPU",
+    "model": "CPU",
     "kernel": "kernel",
     "glibc": "glibc",
 }
@@ -33,7 +33,7 @@ def differences(then: dict[str, Any], now: Machine) -> list[str]:
     for key, label in FACTS.items():
         if key in then and key in here and then[key] != here[key]:
             lines.append(f"measured with {label} {then[key]}, this is {here[key]}")
-    for key, label in (("thp", "transparent huge pages"), ("hugetlb", "the huge page pool")):
+    for key, label in (("thp", "transparent huge pages"), ("pools", "the huge page pools")):
         if key in then and key in here and then[key] != here[key]:
             lines.append(f"{label} were set otherwise then")
     if lines:
@@ -50,5 +50,5 @@ def warn(machine: Machine) -> None:
             f"note: the load is {load:.1f} on {cpus} CPUs: verdicts stay right, but need more rounds",
             file=sys.stderr,
         )
-    if machine.lazy_memory:
-        print(f"note: memory is touched before each run ({machine.lazy_why}); --no-warm turns it off", file=sys.stderr)
+    if machine.virtual.lazy_memory:
+        print(f"note: memory is touched before each run ({machine.virtual.lazy_why}); --no-warm turns it off", file=sys.stderr)

@@ -28,7 +28,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
-    add("--levers", metavar="LIST", help="levers to try, e.g. superpage,pin=compact (default: all that apply)")
+    add("--levers", metavar="LIST", help="levers to try, e.g. superpage,pin=compact, or none (default: all that apply)")
     add("--arm", action="append", default=[], metavar="NAME='VAR=…'", help="an arm of your own: variables to set")
     add("--budget", default="10m", metavar="TIME", help="time to spend at most: 90s, 10m, 2h (default 10m)")
     add("--metric", default="wall", metavar="M", help="wall, cpu, rss or regex:PATTERN (its first group; default wall)")

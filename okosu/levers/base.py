@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from okosu.levers import _launcher
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -15,7 +16,10 @@ from okosu.records.types import Proof
 
 @dataclass(frozen=True)
 class Availability:
-    """Whether a lever can be tried here; if not, why not and what would change it (a command where there is one)."""
+    """Whether a lever can be tried here; if not, why not and what would change it (a command where there is one).
+
+    Where it can, `why` may hold what there is to know all the same.
+    """
 
     ok: bool
     why: str = ""
@@ -41,6 +45,18 @@ class Lever(ABC):
 
         `base` is a pilot run without levers, or null before there is one. [] when the program leaves nothing to try.
         """
+
+    def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:  # noqa: ARG002
+        """Say why `values` is [], and what would change it."""
+        return Availability(False, f"there is nothing to try for this program ({program.kind})")
+
+    def suits(self, value: str, machine: Machine, program: Program) -> Availability:
+        """Say whether a value that the user asked for by name can be applied to this program here: the launcher knows.
+
+        OkosuError (2) where it is no value of this lever.
+        """
+        plan = _launcher.plan(self.name, value, program.path, machine.root)
+        return Availability(plan.applied, plan.why, plan.fix)
 
     @abstractmethod
     def loads_preload(self, value: str, program: Program) -> bool:

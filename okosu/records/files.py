@@ -75,6 +75,7 @@ def write(envelope: Envelope, path: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
+    """Replace the file by `data` (mode 0644) in one step, making its folder; OSError, and no trace, if that fails."""
     # A link is kept and its target replaced; a device or pipe would be destroyed by the rename, so it is refused.
     path = path.resolve()
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):

@@ -85,7 +85,8 @@ def _whole(values: list[Any], kind: type[Record] | type[Verdict]) -> list[Any]:
 
 def _aligned(record: Record) -> bool:
     columns = (record.order, record.rounds, record.predecessor)
-    return all(len(column) in (0, len(record.samples)) for column in columns) and bool(record.lever) != bool(record.variant)
+    one_name = bool(record.lever) != bool(record.variant)
+    return one_name and all(len(column) in (0, len(record.samples)) for column in columns)
 
 
 def _skip(text: str, at: int) -> int:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import sys
 from pathlib import Path
@@ -35,7 +34,7 @@ def _text(name: str, schema: dict[str, Any]) -> str:
     identity = "urn:" + name.replace(".", ":").replace("/", ":")
     schema = {"$schema": _DIALECT, "$id": identity, "title": name, **schema}
     for definition in schema["$defs"].values():
-        definition["description"] = inspect.cleandoc(definition["description"])
+        definition["description"] = " ".join(definition["description"].split())
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
-RECORD_SCHEMA = "okosu.record/1"
-TRY_SCHEMA = "okosu.try/1"
+RECORD_SCHEMA: Final = "okosu.record/1"
+TRY_SCHEMA: Final = "okosu.try/1"
 
 
 class Tool(msgspec.Struct, frozen=True):

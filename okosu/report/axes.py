@@ -27,13 +27,13 @@ def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
 def ratio_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Return round ratios in [low, high], 0 < low < high, for a logarithmic axis; 1 is among them if it is inside.
 
-    Evenly spaced while the range is narrow, else of the series 1, 2, 5 (or 1 alone, where there would be too many).
+    Evenly spaced while the range is narrow, else of the series 1, 2, 5 (or fewer, where those would be too many).
     """
     if high / low < 4:
         return linear_ticks(low, high, most)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1, 2, 5), (1, 3), (1,)):
-        ticks = [digit * 10.0**power for power in decades for digit in digits]
+    for digits, every in ((1, 2, 5), 1), ((1, 3), 1), *(((1,), every) for every in range(1, len(decades) + 1)):
+        ticks = [digit * 10.0**power for power in decades if power % every == 0 for digit in digits]
         inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(inside) <= most:
             break

@@ -99,12 +99,7 @@ def rounds(phases: list[Phase], delta: float, name: str, arm: str) -> str:
         for phase, start in _laid_out(ax, phases):
             tone = C["fresh" if phase.stage == "confirmation" else "arm"]
             if phase.running:
-                at = [start + one.round for one in phase.running]
-                ax.fill_between(
-                    at, [math.log(one.low) for one in phase.running], [math.log(one.high) for one in phase.running],
-                    step="mid", color=tone, alpha=0.18, linewidth=0,
-                )  # fmt: skip
-                ax.step(at, [math.log(one.ratio) for one in phase.running], where="mid", color=tone, linewidth=1.5)
+                _band(ax, phase.running, start, tone)
             _dots(ax, [start + pair.round for pair in phase.pairs], [pair.x for pair in phase.pairs], tone, phase.stage)
         ax.set_ylim(low, high)
         _ratio_axis(ax.yaxis, low, high, 6)
@@ -113,6 +108,15 @@ def rounds(phases: list[Phase], delta: float, name: str, arm: str) -> str:
             for phase in phases
         )
         return svg.render(drawn, name, words)
+
+
+def _band(ax: Any, running: Sequence[Running], start: int, tone: str) -> None:
+    """Draw the interval and the ratio as steps, each from half a round before its round to the next."""
+    held = [*running, running[-1]]
+    at = [start + one.round - 0.5 for one in running] + [start + running[-1].round + 0.5]
+    low, high = ([math.log(end) for end in ends] for ends in zip(*((one.low, one.high) for one in held), strict=True))
+    ax.fill_between(at, low, high, step="post", color=tone, alpha=0.18, linewidth=0)
+    ax.step(at, [math.log(one.ratio) for one in held], where="post", color=tone, linewidth=1.5)
 
 
 def times(phases: list[Phase], unit: str, name: str, arm: str) -> str:
@@ -186,7 +190,9 @@ def _laid_out(ax: Any, phases: list[Phase]) -> list[tuple[Phase, int]]:
         last = max(pair.round for pair in phase.pairs)
         placed.append((phase, start))
         step = axes.nice_step(last, 5 if len(phases) == 1 else 3)
-        some = [1, *(n for n in range(1, last + 1) if n % max(1, round(step)) == 0 and n > 1)]
+        every = max(1, round(step))
+        # A first multiple right beside the 1 would only crowd it.
+        some = [1, *(n for n in range(every, last + 1, every) if 4 * (n - 1) >= 3 * every and n > 1)]
         ticks += [start + n for n in some]
         texts += [str(n) for n in some]
         centre = start + (1 + last) / 2
@@ -204,7 +210,7 @@ def _laid_out(ax: Any, phases: list[Phase]) -> list[tuple[Phase, int]]:
 def _dots(ax: Any, at: list[float] | list[int], values: list[float], colour: str, stage: str) -> None:
     filled = stage == "confirmation"
     ax.plot(
-        at, values, "o", markersize=4.6, markerfacecolor=colour if filled else C["paper"],
+        at, values, "o", markersize=4.6 if len(values) <= 60 else 3.2, markerfacecolor=colour if filled else C["paper"],
         markeredgecolor=colour, markeredgewidth=1.3,
     )  # fmt: skip
 

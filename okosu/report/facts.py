@@ -10,10 +10,17 @@ from typing import Any
 from okosu.report import formats
 from okosu.report.model import BASE, EXPLAINING, STAGES, Trial
 
-_STATE = ("state_before", "state_after", "state_rounds")
-_LABELS = {"cpu": "CPU time", "rss": "peak memory", "minflt": "page faults", "nvcsw": "voluntary switches", "nivcsw": "involuntary switches"}
+_STATE = ("state", "state_before", "state_after", "state_rounds")
+_LABELS = {
+    "cpu": "CPU time",
+    "rss": "peak memory",
+    "minflt": "page faults",
+    "nvcsw": "voluntary switches",
+    "nivcsw": "involuntary switches",
+}
 _PLAN = (
-    ("seed", "seed of the random order"), ("budget_s", "budget"), ("k", "arms that count (K)"), ("alpha", "error level α"),
+    ("seed", "seed of the random order"), ("budget_s", "budget"), ("k", "arms that count (K)"),
+    ("alpha", "error level α"),
     ("min_effect", "smallest effect of interest δ"), ("metric", "metric"), ("pattern", "pattern of the metric"),
     ("better", "better is"), ("base_s", "base, from the pilot"), ("timeout_s", "timeout of a run"),
     ("warm_kb", "warm memory"), ("warm_why", "why memory is warmed"), ("pad_to", "environment padded to"),
@@ -26,14 +33,14 @@ _LONG = 400
 
 
 def flat(source: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested facts as (dotted name, text), in their order; what is empty or too long is shortened, never dropped."""
+    """Return nested facts as (dotted name, text), in their order; what is too long is shortened, never dropped."""
     found: list[tuple[str, str]] = []
     for key, value in source.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict) and value:
             found += flat(value, f"{name}.")
         else:
-            found.append((name, _text(key, value)))
+            found.append((name.removesuffix("_kb"), _text(key, value)))
     return found
 
 
@@ -58,19 +65,20 @@ def _text(key: str, value: Any) -> str:
 
 def _item(item: Any) -> str:
     if isinstance(item, dict):
-        return " ".join(f"{key} {_text(key, value)}" for key, value in item.items())
+        return " ".join(f"{str(key).removesuffix('_kb')} {_text(key, value)}" for key, value in item.items())
     return json.dumps(item)
 
 
 def machine(trial: Trial) -> list[tuple[str, str]]:
-    """Return the facts of the machine, without its state over time."""
-    return flat({key: value for key, value in trial.envelope.machine.items() if key not in _STATE})
+    """Return what is known of the machine, without its state over time."""
+    known = flat({key: value for key, value in trial.envelope.machine.items() if key not in _STATE})
+    return [(name, text) for name, text in known if text != formats.DASH]
 
 
 def state(trial: Trial) -> list[tuple[str, str, str]]:
     """Return (name, before, after) of the machine's state; before and after are the first and last round if need be."""
     source = trial.envelope.machine
-    before, after = source.get("state_before"), source.get("state_after")
+    before, after = source.get("state_before", source.get("state")), source.get("state_after")
     series = source.get("state_rounds")
     steps = [item for item in series if isinstance(item, dict)] if isinstance(series, list) else []
     stages = {"stage", "round"}
@@ -107,7 +115,7 @@ def plan(trial: Trial) -> list[tuple[str, str]]:
 
 
 def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, str, list[tuple[str, str]]]]]:
-    """Return (column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's median in the same stage)."""
+    """Return (column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's of the same stage)."""
     metrics = [m for m in EXPLAINING if m != trial.metric and any(key[2] == m for key in trial.records)]
     found = []
     for arm in trial.arms:
@@ -139,12 +147,17 @@ def all_records(trial: Trial) -> list[dict[str, str]]:
         low, middle, high = _quartiles(record.samples)
         found.append(
             {
-                "arm": record.lever or record.variant, "stage": record.stage, "metric": record.metric,
-                "platform": record.platform, "samples": str(len(record.samples)), "note": record.note,
+                "arm": record.lever or record.variant,
+                "stage": record.stage,
+                "metric": record.metric,
+                "platform": record.platform,
+                "samples": str(len(record.samples)),
+                "note": record.note,
                 "median": formats.DASH if middle is None else formats.quantity(middle, record.unit),
-                "quartiles": formats.DASH if low is None or high is None
+                "quartiles": formats.DASH
+                if low is None or high is None
                 else f"{formats.quantity(low, record.unit)} {formats.DASH} {formats.quantity(high, record.unit)}",
-            }  # fmt: skip
+            }
         )
     return found
 

@@ -63,7 +63,7 @@ def count(value: float) -> str:
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """Return (what one is, its name) of the unit in which a sample of this size reads best; (1, unit) if it has but one."""
+    """Return (what one is, its name) of the unit in which a sample of this size reads best."""
     if value == 0:
         return 1.0, unit
     for least, one, name in _SCALES.get(unit, ()):

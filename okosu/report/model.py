@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial as the report sees it: arms with their samples by round, paired with base. Tolerates whatever is missing."""
+"""One trial as the report sees it: arms with their samples by round, paired with base. Tolerates what is missing."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ class Trial:
         return {stored: index for index, stored in enumerate(sorted(numbers), 1)}
 
     def pairs(self, stage: str, arm: str) -> list[Pair]:
-        """Return the rounds in which both the arm and base gave a positive value, in order."""
+        """Return the rounds in which both the arm and base gave a value that has a ratio, in order."""
         index = self.round_index(stage)
         base = self.samples(stage, BASE, self.metric)
         mine = self.samples(stage, arm, self.metric)
         both = [(index[n], mine[n], base[n]) for n in sorted(mine) if n in base]
-        return [Pair(i, a, b) for i, a, b in both if a > 0 and b > 0]
+        return [Pair(i, a, b) for i, a, b in both if sane(a) and sane(b)]
 
     def rounds(self) -> int:
         """Return how many rounds base has run, over both stages."""
@@ -142,6 +142,11 @@ class Trial:
                 if before:
                     found.setdefault(before, []).append(value)
         return {name: values for name, values in found.items() if values}
+
+
+def sane(value: float) -> bool:
+    """Say whether a value is positive and of a size that is ever measured: only such are compared and drawn."""
+    return 1e-12 < value < 1e15
 
 
 def number(source: dict[str, Any], key: str, default: float, above: float, below: float) -> float:
@@ -186,8 +191,8 @@ def load(envelope: Envelope) -> Trial:
         kinds.setdefault(name, fallback)
         trial.records[record.stage, name, record.metric] = record
     for name, kind in kinds.items():
-        verdict = verdicts.get(name)
-        made = options.get(name) or (verdict.options if verdict else [])
-        trial.arms.append(Arm(name, kind, made, verdict))
+        judged = verdicts.get(name)
+        made = options.get(name) or (judged.options if judged else [])
+        trial.arms.append(Arm(name, kind, made, judged))
     trial.arms.sort(key=lambda arm: arm.name != BASE)
     return trial

@@ -28,31 +28,31 @@ def render(files: Sequence[tuple[Path, Envelope, str]]) -> str:
     """
     try:
         import jinja2
+        from markupsafe import Markup
     except ImportError as error:
         raise OkosuError("okosu report needs jinja2", f"{error}", "pip install 'okosu[report]'") from error
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=lambda v: formats.printable(v) if type(v) is str else v,
     )  # fmt: skip
-    safe = jinja2.utils.markupsafe.Markup
     style, script = ((_HERE / name).read_text(encoding="utf-8").strip() for name in ("report.css", "report.js"))
     sections = [_section(i, path, model.load(held), remark) for i, (path, held, remark) in enumerate(files, 1)]
     for section in sections:
-        _mark_safe(section, safe)
+        _mark_safe(section, Markup)
     title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
     return environment.get_template("template.html.j2").render(
-        title=formats.shorten(title, 80), sections=sections, style=safe(style), script=safe(script),
+        title=formats.shorten(title, 80), sections=sections, style=Markup(style), script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), version=okosu.__version__,
     )  # fmt: skip
 
 
-def _mark_safe(section: dict[str, Any], safe: Any) -> None:
+def _mark_safe(section: dict[str, Any], markup: Any) -> None:
     """Let the charts, which are markup made and escaped here, pass the template's escaping."""
     for chart in section["charts"]:
-        section["charts"][chart] = safe(section["charts"][chart])
+        section["charts"][chart] = markup(section["charts"][chart])
     for arm in section["arms"]:
         for chart in arm["charts"]:
-            chart["svg"] = safe(chart["svg"])
+            chart["svg"] = markup(chart["svg"])
 
 
 def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any]:
@@ -85,12 +85,11 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "alpha": formats.setting(trial.alpha),
         "k": trial.comparisons("screening"),
         "noun": story.noun(trial),
+        "has_fresh": bool(trial.samples("confirmation", BASE, trial.metric)),
         "tool": envelope.tool,
         "charts": drawn,
         "arms": [_arm(trial, arm, f"{key}-a{i}", unit) for i, arm in enumerate(trial.arms) if arm.name in measured],
-        "carry": [
-            (arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()
-        ],
+        "carry": [(arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()],
         "explain_labels": labels,
         "explain": explained,
         "machine": facts.machine(trial),
@@ -107,7 +106,7 @@ def _unit(trial: Trial) -> str:
 
 
 def _estimates(trial: Trial) -> list[charts.Estimate]:
-    """Return the rows of the forest: the verdicts' own numbers, and for arms without one what their rounds say so far."""
+    """Return the rows of the forest: the verdicts' numbers, and for arms without one what their rounds say so far."""
     found = []
     for arm, row in ((arm, row) for row in story.rows(trial) for arm in trial.arms if arm.name == row.arm):
         if arm.verdict is not None:
@@ -115,9 +114,9 @@ def _estimates(trial: Trial) -> list[charts.Estimate]:
         else:
             pairs = trial.pairs("screening", arm.name)
             ratio, interval = (math.exp(median(p.x for p in pairs)) if pairs else None), None
-        if ratio is not None and ratio > 0:
-            positive = interval if interval and interval[0] > 0 else None
-            found.append(charts.Estimate(arm.name, ratio, positive, row.tone, row.fresh))
+        if ratio is not None and model.sane(ratio):
+            drawable = interval if interval and all(model.sane(end) for end in interval) else None
+            found.append(charts.Estimate(arm.name, ratio, drawable, row.tone, row.fresh))
     return found
 
 
@@ -140,7 +139,7 @@ def _arm(trial: Trial, arm: Arm, key: str, unit: str) -> dict[str, Any]:
         "options": " ".join(arm.options),
         "about": _KINDS.get(arm.kind, ""),
         "verdict": verdict.verdict if verdict else story.OPEN,
-        "summary": _summary(trial, arm, phases),
+        "summary": _summary(phases),
         "proof": proof.text if proof else verdict.proof if verdict else "",
         "proof_holds": proof.holds if proof else bool(verdict and verdict.applied),
         "proof_values": facts.flat(dict(proof.values)) if proof else [],
@@ -153,7 +152,7 @@ def _what(trial: Trial) -> str:
     return names.get(trial.metric, trial.metric)
 
 
-def _summary(trial: Trial, arm: Arm, phases: list[charts.Phase]) -> list[str]:
+def _summary(phases: list[charts.Phase]) -> list[str]:
     """Return a sentence for each stage: the median ratio and its interval, and the ratio of sums."""
     said = []
     for phase in phases:

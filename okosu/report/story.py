@@ -9,7 +9,8 @@ from statistics import median
 
 from okosu.records.types import Verdict
 from okosu.report import commands, formats
-from okosu.report.model import BASE, Arm, Trial, running
+from okosu.report.model import BASE, Arm, Trial, running, sane
+from okosu.stats.eprocess import fewest_rounds
 
 OPEN = "NOT JUDGED YET"
 _FAILED = ("NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE")
@@ -32,6 +33,7 @@ class Row:
     fresh: bool
     tag: str
     headline: bool
+    failed: bool
     remarks: list[tuple[str, str]]
 
 
@@ -78,7 +80,7 @@ def level(trial: Trial, k: int) -> str:
 
 def headline(trial: Trial) -> Headline:
     """Return the recommended arm with its fresh ratio, or honestly that there is none."""
-    best = next((v for v in trial.envelope.verdicts if v.headline and v.ratio is not None), None)
+    best = next((v for v in trial.envelope.verdicts if v.headline and v.ratio and sane(v.ratio)), None)
     rounds = trial.rounds()
     if best is not None and best.ratio is not None:
         stage = "fresh rounds" if best.stage == "confirmation" else "rounds of screening, not confirmed"
@@ -94,7 +96,9 @@ def headline(trial: Trial) -> Headline:
         text = "Nothing was measured" if trial.envelope.finished else "Nothing is measured yet"
         return Headline(text, "", _tally(trial) or "The file holds no round.", "muted", "")
     if not trial.envelope.finished:
-        return Headline("Not decided yet", "", f"{_rounds(rounds)} so far. {_tally(trial)}".strip(), "muted", "")
+        few = fewest_rounds(trial.comparisons("screening"), trial.alpha)
+        wait = f" The fewest that can decide are {few}." if rounds < few else ""
+        return Headline("Not decided yet", "", f"{_rounds(rounds)} so far.{wait} {_tally(trial)}".strip(), "muted", "")
     return Headline("Nothing helped", "", _tally(trial), "muted", "")
 
 
@@ -140,11 +144,20 @@ def _row(trial: Trial, arm: Arm) -> Row:
     if verdict.verdict == "NOT APPLIED" or (verdict.proof and not verdict.applied):
         applied = "no"
     return Row(
-        arm=arm.name, kind=arm.kind, ratio=formats.ratio(verdict.ratio, verdict.interval),
-        interval=formats.bounds(verdict.interval), rounds=str(verdict.rounds) if verdict.rounds else formats.DASH,
-        applied=applied, verdict=verdict.verdict, tone=_TONES.get(verdict.verdict, "muted"),
-        fresh=fresh, tag="" if failed else "fresh rounds" if fresh else "screening", headline=verdict.headline, remarks=_remarks(verdict),
-    )  # fmt: skip
+        arm=arm.name,
+        kind=arm.kind,
+        ratio=formats.ratio(verdict.ratio, verdict.interval),
+        interval=formats.bounds(verdict.interval),
+        rounds=str(verdict.rounds) if verdict.rounds else formats.DASH,
+        applied=applied,
+        verdict=verdict.verdict,
+        tone=_TONES.get(verdict.verdict, "muted"),
+        fresh=fresh,
+        tag="" if failed else "fresh rounds" if fresh else "screening",
+        headline=verdict.headline,
+        failed=failed,
+        remarks=_remarks(verdict),
+    )
 
 
 def _open_row(trial: Trial, arm: Arm) -> Row:
@@ -155,10 +168,20 @@ def _open_row(trial: Trial, arm: Arm) -> Row:
     ratio = math.exp(median(pair.x for pair in pairs)) if pairs else None
     proof = next((r.proof for (_, name, _), r in trial.records.items() if name == arm.name and r.proof), None)
     return Row(
-        arm=arm.name, kind=arm.kind, ratio=formats.ratio(ratio, interval), interval=formats.bounds(interval),
-        rounds=str(len(pairs)), applied=formats.DASH if proof is None else "yes" if proof.holds else "no",
-        verdict=OPEN, tone="muted", fresh=False, tag="", headline=False, remarks=[],
-    )  # fmt: skip
+        arm=arm.name,
+        kind=arm.kind,
+        ratio=formats.ratio(ratio, interval),
+        interval=formats.bounds(interval),
+        rounds=str(len(pairs)),
+        applied=formats.DASH if proof is None else "yes" if proof.holds else "no",
+        verdict=OPEN,
+        tone="muted",
+        fresh=False,
+        tag="",
+        headline=False,
+        failed=False,
+        remarks=[],
+    )
 
 
 def _remarks(verdict: Verdict) -> list[tuple[str, str]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matplotlib figures as inline SVG: the same bytes each time, the page's own font, colours that follow light and dark."""
+"""Matplotlib figures as inline SVG: the same bytes each time, the page's font, colours that follow light and dark."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from okosu.errors import OkosuError
+from okosu.report import formats
 
 # Matplotlib wants fixed colours; each of these stands for one of the page's CSS variables and is replaced by it.
 COLOURS = {
@@ -52,9 +53,7 @@ def _matplotlib() -> Any:
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         import matplotlib
     except ImportError as error:
-        raise OkosuError(
-            "okosu report needs matplotlib", f"{error}", "pip install 'okosu[report]'"
-        ) from error
+        raise OkosuError("okosu report needs matplotlib", f"{error}", "pip install 'okosu[report]'") from error
     return matplotlib
 
 
@@ -85,7 +84,7 @@ def render(drawn: Any, name: str, label: str) -> str:
     body = re.sub(r"<[^>]+>", lambda tag: _tidy(tag[0]), body)
     body = re.sub(r"\s*\n\s*", "\n", _own_ids(body, name))
     body = _ungroup(re.sub(r"<defs>\s*</defs>\n?", "", body)).strip()
-    title = html.escape(label)
+    title = html.escape(formats.printable(label))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{title}">\n{body}\n</svg>'
@@ -110,7 +109,7 @@ def _ungroup(body: str) -> str:
         said.append(found[1] != "")
         return found[0] if said[-1] else ""
 
-    return re.sub(r"<g([^>]*)>\n?|</g>\n?", keep, body)
+    return re.sub(r"<g([^>]*)>\n?|</g>\n?", keep, re.sub(r"<g[^>]*/>\n?", "", body))
 
 
 def _own_ids(body: str, name: str) -> str:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry-over: does an arm slow or speed the run that follows it? Base's time, by what ran before (docs/METHOD.md
-section 6)."""
+"""Carry-over: does an arm slow or speed the run after it? Base by its predecessor (docs/METHOD.md, section 6)."""
 
 from __future__ import annotations
 
@@ -13,6 +12,8 @@ from statistics import median
 
 FEWEST = 4
 """Runs of base after an arm, and after others, below which nothing is said."""
+SPLITS = comb(16, 8)
+"""Ways to deal the runs over two samples, up to which the rank-sum test counts them all: up to 8 runs against 8."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class CarryOver:
 def rank_sum_p(a: Sequence[float], b: Sequence[float]) -> float:
     """Return the two-sided p of the rank-sum test that a and b come from one distribution; mid-ranks for ties.
 
-    Exact by enumeration up to 20,000 splits, else the normal approximation with continuity and tie correction.
+    Exact by enumeration up to SPLITS splits, else the normal approximation with continuity and tie correction.
     """
     pooled = sorted([*a, *b])
     first: dict[float, int] = {}
@@ -40,23 +41,26 @@ def rank_sum_p(a: Sequence[float], b: Sequence[float]) -> float:
     n, m = len(a), len(b)
     centre = n * (n + m + 1) / 2
     distance = abs(sum(ranks[v] for v in a) - centre)
-    if comb(n + m, n) <= 20_000:
+    if comb(n + m, n) <= SPLITS:
         each = [ranks[v] for v in pooled]
         splits = [abs(sum(s) - centre) for s in combinations(each, n)]
-        return sum(d >= distance - 1e-9 for d in splits) / len(splits)
+        # Ranks and their sums are multiples of 1/2, so equal distances are equal bit by bit.
+        return sum(d >= distance for d in splits) / len(splits)
     ties = sum(c**3 - c for c in count.values())
     variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)))
     if variance == 0:
         return 1.0
-    return min(1.0, erfc(max(0.0, distance - 0.5) / sqrt(2 * variance)))
+    return erfc(max(0.0, distance - 0.5) / sqrt(2 * variance))
 
 
 def _against_others(arm: str, runs: Sequence[tuple[str, float]]) -> CarryOver | None:
     """Compare base after `arm` with base after anything else; None where either was seen fewer than FEWEST times."""
-    # An arm that is resolved leaves the trial, and the machine drifts: what ran after its last run says nothing of it.
-    last = max(i for i, (p, _) in enumerate(runs) if p == arm)
-    after = [t for p, t in runs if p == arm]
-    other = [t for p, t in runs[:last] if p != arm]
+    # A resolved arm leaves the trial, and the machine drifts: what ran when only one side was left says nothing.
+    shared = list(runs)
+    while shared and (shared[-1][0] == arm) == (runs[-1][0] == arm):
+        shared.pop()
+    after = [t for p, t in shared if p == arm]
+    other = [t for p, t in shared if p != arm]
     if min(len(after), len(other)) < FEWEST:
         return None
     return CarryOver(arm, exp(log(median(after)) - log(median(other))), len(after), rank_sum_p(after, other))

@@ -11,6 +11,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 from okosu.levers.base import Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
+from okosu.records.measurement import Measurement
 from okosu.records.types import Proof
 from okosu.stats.eprocess import fewest_rounds
 from okosu.trial import plan as planning
@@ -21,13 +22,15 @@ from okosu.trial.validity import NOT_APPLIED, UNAVAILABLE, WRONG_OUTPUT, ending,
 
 Say = Callable[[str], None]
 
+CLEARLY = 1.1
+"""A later alternative of an arm is preferred to an earlier one when its pilot is faster by this factor."""
 WARM_MARGIN = 1.25
 TIMEOUT_FACTOR = 20
 TIMEOUT_LEAST = 30.0
 
 
 class Pilot:
-    """Runs base twice and each arm once (or until one of its alternatives proves its effect), and fixes the plan."""
+    """Runs base twice and each arm once with each of its alternatives, and fixes the plan."""
 
     def __init__(
         self,
@@ -62,9 +65,9 @@ class Pilot:
         elif any(a.preload for a in counted) or (counted and self.program.preloadable):
             self._placebo()
         plan.k = len(counted)
-        if plan.options.warm and self.machine.lazy_memory:
+        if plan.options.warm and self.machine.virtual.lazy_memory:
             plan.warm_kb = int(self._rss_kb * WARM_MARGIN)
-            plan.warm_why = self.machine.lazy_why
+            plan.warm_why = self.machine.virtual.lazy_why
         self._time_overhead()
         plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
         plan.pilot_s = self.clock() - begun
@@ -108,12 +111,14 @@ class Pilot:
         for name, wanted in plan.options.levers.items():
             lever = self.levers[name]
             available = lever.needs(self.machine)
+            if available.ok and wanted:
+                available = lever.suits(wanted, self.machine, self.program)
+            choices = [[wanted]] if wanted else lever.values(self.machine, self.program, base)
+            if available.ok and not choices:
+                available = lever.nothing(self.machine, self.program, base)
             if not available.ok:
                 self._out(name, UNAVAILABLE, available.why, available.fix)
                 continue
-            choices = [[wanted]] if wanted else lever.values(self.machine, self.program, base)
-            if not choices:
-                self._out(name, UNAVAILABLE, f"nothing to try for this program ({self.program.kind})", "")
             for values in choices:
                 preload = lever.loads_preload(values[0], self.program)
                 arms.append(lever_arm(name, values, preload, alone=len(choices) == 1))
@@ -121,8 +126,8 @@ class Pilot:
         return arms
 
     def _try(self, arm: Arm) -> None:
-        """Run the arm with its values in turn until one proves its effect; keep it, or note why it is left out."""
-        whys = []
+        """Run the arm with each of its values; keep the one to try, or note why none is."""
+        whys, proved = [], []
         single = arm.kind == "lever"
         for value in [*arm.levers.values(), *arm.alternatives] if single else [""]:
             tried = arm
@@ -131,16 +136,30 @@ class Pilot:
                 tried = arm.with_value(value, self.levers[lever].loads_preload(value, self.program))
             run = self._run(tried, sample=True)
             why, proof = self._judge(tried, run)
-            if not why:
-                self.session.pilots[arm.name] = run.measurement
-                self.session.plan.arms.append(tried)
-                self.session.plan.arm_s[arm.name] = run.measurement.wall_ns / 1e9
-                if proof is not None:
-                    self.session.proofs[arm.name] = proof
-                return
-            whys.append(why if len(arm.alternatives) == 0 else f"{value}: {why}")
+            if why:
+                whys.append(why if len(arm.alternatives) == 0 else f"{value}: {why}")
+            else:
+                proved.append((tried, run.measurement, proof))
+        if proved:
+            self._keep(proved)
+            return
         verdict = NOT_APPLIED if self._last_proof_failed else WRONG_OUTPUT
         self._out(arm.name, verdict, "; ".join(whys), "")
+
+    def _keep(self, proved: list[tuple[Arm, Measurement, Proof | None]]) -> None:
+        """Take the first value that proves its effect, unless a later one is clearly faster in this one run.
+
+        The choice costs no error: it is made before round 1, on runs that are never judged.
+        """
+        arm, measured, proof = proved[0]
+        for other, its, proof_of_it in proved[1:]:
+            if its.wall_ns * CLEARLY < measured.wall_ns:
+                arm, measured, proof = other, its, proof_of_it
+        self.session.pilots[arm.name] = measured
+        self.session.plan.arms.append(arm)
+        self.session.plan.arm_s[arm.name] = measured.wall_ns / 1e9
+        if proof is not None:
+            self.session.proofs[arm.name] = proof
 
     def _judge(self, arm: Arm, run: Run) -> tuple[str, Proof | None]:
         reference, options = self.session.reference, self.session.plan.options

@@ -62,8 +62,11 @@ UNAVAILABLE = Verdict(
 class Maker:
     """Draws rounds of runs and keeps their records."""
 
-    def __init__(self, seed: int, base_s: float, command: list[str], metric: str = "wall", noise: float = 0.012) -> None:
-        self.rng, self.base_s, self.command, self.metric, self.noise = random.Random(seed), base_s, command, metric, noise
+    def __init__(
+        self, seed: int, base_s: float, command: list[str], metric: str = "wall", noise: float = 0.012
+    ) -> None:
+        self.rng = random.Random(seed)
+        self.base_s, self.command, self.metric, self.noise = base_s, command, metric, noise
         self.records: dict[tuple[str, str, str], Record] = {}
         self.order, self.last, self.drift = 0, "", 0.0
         self.user: set[str] = set()
@@ -95,10 +98,18 @@ class Maker:
             if key not in self.records:
                 own = arm.kind == "user"
                 self.records[key] = Record(
-                    tool="okosu 0.1.0", machine="synthetic", subject=" ".join(self.command),
-                    lever="" if own else arm.name, variant=arm.name if own else "", stage=stage,  # type: ignore[arg-type]
-                    metric=metric, unit=UNITS.get(metric, ""), seed=7, proof=arm.proof, note=NOTE,
-                )  # fmt: skip
+                    tool="okosu 0.1.0",
+                    machine="synthetic",
+                    subject=" ".join(self.command),
+                    lever="" if own else arm.name,
+                    variant=arm.name if own else "",
+                    stage=stage,  # type: ignore[arg-type]
+                    metric=metric,
+                    unit=UNITS.get(metric, ""),
+                    seed=7,
+                    proof=arm.proof,
+                    note=NOTE,
+                )
             record = self.records[key]
             record.samples.append(float(f"{value:.6g}"))
             record.order.append(self.order)
@@ -114,10 +125,18 @@ class Maker:
         pair = [by_round[n] for n in mine.rounds]
         found = judging.judge(judging.log_ratios(mine.samples, pair), None, k, 0.05, delta)
         return Verdict(
-            arm=arm.name, verdict=found.verdict, options=arm.options, ratio=found.ratio, interval=found.interval,
-            ratio_of_sums=judging.ratio_of_sums(mine.samples, pair), rounds=found.rounds, ties=found.ties,
-            proof=arm.proof.text if arm.proof else "", applied=True, stage=stage,  # type: ignore[arg-type]
-        )  # fmt: skip
+            arm=arm.name,
+            verdict=found.verdict,
+            options=arm.options,
+            ratio=found.ratio,
+            interval=found.interval,
+            ratio_of_sums=judging.ratio_of_sums(mine.samples, pair),
+            rounds=found.rounds,
+            ties=found.ties,
+            proof=arm.proof.text if arm.proof else "",
+            applied=True,
+            stage=stage,  # type: ignore[arg-type]
+        )
 
     def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **plan: Any) -> Envelope:
         """Return the whole file."""
@@ -127,17 +146,33 @@ class Maker:
             tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
             machine=MACHINE,
             plan={
-                "command": self.command, "arms": [{"name": a.name, "kind": a.kind, "options": a.options} for a in listed],
-                "k": sum(a.kind in ("lever", "user") for a in arms), "alpha": 0.05, "min_effect": 0.01, "seed": 7,
-                "budget_s": 600.0, "metric": "wall", "pattern": "", "warm_kb": 5260000, "proof_mode": "exit",
+                "command": self.command,
+                "arms": [{"name": a.name, "kind": a.kind, "options": a.options} for a in listed],
+                "k": sum(a.kind in ("lever", "user") for a in arms),
+                "alpha": 0.05,
+                "min_effect": 0.01,
+                "seed": 7,
+                "budget_s": 600.0,
+                "metric": "wall",
+                "pattern": "",
+                "warm_kb": 5260000,
+                "proof_mode": "exit",
                 "warm_why": "free page reporting: memory given back to the host is slow to touch again",
-                "pad_to": 16384, "timeout_s": 60.0, "base_s": self.base_s, "check": "", "stdin": "", "levers": {},
-                "user_arms": {"jemalloc": {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}} if OWN in arms else {}, **plan,
+                "pad_to": 16384,
+                "timeout_s": 60.0,
+                "base_s": self.base_s,
+                "check": "",
+                "stdin": "",
+                "levers": {},
+                "user_arms": {"jemalloc": {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}}
+                if any(a.name == OWN.name for a in arms)
+                else {},
+                **plan,
             },
             records=list(self.records.values()),
             verdicts=verdicts,
             finished=finished,
-        )  # fmt: skip
+        )
 
 
 MACHINE: dict[str, Any] = {
@@ -181,7 +216,8 @@ def win() -> Envelope:
             verdict.why = "about 27 more rounds (8 min) if the share of wins holds"
             verdict.carry_over = True
     envelope = maker.envelope([*screened, STACK], [verdicts[0], fresh[0], *verdicts[1:], fresh[1], UNAVAILABLE], True)
-    envelope.machine = {**MACHINE, "state_rounds": [{"stage": "screening", "round": n, "load": n / 10} for n in range(1, 35)]}
+    states = [{"stage": "screening", "round": n, "load": n / 10} for n in range(1, 35)]
+    envelope.machine = {**MACHINE, "state_rounds": states}
     return envelope
 
 
@@ -203,8 +239,8 @@ def unfinished() -> Envelope:
 
 def extremes() -> Envelope:
     """Return a trial with a ratio of 0.07 beside one of 1.0003, another metric, and an arm that was not applied."""
-    maker = Maker(4, 1.7, ["sqlite3", ":memory:", "SELECT count(*) FROM a JOIN b USING (k);" * 12], "judged", noise=0.0004)
-    maker.drift = 0.0
+    command = ["sqlite3", ":memory:", "SELECT count(*) FROM a JOIN b USING (k);" * 12]
+    maker = Maker(4, 1.7, command, "judged", noise=0.0004)
     fast = Planted("retain", "lever", 0.07, ["--retain=on"], RETAIN.proof, faults=0.01)
     close = Planted("pin=scatter", "lever", 1.0003, ["--pin=scatter"], PIN.proof)
     maker.rounds("screening", 24, [fast, close])
@@ -215,9 +251,12 @@ def extremes() -> Envelope:
         arm="superpage", verdict="NOT APPLIED", options=["--superpage=thp"], why="pilot: AnonHugePages 0 of 4.0 GiB"
     )
     return maker.envelope(
-        [fast, close], [fresh, maker.verdict("screening", close, 2), failed], True, metric="regex",
+        [fast, close],
+        [fresh, maker.verdict("screening", close, 2), failed],
+        True,
+        metric="regex",
         pattern=r"latency: ([0-9.]+) ms",
-    )  # fmt: skip
+    )
 
 
 def small() -> Envelope:
@@ -233,12 +272,16 @@ def small() -> Envelope:
         records=list(maker.records.values()),
         verdicts=[UNAVAILABLE, Verdict(arm="retain", verdict="UNRESOLVED", ratio=1.0, interval=(0.99, 1.02), rounds=2)],
         finished=True,
-    )  # fmt: skip
+    )
 
 
 ALL: dict[str, Callable[[], Envelope]] = {
-    "win": win, "nothing": nothing, "unfinished": unfinished, "extremes": extremes, "small": small,
-}  # fmt: skip
+    "win": win,
+    "nothing": nothing,
+    "unfinished": unfinished,
+    "extremes": extremes,
+    "small": small,
+}
 
 
 if __name__ == "__main__":

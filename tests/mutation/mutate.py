@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small mutation harness: every small wrong version of a module, each run in-process against a check that must notice.
+"""A small mutation harness: every small wrong version of a module, run in-process against a check that must notice.
 
-A mutant is one change of one node of the syntax tree. Its id says where and what, not on which line, so that it survives
-edits elsewhere: `module.function: before -> after`, with `#2`, `#3` … for further equal ones.
+A mutant is one change of one node of the syntax tree. Its id says where and what, not on which line, so that it
+survives edits elsewhere: `module.function: before -> after`, with `#2`, `#3` … for further equal ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StepLimitExceeded(BaseException):
     """The mutant ran for more lines than any terminating version does. No Exception, so that no mutant catches it."""
 
 
-def _constant(value: object) -> list[object]:
+def _constant(value: object) -> list[bool | int | float | str]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int | float):
@@ -104,18 +104,23 @@ def _expression(node: ast.expr) -> Iterator[ast.expr]:
         case ast.Subscript(value, ast.Slice() as part, ctx):
             yield value
             if part.lower is not None:
-                yield ast.Subscript(value, ast.Slice(ast.BinOp(part.lower, ast.Add(), ast.Constant(1)), part.upper), ctx)
+                yield ast.Subscript(value, ast.Slice(_next(part.lower), part.upper), ctx)
             if part.upper is not None:
-                yield ast.Subscript(value, ast.Slice(part.lower, ast.BinOp(part.upper, ast.Add(), ast.Constant(1))), ctx)
+                yield ast.Subscript(value, ast.Slice(part.lower, _next(part.upper)), ctx)
         case ast.Subscript(value, ast.Name() | ast.UnaryOp() | ast.BinOp() as index, ctx):
-            yield ast.Subscript(value, ast.BinOp(index, ast.Add(), ast.Constant(1)), ctx)
+            yield ast.Subscript(value, _next(index), ctx)
         case ast.Tuple([first, second], ast.Load()):
             yield ast.Tuple([second, first], ast.Load())
 
 
+def _next(index: ast.expr) -> ast.expr:
+    return ast.BinOp(index, ast.Add(), ast.Constant(1))
+
+
 def _calls(node: ast.Call) -> Iterator[ast.expr]:
     """Yield the call with neighbouring arguments exchanged, and with each keyword left out."""
-    for i in range(len(node.args) - 1):
+    commutes = isinstance(node.func, ast.Name) and node.func.id in REPLACED
+    for i in range(0 if commutes else len(node.args) - 1):
         swapped = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
         yield ast.Call(node.func, swapped, node.keywords)
     for i in range(len(node.keywords)):
@@ -144,10 +149,10 @@ def _statement(node: ast.stmt) -> Iterator[ast.stmt]:
 
 def _skipped(parent: ast.AST, name: str, node: ast.AST) -> bool:
     """Say whether the node is no code: an annotation, a docstring, an import."""
-    documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    text = node.value if isinstance(node, ast.Expr) else None
     return (
         name in ("annotation", "returns")
-        or documents
+        or (isinstance(text, ast.Constant) and isinstance(text.value, str))
         or isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr)
         or (name == "name" and isinstance(parent, ast.FunctionDef))
     )
@@ -199,7 +204,8 @@ def mutants(source: str, module: str) -> Iterator[Mutant]:
         else:
             continue
         for version in versions:
-            ast.fix_missing_locations(version)
+            if ast.unparse(version) == ast.unparse(node):
+                continue
             name = f"{module}.{function}: {_brief(node)} -> {_brief(version)}"
             seen[name] = seen.get(name, 0) + 1
             changed = _replaced(tree, path, version)
@@ -243,7 +249,7 @@ def steps(check: Callable[[], object], filename: str, limit: int | None = None) 
     return count
 
 
-def survivors(module: ModuleType, check: Callable[[Namespace], object], patience: int = 20) -> tuple[list[Mutant], int]:
+def survivors(module: ModuleType, check: Callable[[Namespace], object], patience: int = 5) -> tuple[list[Mutant], int]:
     """Return the mutants of a module that the check does not notice, and how many there are in all.
 
     Noticed: any exception, or more than `patience` times the lines that the module itself runs (a loop without end).

@@ -127,7 +127,7 @@ class Silent:
 
 
 def fake_machine(lazy: bool = False) -> Machine:
-    return cast(Machine, SimpleNamespace(lazy_memory=lazy, lazy_why="a test"))
+    return cast(Machine, SimpleNamespace(virtual=SimpleNamespace(lazy_memory=lazy, lazy_why="a test")))
 
 
 def fake_program(preloadable: bool = True) -> Program:

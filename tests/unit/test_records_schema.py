@@ -28,7 +28,9 @@ def test_the_schemas_in_the_repository_are_those_of_the_types() -> None:
     assert in_repository == schema.generate(), "python -m okosu.records.schema --write"
 
 
-def test_stale_schemas_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stale_schemas_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(schema, "FOLDER", tmp_path / "schemas")
     assert schema.main([]) == 1
     assert capsys.readouterr().out.count("\n") == len(schema.generate())

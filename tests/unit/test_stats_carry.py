@@ -10,15 +10,17 @@ from math import comb, isclose
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+
 from okosu.stats import carry
 from okosu.stats.rate import clopper_pearson
-from scipy import stats
 
 distinct = st.lists(st.integers(-1000, 1000), min_size=4, max_size=14, unique=True)
 coarse = st.lists(st.integers(0, 5).map(float), min_size=2, max_size=9)
 long = st.lists(st.integers(0, 12).map(float), min_size=12, max_size=30)
 
 
+@settings(deadline=None)
 @given(distinct, st.data())
 def test_small_samples_are_exact(values: list[int], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(values) - 1))
@@ -27,17 +29,18 @@ def test_small_samples_are_exact(values: list[int], data: st.DataObject) -> None
 
 
 @given(coarse, coarse)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_small_samples_with_ties_are_the_permutation_test(a: list[float], b: list[float]) -> None:
     pooled = stats.rankdata([*a, *b])
     centre = sum(pooled) * len(a) / len(pooled)
     seen = abs(sum(pooled[: len(a)]) - centre)
     splits = [abs(sum(split) - centre) for split in combinations(pooled, len(a))]
-    assert len(splits) == comb(len(pooled), len(a)) <= 48_620
-    if len(splits) <= 20_000:
+    assert len(splits) == comb(len(pooled), len(a))
+    if len(splits) <= carry.SPLITS:
         assert isclose(carry.rank_sum_p(a, b), sum(d >= seen - 1e-9 for d in splits) / len(splits))
 
 
+@settings(deadline=None)
 @given(long, long)
 def test_large_samples_are_the_normal_approximation_with_ties(a: list[float], b: list[float]) -> None:
     if len({*a, *b}) > 1:
@@ -49,7 +52,7 @@ def test_both_ways_agree_where_they_meet() -> None:
     rng = random.Random(5)
     a = [rng.gauss(0, 1) for _ in range(8)]
     b = [rng.gauss(1, 1) for _ in range(8)]
-    assert comb(16, 8) <= 20_000 < comb(17, 8)
+    assert comb(16, 8) <= carry.SPLITS < comb(17, 8)
     assert carry.rank_sum_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.15)
 
 
@@ -58,6 +61,7 @@ def test_equal_values_tell_nothing() -> None:
     assert carry.rank_sum_p([1.0] * 20, [1.0] * 20) == 1.0
 
 
+@settings(deadline=None)
 @given(long, long)
 def test_the_rank_sum_has_no_side_and_no_order(a: list[float], b: list[float]) -> None:
     p = carry.rank_sum_p(a, b)
@@ -67,9 +71,7 @@ def test_the_rank_sum_has_no_side_and_no_order(a: list[float], b: list[float]) -
     assert isclose(carry.rank_sum_p([-v for v in a], [-v for v in b]), p, rel_tol=1e-9)
 
 
-def trial(
-    slow_after: dict[str, float], seed: int, count: int = 60, arms: str = "abc"
-) -> tuple[list[float], list[str]]:
+def trial(slow_after: dict[str, float], seed: int, count: int = 60, arms: str = "abc") -> tuple[list[float], list[str]]:
     """Base's times with 0.5 % noise after arms in random order, slowed after some of them."""
     rng = random.Random(seed)
     predecessors = [rng.choice(arms) for _ in range(count)]
@@ -149,7 +151,7 @@ rates = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 
 
 @given(rates, st.sampled_from([0.05, 0.01, 0.2]))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_the_interval_of_a_rate_is_scipys(case: tuple[int, int], alpha: float) -> None:
     hits, trials = case
     expected = stats.binomtest(hits, trials).proportion_ci(1 - alpha, "exact")

@@ -15,10 +15,11 @@ from math import exp, log
 from statistics import median
 
 import pytest
+from test_stats_noise import noise, shuffled_round
+
 from okosu.stats import verdict
 from okosu.stats.eprocess import evidence, fewest_rounds, rank, threshold
 from okosu.stats.rate import clopper_pearson
-from test_stats_noise import noise, shuffled_round
 
 ALPHA, MOST, REPLICATIONS = 0.05, 60, 3000
 ARMS = (1, 4, 8)
@@ -27,7 +28,7 @@ RANKS = {k: [rank(n, threshold(k, ALPHA)) for n in range(MOST + 1)] for k in ARM
 
 
 def first_exclusion(xs: Sequence[float], ranks: Sequence[int], shift: float = 0.0) -> tuple[int, int] | None:
-    """Return (round, sign) at which the interval of xs + shift first excludes 0 on that side, at whatever round; else None.
+    """Return (round, side) at which the interval of xs + shift first excludes 0, at whatever round; None if never.
 
     It does so exactly where one side's count falls short of the rank: the same as judging every round, only faster.
     """
@@ -155,8 +156,8 @@ def main(replications: int) -> None:
                 f"{median(found):.0f} of those found, wrong side {done.wrong[effect] / replications:.2%}"
             )
     for k in range(1, 9):
-        print(f"  fair coins, K = {k}: one arm within {MOST} rounds {float(crossing(threshold(k, ALPHA))):.3%}, ", end="")
-        print(f"bound {ALPHA / k:.3%}, fewest rounds {fewest_rounds(k, ALPHA)}")
+        exact, fewest = float(crossing(threshold(k, ALPHA))), fewest_rounds(k, ALPHA)
+        print(f"  fair coins, K = {k}: {exact:.3%} within {MOST} rounds, bound {ALPHA / k:.3%}, fewest rounds {fewest}")
 
 
 if __name__ == "__main__":

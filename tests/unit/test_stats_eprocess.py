@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The e-process against oracles of its own: the Beta integral, factorials, exact path counts and a brute-force inversion."""
+"""The e-process against oracles: the Beta integral, factorials, exact counts of paths, a brute-force inversion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from math import factorial, isclose
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from okosu.stats import eprocess
 from scipy import integrate, special, stats
+
+from okosu.stats import eprocess
 
 MOST = 60
 LIMITS = {k: eprocess.threshold(k, 0.05) for k in range(1, 9)}
@@ -23,11 +25,13 @@ def by_factorials(n: int, s: int) -> Fraction:
     return Fraction(2**n * factorial(s) * factorial(n - s), factorial(n + 1))
 
 
+@settings(deadline=None)
 @given(counts)
 def test_evidence_is_the_formula_in_factorials(case: tuple[int, int]) -> None:
     assert eprocess.evidence(*case) == by_factorials(*case)
 
 
+@settings(deadline=None)
 @given(counts)
 def test_evidence_is_the_beta_mixture(case: tuple[int, int]) -> None:
     n, s = case
@@ -42,6 +46,7 @@ def test_evidence_is_the_integral_of_the_likelihood_ratio(n: int, s: int) -> Non
     assert isclose(eprocess.evidence(n, s), value, rel_tol=1e-6)
 
 
+@settings(deadline=None)
 @given(counts)
 def test_a_fair_sign_leaves_the_expected_evidence_unchanged(case: tuple[int, int]) -> None:
     n, s = case
@@ -49,6 +54,7 @@ def test_a_fair_sign_leaves_the_expected_evidence_unchanged(case: tuple[int, int
     assert after == eprocess.evidence(n, s)
 
 
+@settings(deadline=None)
 @given(counts)
 def test_evidence_has_no_side(case: tuple[int, int]) -> None:
     n, s = case
@@ -98,7 +104,7 @@ def test_peeking_at_the_plain_sign_test_is_not_valid() -> None:
 
 @pytest.mark.parametrize(
     ("n", "one", "eight"),
-    [(7, 0, 0), (8, 1, 0), (10, 1, 0), (11, 1, 1), (12, 2, 1), (16, 3, 2), (20, 4, 3), (30, 7, 6), (40, 11, 9), (60, 19, 16)],
+    [(7, 0, 0), (8, 1, 0), (11, 1, 1), (12, 2, 1), (16, 3, 2), (20, 4, 3), (30, 7, 6), (40, 11, 9), (60, 19, 16)],
 )
 def test_ranks_for_one_arm_and_for_eight(n: int, one: int, eight: int) -> None:
     assert eprocess.rank(n, LIMITS[1]) == one
@@ -122,6 +128,7 @@ def test_fewest_rounds_is_the_first_with_an_interval() -> None:
         assert eprocess.bounds([0.0] * (n - 1), k, 0.05) is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 50), st.integers(1, 999))
 def test_threshold_takes_alpha_as_it_is_written(k: int, thousandths: int) -> None:
     assert eprocess.threshold(k, thousandths / 1000) == Fraction(1000 * k, thousandths)
@@ -143,13 +150,14 @@ def between(values: list[float]) -> Iterator[float]:
     """Yield a point in every gap of the values, and one on either side of all."""
     distinct = sorted(set(values))
     yield distinct[0] - 1
-    yield from ((a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False))
+    yield from ((a + b) / 2 for a, b in pairwise(distinct))
     yield distinct[-1] + 1
 
 
 values_with_ties = st.lists(st.integers(-15, 15).map(float), min_size=1, max_size=45)
 
 
+@settings(deadline=None)
 @given(values_with_ties, st.integers(1, 8))
 def test_the_interval_is_the_inversion_of_the_test(values: list[float], k: int) -> None:
     found = eprocess.bounds(sorted(values), k, 0.05)
@@ -162,6 +170,7 @@ def test_the_interval_is_the_inversion_of_the_test(values: list[float], k: int) 
             assert low <= t <= high
 
 
+@settings(deadline=None)
 @given(values_with_ties, st.integers(1, 7))
 def test_more_arms_never_narrow_the_interval(values: list[float], k: int) -> None:
     few, many = (eprocess.bounds(sorted(values), m, 0.05) for m in (k, k + 1))
@@ -185,6 +194,7 @@ def replayed(n: int, wins: int, k: int, most: int) -> int | None:
     return None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.sampled_from([1, 3, 8]))
 def test_the_forecast_is_the_replay_of_the_present_share(case: tuple[int, int], k: int) -> None:
     n, wins = case

@@ -40,7 +40,7 @@ def noise(rng: random.Random, runs: int, hog: bool = False) -> list[float]:
 
 
 def shuffled_round(rng: random.Random, disturbance: list[float], number: int, arms: int) -> list[float]:
-    """Return base's log-time, then that of `arms` equal arms, in round `number`: random order, the first slot slower."""
+    """Return base's log-time, then those of `arms` equal arms, in one round: random order, the first slot slower."""
     slots = disturbance[number * (arms + 1) : (number + 1) * (arms + 1)]
     slots[0] += FIRST_SLOT
     rng.shuffle(slots)

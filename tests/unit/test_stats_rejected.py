@@ -14,10 +14,11 @@ from functools import cache
 from math import comb, exp, log, sqrt
 from statistics import fmean, median, quantiles, stdev
 
+from test_stats_noise import FIRST_SLOT, noise, shuffled_round
+
 from okosu.stats import verdict
 from okosu.stats.carry import rank_sum_p
 from okosu.stats.eprocess import evidence, rank, threshold
-from test_stats_noise import FIRST_SLOT, noise, shuffled_round
 
 ALPHA, MOST, REPLICATIONS = 0.05, 60, 400
 RANKS = [rank(n, threshold(1, ALPHA)) for n in range(MOST + 1)]
@@ -27,7 +28,8 @@ BETS = (-0.9, -0.6, -0.3, 0.3, 0.6, 0.9)
 @cache
 def sign_p(n: int, s: int) -> float:
     """Return the two-sided p of the fixed-n sign test."""
-    return min(1.0, 2 * sum(comb(n, i) for i in range(min(s, n - s) + 1)) / 2**n)
+    tail: float = sum(comb(n, i) for i in range(min(s, n - s) + 1)) / 2**n
+    return min(1.0, 2 * tail)
 
 
 def t_value(xs: Sequence[float]) -> float:
@@ -58,7 +60,7 @@ def decides(xs: Sequence[float]) -> bool:
 
 
 def blocks_alarm(rng: random.Random) -> tuple[bool, bool]:
-    """Thirty runs of A, then thirty of B: whether the rank-sum test and Welch's t (at 2.0) tell the same program from itself."""
+    """Thirty runs of A, then thirty of the same: whether the rank-sum test and Welch's t (at 2.0) see a difference."""
     times = noise(rng, 60)
     a, b = times[:30], times[30:]
     welch = abs(fmean(a) - fmean(b)) / sqrt(stdev(a) ** 2 / 30 + stdev(b) ** 2 / 30)
@@ -77,9 +79,7 @@ def peeking_alarm(rng: random.Random) -> bool:
 
 def retrying_alarm(rng: random.Random, fixed_order: bool) -> bool:
     """Five pairs and t at 2.0, begun anew up to ten times until it is significant."""
-    return any(
-        t_value(in_fixed_order(rng, 5) if fixed_order else paired(rng, 5)[0]) >= 2.0 for _ in range(11)
-    )
+    return any(t_value(in_fixed_order(rng, 5) if fixed_order else paired(rng, 5)[0]) >= 2.0 for _ in range(11))
 
 
 def delta_from_placebo(rng: random.Random, slower: float) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def delta_from_placebo(rng: random.Random, slower: float) -> tuple[str, str]:
 
 
 def betting(rng: random.Random, slower: float) -> tuple[bool, bool]:
-    """Return whether the even mixture of the sign and a betting e-process rejects, and if the interval then still holds 1."""
+    """Return whether the mixture of the sign and a betting e-process rejects, and whether the interval then holds 1."""
     xs = [x + log(1 + slower) for x in paired(rng, MOST)[0]]
     wealth = dict.fromkeys(BETS, 1.0)
     seen: list[float] = []

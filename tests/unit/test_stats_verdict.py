@@ -9,15 +9,17 @@ from math import exp, inf, isclose, log
 from statistics import median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from okosu.stats import eprocess, verdict
 from okosu.stats.verdict import FASTER, SAME, SLOWER, UNRESOLVED
 
 ALPHA = 0.05
 OPPOSITE = {FASTER: SLOWER, SLOWER: FASTER, SAME: SAME, UNRESOLVED: UNRESOLVED}
 
-seconds = st.floats(1e-3, 1e3)
+# Whole milliseconds: two times that differ then differ by more than exp and log round away.
+seconds = st.integers(1, 1_000_000).map(lambda ms: ms / 1000)
 rounds = st.lists(st.tuples(seconds, seconds), max_size=40)
 # Close times make every verdict turn up, SAME too; far ones alone would nearly always stay unresolved.
 close = st.builds(lambda side, ms: [(side + m / 1000, 1.0) for m in ms], st.sampled_from([0.9, 0.97, 1.0, 1.2]),
@@ -35,6 +37,7 @@ def same_interval(a: tuple[float, float] | None, b: tuple[float, float] | None) 
     return isclose(a[0], b[0], rel_tol=1e-9) and isclose(a[1], b[1], rel_tol=1e-9)
 
 
+@settings(deadline=None)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_rounds_does_not_matter(both: list[tuple[float, float]], rng: object) -> None:
     shuffled = list(both)
@@ -42,6 +45,7 @@ def test_the_order_of_rounds_does_not_matter(both: list[tuple[float, float]], rn
     assert judged(shuffled) == judged(both)
 
 
+@settings(deadline=None)
 @given(pairs, st.integers(-20, 20))
 def test_the_unit_of_time_does_not_matter(both: list[tuple[float, float]], power: int) -> None:
     scaled = [(a * 2.0**power, b * 2.0**power) for a, b in both]
@@ -50,6 +54,7 @@ def test_the_unit_of_time_does_not_matter(both: list[tuple[float, float]], power
     assert same_interval(after.interval, before.interval)
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_swapping_arm_and_base_inverts_the_answer(both: list[tuple[float, float]]) -> None:
     # With delta = 0; +-delta itself is not symmetric under reciprocals (1.01 is inside, 1/0.99 is not).
@@ -65,6 +70,7 @@ def test_swapping_arm_and_base_inverts_the_answer(both: list[tuple[float, float]
         assert isclose(there.ratio * back.ratio, 1, rel_tol=1e-9)
 
 
+@settings(deadline=None)
 @given(pairs, st.sampled_from([0.5, 0.8, 1.25, 2.0]))
 def test_a_constant_factor_moves_the_interval_by_that_factor(both: list[tuple[float, float]], factor: float) -> None:
     before, after = judged(both), judged([(a * factor, b) for a, b in both])
@@ -74,10 +80,9 @@ def test_a_constant_factor_moves_the_interval_by_that_factor(both: list[tuple[fl
         assert same_interval(after.interval, (before.interval[0] * factor, before.interval[1] * factor))
 
 
+@settings(deadline=None)
 @given(pairs, st.sampled_from([0.0, 0.01, 0.05]), st.sampled_from([1, 4, 8]))
-def test_the_verdict_is_read_from_the_interval_alone(
-    both: list[tuple[float, float]], delta: float, k: int
-) -> None:
+def test_the_verdict_is_read_from_the_interval_alone(both: list[tuple[float, float]], delta: float, k: int) -> None:
     found = judged(both, delta, k)
     low, high = found.interval or (0.0, inf)
     inside = 1 - delta <= low and high <= 1 + delta
@@ -87,9 +92,10 @@ def test_the_verdict_is_read_from_the_interval_alone(
         assert low <= found.ratio <= high
 
 
+@settings(deadline=None)
 @given(pairs)
 def test_an_arm_decided_against_one_is_decided_by_the_evidence(both: list[tuple[float, float]]) -> None:
-    # With ties dropped, as DESIGN.md states the test; the interval keeps ties on both sides and is never sharper than it.
+    # The evidence drops ties; the interval keeps them on both sides, and is never sharper.
     found = judged(both, 0.0)
     fair = found.rounds - found.ties
     evidence = eprocess.evidence(fair, found.wins)
@@ -100,6 +106,7 @@ def test_an_arm_decided_against_one_is_decided_by_the_evidence(both: list[tuple[
         assert evidence < 1 / Fraction("0.05")
 
 
+@settings(deadline=None)
 @given(st.lists(seconds, min_size=1, max_size=30))
 def test_identical_times_are_ties(times: list[float]) -> None:
     found = judged([(t, t) for t in times])
@@ -175,6 +182,7 @@ def test_a_judgement_cannot_be_altered() -> None:
         verdict.judge([], None, 1, ALPHA, 0.01).verdict = FASTER  # type: ignore[misc]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(seconds, seconds), min_size=1, max_size=25))
 def test_the_estimates_are_the_median_ratio_and_the_ratio_of_sums(both: list[tuple[float, float]]) -> None:
     arm, base = [a for a, _ in both], [b for _, b in both]
@@ -199,5 +207,5 @@ def test_a_rare_disaster_shows_in_the_sums_and_not_in_the_median() -> None:
 
 @pytest.mark.parametrize(("arm", "base"), [([1.0, 2.0], [1.0]), ([0.0], [1.0]), ([1.0], [-1.0])])
 def test_times_that_cannot_be_paired_are_refused(arm: list[float], base: list[float]) -> None:
-    with pytest.raises(ValueError, match="argument 2|math domain|positive"):
+    with pytest.raises(ValueError, match=r"argument 2|math domain|positive"):
         verdict.log_ratios(arm, base)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MemAvailable and the cgroup limits of versions 1 and 2 (see limits.h). */
-#include "limits.h"
+/* MemAvailable and the cgroup limits of versions 1 and 2 (see avail.h). */
+#include "avail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,16 +16,15 @@ struct hierarchy {
     const char *cache; /* the line of memory.stat that counts page cache which can be dropped */
 };
 
-static const struct hierarchy version1 = {
-    "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-    "\ntotal_inactive_file "};
+static const struct hierarchy version1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                          "memory.usage_in_bytes", "\ntotal_inactive_file "};
 static const struct hierarchy version2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
                                           "\ninactive_file "};
 
 /* Static, for the caller may be a thread with a stack of 16 KiB. */
 static char path[PATH_MAX], text[4096], groups[4096];
 
-ssize_t okosu_limits_slurp(const char *file, char *out, size_t size)
+ssize_t okosu_avail_slurp(const char *file, char *out, size_t size)
 {
     size_t used = 0;
     ssize_t got = 0;
@@ -98,7 +97,7 @@ static ssize_t read_in_group(const char *root, const struct hierarchy *h, const 
 {
     if (!join((const char *const[]){root, h->mount, group, "/", name, NULL}))
         return -ENAMETOOLONG;
-    return okosu_limits_slurp(path, text, sizeof text);
+    return okosu_avail_slurp(path, text, sizeof text);
 }
 
 /* What one cgroup leaves, SIZE_MAX where it has no limit or cannot be read. */
@@ -110,8 +109,7 @@ static size_t left_in_group(const char *root, const struct hierarchy *h, const c
         return SIZE_MAX;
     if (read_in_group(root, h, group, h->usage) <= 0 || !parse(text, &usage))
         return SIZE_MAX;
-    if (read_in_group(root, h, group, "memory.stat") > 0 &&
-        !parse_after(text, h->cache, &cache))
+    if (read_in_group(root, h, group, "memory.stat") > 0 && !parse_after(text, h->cache, &cache))
         cache = 0;
     usage -= cache < usage ? cache : usage;
     return limit > usage ? limit - usage : 0;
@@ -136,17 +134,16 @@ static size_t left_above(const char *root, const struct hierarchy *h, char *grou
     }
 }
 
-size_t okosu_limits_available(const char *root)
+size_t okosu_avail_bytes(const char *root)
 {
     char *line, *next;
     size_t least = SIZE_MAX, kib;
 
     if (join((const char *const[]){root, "/proc/meminfo", NULL}) &&
-        okosu_limits_slurp(path, text, sizeof text) > 0 &&
-        parse_after(text, "MemAvailable:", &kib))
+        okosu_avail_slurp(path, text, sizeof text) > 0 && parse_after(text, "MemAvailable:", &kib))
         least = kib * 1024;
     if (!join((const char *const[]){root, "/proc/self/cgroup", NULL}) ||
-        okosu_limits_slurp(path, groups, sizeof groups) <= 0)
+        okosu_avail_slurp(path, groups, sizeof groups) <= 0)
         return least;
     for (line = groups; line; line = next) {
         const struct hierarchy *h = NULL;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Feeds the /proc parsers and the JSON writer with mutated and random bytes, each in a block of its
+ * exact size, under the sanitizers. usage: measure-fuzz [COUNT [SEED]]; prints what it did, aborts
+ * on the first violated property.
+ */
+#include "json.h"
+#include "proc_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const seeds[] = {
+    "563ad2039000-7fff1738f000 ---p 00000000 00:00 0                          [rollup]\n"
+    "Rss:                1756 kB\nPss:                 309 kB\nAnonymous:           112 kB\n"
+    "AnonHugePages:      2048 kB\nShared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n",
+    "Name:\tcat\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t7901\nPid:\t7901\nPPid:\t7894\n"
+    "TracerPid:\t1\nVmHWM:\t    3292 kB\nThreads:\t2\nTHP_enabled:\t1\nSeccomp:\t2\n"
+    "Cpus_allowed_list:\t0-1,4,6-7\n",
+    "7901 (a) b(c) R 7894 7894 2844 0 -1 4194308 103 0 0 0 0 0 0 0 20 0 1 0 179837 3133440 388 "
+    "18446744073709551615 94635941945344 94635941965225 140723277980896 0 0 256 0 0 0 0 0 0 17 1 0 "
+    "0 0 0 0 94635941981232 94635941982848 94636428587008 0 0 0 0 0\n",
+    "55e43bc41000 default file=/usr/bin/head mapped=2 N0=2 kernelpagesize_kB=4\n"
+    "7f0000000000 bind:0 anon=512 dirty=512 N0=512 kernelpagesize_kB=4\n"
+    "7f1000000000 prefer (many):0-1 heap anon=1 N1=1 N255=7 N256=1 kernelpagesize_kB=4\n"
+    "7f2000000000 weighted interleave:0-1 file=/anon_hugepage\\040(deleted) huge dirty=3 N0=3 "
+    "kernelpagesize_kB=2048\n7f3000000000 bind=static:0 stack\n",
+    "\xf0\x9f\x8c\x85 \xe3\x81\x8a \xc3\xa9 \xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \"\\\x01\x7f",
+};
+
+static uint64_t state;
+
+/* xorshift64*: the same bytes for the same seed everywhere. */
+static uint32_t next_random(uint32_t below)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (uint32_t)((state * UINT64_C(2685821657736338717)) >> 32) % below;
+}
+
+static void require(bool holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "measure-fuzz: %s\n", what);
+        abort();
+    }
+}
+
+static bool ended(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+/* What the unharmed texts say, by eye. */
+static void check_seeds(void)
+{
+    struct okosu_memory memory;
+    struct okosu_proc_status status;
+    struct okosu_proc_stat stat;
+    static struct okosu_proc_numa numa;
+
+    require(!okosu_proc_parse_rollup(seeds[0], strlen(seeds[0]), &memory) &&
+                memory.rss_kb == 1756 && memory.anon_kb == 112 && memory.anon_huge_kb == 2048 &&
+                memory.hugetlb_kb == 6144,
+            "smaps_rollup misread");
+    require(!okosu_proc_parse_status(seeds[1], strlen(seeds[1]), &status) && status.state == 't' &&
+                status.tgid == 7901 && status.ppid == 7894 && status.tracer == 1 &&
+                status.hwm_kb == 3292 && status.threads == 2 && status.thp_enabled == 1 &&
+                !strcmp(status.cpus_allowed, "0-1,4,6-7"),
+            "status misread");
+    require(!okosu_proc_parse_stat(seeds[2], strlen(seeds[2]), &stat) &&
+                !strcmp(stat.comm, "a) b(c") && stat.state == 'R' && stat.ppid == 7894 &&
+                stat.flags == 4194308 && stat.pending == 256 && stat.cpu == 1,
+            "stat misread");
+    okosu_proc_parse_numa_maps(seeds[3], strlen(seeds[3]), 4, &numa);
+    require(numa.pages[0] == 512 + 3 * 512 && numa.pages[1] == 1 && numa.pages[255] == 7 &&
+                numa.policy_count == 5 && !strcmp(numa.policies[0], "default") &&
+                !strcmp(numa.policies[2], "prefer (many):0-1") &&
+                !strcmp(numa.policies[3], "weighted interleave:0-1") &&
+                !strcmp(numa.policies[4], "bind=static:0"),
+            "numa_maps misread");
+    require(okosu_proc_parse_rollup("", 0, &memory) && okosu_proc_parse_status("", 0, &status) &&
+                okosu_proc_parse_stat("1 (x", 4, &stat),
+            "empty text accepted");
+}
+
+/* Seed text with bytes replaced, cut, doubled or inserted; sometimes nothing but noise. */
+static size_t mutate(char *text, size_t room)
+{
+    const char *seed = seeds[next_random(sizeof(seeds) / sizeof(seeds[0]))];
+    size_t length = strlen(seed);
+    unsigned changes = next_random(12);
+
+    if (next_random(16) == 0) {
+        length = next_random(256);
+        for (size_t i = 0; i < length; i++)
+            text[i] = (char)next_random(256);
+        return length;
+    }
+    memcpy(text, seed, length);
+    while (changes-- > 0 && length > 0) {
+        size_t at = next_random((uint32_t)length), some = 1 + next_random(40);
+        if (some > length - at)
+            some = length - at;
+        switch (next_random(5)) {
+        case 0:
+            text[at] = (char)next_random(256);
+            break;
+        case 1:
+            text[at] = "0123456789 \t\n:=()N,-"[next_random(20)];
+            break;
+        case 2:
+            length = at;
+            break;
+        case 3:
+            if (length + some <= room) {
+                memmove(text + at + some, text + at, length - at);
+                length += some;
+            }
+            break;
+        default:
+            memmove(text + at, text + at + some, length - at - some);
+            length -= some;
+        }
+    }
+    return length;
+}
+
+static void check_parsers(const char *text, size_t length)
+{
+    struct okosu_memory memory;
+    struct okosu_proc_status status;
+    struct okosu_proc_stat stat;
+    static struct okosu_proc_numa numa;
+    uint64_t value;
+
+    okosu_proc_parse_rollup(text, length, &memory);
+    okosu_proc_parse_status(text, length, &status);
+    require(ended(status.cpus_allowed, sizeof(status.cpus_allowed)), "CPU list without an end");
+    require(status.tgid >= 0 && status.ppid >= 0 && status.tracer >= 0, "negative pid");
+    okosu_proc_parse_stat(text, length, &stat);
+    require(ended(stat.comm, sizeof(stat.comm)), "name without an end");
+    require(stat.cpu >= -1 && stat.cpu < OKOSU_CPUS, "CPU out of range");
+    okosu_proc_parse_numa_maps(text, length, 4, &numa);
+    require(numa.policy_count <= OKOSU_POLICIES, "too many policies");
+    for (size_t i = 0; i < numa.policy_count; i++)
+        require(ended(numa.policies[i], OKOSU_POLICY), "policy without an end");
+    okosu_proc_parse_key(text, length, "MemAvailable:", &value);
+}
+
+/* Whatever went in, what comes out is one printable string. */
+static void check_json(const char *text, size_t length)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+
+    require(file != NULL, "no memory");
+    okosu_json_string(file, text, length);
+    fclose(file);
+    require(size >= 2 && out[0] == '"' && out[size - 1] == '"', "string without quotes");
+    for (size_t i = 1; i + 1 < size; i++) {
+        require((unsigned char)out[i] >= 0x20 && out[i] != 0x7f, "raw control character");
+        if (out[i] == '\\') {
+            i++;
+            require(i + 1 < size && strchr("\"\\u", out[i]), "unknown escape");
+        } else {
+            require(out[i] != '"', "quote inside");
+        }
+    }
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 50000;
+    static char text[8192];
+
+    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    state += state == 0;
+    check_seeds();
+    for (unsigned long i = 0; i < count; i++) {
+        size_t length = mutate(text, sizeof(text));
+        char *exact = malloc(length ? length : 1);
+        require(exact != NULL, "no memory");
+        memcpy(exact, text, length);
+        check_parsers(exact, length);
+        check_json(exact, length);
+        free(exact);
+    }
+    printf("measure-fuzz: %lu inputs\n", count);
+    return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop of one measurement. Time is CLOCK_MONOTONIC from just before the child may run until it
+ * has been reaped, less `stopped_ns`: the time in which a process of the tree was held at
+ * PTRACE_EVENT_EXIT while its proof was read.
+ *
+ * What the subtraction is worth. Processes are held one after another by this single-threaded loop,
+ * so the sum of the holds is their union. For a process for which the program waits, the root above
+ * all, the hold delayed the tree by just that much. A hold that others did not wait for is
+ * subtracted all the same: with T the time of the tree had no process been held, wall_ns <= T <=
+ * wall_ns + stopped_ns. Not subtracted is what remains of ptrace: from a stop to the wake-up of
+ * this loop, some 5 to 50 us for each exit, fork, exec and signal of a process on an idle machine,
+ * a scheduling delay on a busy one. It is the same in every arm.
+ */
+#include "follow.h"
+#include "group.h"
+#include "proc_read.h"
+#include "sample.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MILLISECOND UINT64_C(1000000)
+
+enum {
+    SCAN_FIRST_MS = 10,
+    SCAN_LAST_MS = 160,
+    SAMPLE_MS = 10,
+    /* A process that cannot be killed (set-user-ID, stuck in the kernel) is given up after this
+       long. */
+    END_PATIENCE_MS = 10000,
+};
+
+static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+uint64_t okosu_run_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Block the signals that the loop waits for. Those that the caller has ignored (nohup, a shell's
+ * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself.
+ */
+static void take_signals(sigset_t *awaited, sigset_t *before)
+{
+    struct sigaction action;
+
+    signal(SIGCHLD, SIG_DFL);
+    sigemptyset(awaited);
+    sigaddset(awaited, SIGCHLD);
+    for (size_t i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
+        if (sigaction(fatal_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(awaited, fatal_signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, awaited, before);
+}
+
+/* Wait for one of the signals until `deadline`; returns it, or 0. */
+static int await_signal(const sigset_t *awaited, uint64_t deadline)
+{
+    uint64_t now = okosu_run_now(), left = deadline > now ? deadline - now : 0;
+    struct timespec patience = {(time_t)(left / 1000000000U), (long)(left % 1000000000U)};
+    int signal = sigtimedwait(awaited, NULL, &patience);
+
+    return signal > 0 ? signal : 0;
+}
+
+static void explain_untraced(struct okosu_measure_result *result, pid_t child, int error)
+{
+    char text[64], reason[128] = "the kernel or the container does not allow ptrace";
+    struct okosu_proc_status status;
+    uint64_t value;
+    char self[8192];
+    ssize_t length = okosu_proc_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text) - 1);
+
+    text[length > 0 ? length : 0] = '\0';
+    int scope = atoi(text);
+    if (okosu_proc_status(child, child, &status) == 0 && status.tracer > 0) {
+        snprintf(reason, sizeof(reason), "process %d traces it already", (int)status.tracer);
+    } else if (scope >= 2) {
+        snprintf(reason, sizeof(reason), "kernel.yama.ptrace_scope is %d", scope);
+    } else {
+        length = okosu_proc_slurp("/proc/self/status", self, sizeof(self));
+        if (length > 0 && okosu_proc_parse_key(self, (size_t)length, "Seccomp:", &value) && value)
+            snprintf(reason, sizeof(reason), "a seccomp filter is in force");
+    }
+    snprintf(result->why_untraced, sizeof(result->why_untraced), "PTRACE_SEIZE: %s: %s",
+             strerror(error), reason);
+}
+
+static void has_changed(struct okosu_run *run, pid_t pid, int status, const struct rusage *usage)
+{
+    if (WIFSTOPPED(status)) {
+        okosu_follow_stop(run, pid, status);
+        return;
+    }
+    if (pid == run->root && !run->root_reaped) {
+        run->end_ns = okosu_run_now();
+        run->root_reaped = true;
+        run->result->usage = *usage;
+        run->result->wait_status = status;
+    }
+    okosu_follow_gone(run, pid);
+}
+
+/* Kill every descendant that is alive, oldest first; the first time for each, count it. */
+static void condemn(struct okosu_run *run)
+{
+    struct okosu_proc_rows rows;
+
+    if (okosu_proc_descendants(run->self, &rows) == 0) {
+        for (size_t i = 0; i < rows.count; i++) {
+            const struct okosu_proc_row *row = &rows.items[i];
+            if (row->state == 'Z' || row->state == 'X')
+                continue;
+            struct okosu_process *process = okosu_table_process(run->table, row->pid);
+            if (process && !process->condemned) {
+                process->condemned = true;
+                process->launcher |= !process->root && okosu_proc_is_launcher(row->pid);
+                run->result->left += !process->root && !process->launcher;
+            }
+            kill(row->pid, SIGKILL);
+        }
+    }
+    free(rows.items);
+}
+
+/*
+ * Kill and reap what is left. Being the subreaper, this process inherits what its dead descendants
+ * leave, so that listing and killing until there is no child ends with nothing alive. Tracees that
+ * are killed still stop at their exit, and are read there unless the run is void.
+ */
+static void end_tree(struct okosu_run *run)
+{
+    uint64_t give_up = okosu_run_now() + END_PATIENCE_MS * MILLISECOND;
+    sigset_t children;
+
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    while (okosu_run_now() < give_up) {
+        struct rusage usage;
+        int status;
+        pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
+        if (pid < 0 && errno == ECHILD)
+            return;
+        if (pid > 0) {
+            has_changed(run, pid, status, &usage);
+            continue;
+        }
+        condemn(run);
+        await_signal(&children, okosu_run_now() + 2 * MILLISECOND);
+    }
+}
+
+/* Looks at the tree between its events; returns when to look again. */
+static uint64_t look(struct okosu_run *run, uint64_t *interval)
+{
+    uint64_t since = okosu_run_now(), now, cost;
+
+    if (run->options->proof == OKOSU_PROOF_SAMPLE) {
+        okosu_sample_take(run);
+        now = okosu_run_now();
+        cost = (now - since) * 5;
+        *interval = SAMPLE_MS * MILLISECOND;
+    } else {
+        okosu_follow_scan(run);
+        now = okosu_run_now();
+        cost = (now - since) * 100;
+        if (*interval < SCAN_LAST_MS * MILLISECOND)
+            *interval *= 2;
+    }
+    /* Looking must remain a small part of the machine's time, however large the tree. */
+    return now + (cost > *interval ? cost : *interval);
+}
+
+static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
+{
+    const struct okosu_measure_options *options = run->options;
+    struct okosu_measure_result *result = run->result;
+    uint64_t interval = SCAN_FIRST_MS * MILLISECOND;
+    uint64_t deadline = options->timeout_ns ? run->start_ns + options->timeout_ns : UINT64_MAX;
+    /* With every thread traced, nothing is left for /proc to tell but samples. */
+    bool looks = result->sampled || (result->traced && !options->threads);
+    uint64_t next_look = looks ? run->start_ns + interval : UINT64_MAX;
+
+    while (!run->root_reaped) {
+        struct rusage usage;
+        int status, signal;
+        pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
+        uint64_t now = okosu_run_now();
+        if (pid > 0)
+            has_changed(run, pid, status, &usage);
+        if (run->root_reaped)
+            return;
+        if (now >= deadline) {
+            result->timed_out = true;
+            return;
+        }
+        if (pid > 0)
+            continue;
+        if (now >= next_look) {
+            next_look = look(run, &interval);
+            continue;
+        }
+        signal = await_signal(awaited, next_look < deadline ? next_look : deadline);
+        if (signal && signal != SIGCHLD) {
+            result->interrupted = signal;
+            return;
+        }
+    }
+}
+
+static void trace_root(struct okosu_run *run)
+{
+    struct okosu_measure_result *result = run->result;
+    int error;
+
+    if (run->options->proof == OKOSU_PROOF_NONE) {
+        snprintf(result->why_untraced, sizeof(result->why_untraced), "--proof=none");
+        return;
+    }
+    error = okosu_group_seize(run->root, run->options->threads);
+    result->traced = error == 0;
+    if (error)
+        explain_untraced(result, run->root, -error);
+}
+
+int okosu_measure_run(const struct okosu_measure_options *options,
+                      struct okosu_measure_result *result)
+{
+    struct okosu_run run = {.options = options, .result = result, .table = &result->table};
+    struct okosu_child child;
+    struct okosu_process *root;
+    sigset_t awaited, before;
+    int streams[3], error;
+
+    memset(result, 0, sizeof(*result));
+    error = okosu_spawn_open(options, streams);
+    if (error)
+        return error;
+    take_signals(&awaited, &before);
+    prctl(PR_SET_CHILD_SUBREAPER, 1L);
+    error = okosu_spawn_fork(options, streams, &before, &child);
+    for (int i = 0; i < 3; i++)
+        close(streams[i]);
+    if (error)
+        return error;
+    run.self = getpid();
+    run.root = child.pid;
+    run.reading = options->proof != OKOSU_PROOF_NONE;
+    result->sampled = options->proof == OKOSU_PROOF_SAMPLE;
+    root = okosu_table_process(run.table, run.root);
+    if (!root) {
+        error = -ENOMEM;
+    } else {
+        root->root = true;
+        okosu_table_find(run.table, run.root)->announced = true;
+        trace_root(&run);
+        run.start_ns = okosu_run_now();
+        error = okosu_spawn_release(&child);
+    }
+    if (!error)
+        follow_tree(&run, &awaited);
+    if (error || result->timed_out || result->interrupted)
+        run.reading = false;
+    end_tree(&run);
+    okosu_table_end_all(run.table);
+    result->exec_error = okosu_spawn_finish(&child);
+    result->wall_ns = run.end_ns - run.start_ns;
+    result->wall_ns -= result->stopped_ns < result->wall_ns ? result->stopped_ns : result->wall_ns;
+    return error;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * okosu-warm BYTES: touches that much anonymous memory and gives it back, so that a virtual
+ * machine's host has backed the pages before a timed run takes them. It never takes what others
+ * need: it stops at a reserve.
+ */
+#include "error.h"
+#include "proc_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+enum { STEP_MIB = 64, LEAST_RESERVE_MIB = 128, RESERVE_SHARE = 20 };
+
+static bool read_number(const char *folder, const char *file, uint64_t *out)
+{
+    char path[4352], text[64], *end;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, file);
+    ssize_t length = okosu_proc_slurp(path, text, sizeof(text) - 1);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return end > text && !errno;
+}
+
+/* What the memory control groups above this process leave it: the lowest limit less use, up to the
+ * root. */
+static uint64_t group_headroom(void)
+{
+    static const struct {
+        const char *mark, *root, *limit, *use;
+    } kinds[] = {
+        {"0::", "/sys/fs/cgroup", "memory.max", "memory.current"},
+        {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
+    };
+    char groups[8192];
+    ssize_t length = okosu_proc_slurp("/proc/self/cgroup", groups, sizeof(groups) - 1);
+    uint64_t least = UINT64_MAX, limit, use;
+
+    groups[length > 0 ? length : 0] = '\0';
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char folder[4200];
+        const char *line = strstr(groups, kinds[i].mark);
+        size_t root = strlen(kinds[i].root);
+        if (!line)
+            continue;
+        line += strlen(kinds[i].mark);
+        snprintf(folder, sizeof(folder), "%s%.*s", kinds[i].root, (int)strcspn(line, "\n"), line);
+        for (;;) {
+            if (read_number(folder, kinds[i].limit, &limit) &&
+                read_number(folder, kinds[i].use, &use)) {
+                uint64_t room = limit > use ? limit - use : 0;
+                least = room < least ? room : least;
+            }
+            char *slash = strrchr(folder, '/');
+            if ((size_t)(slash - folder) < root)
+                break;
+            *slash = '\0';
+        }
+    }
+    return least;
+}
+
+/* How much may be touched now, in bytes. */
+static uint64_t room_now(void)
+{
+    char text[8192];
+    ssize_t length = okosu_proc_slurp("/proc/meminfo", text, sizeof(text));
+    uint64_t available_kb = 0, total_kb = 0, reserve, room, group = group_headroom();
+
+    if (length <= 0 ||
+        !okosu_proc_parse_key(text, (size_t)length, "MemAvailable:", &available_kb) ||
+        !okosu_proc_parse_key(text, (size_t)length, "MemTotal:", &total_kb))
+        return 0;
+    reserve = total_kb * 1024 / RESERVE_SHARE;
+    if (reserve < LEAST_RESERVE_MIB * MIB)
+        reserve = LEAST_RESERVE_MIB * MIB;
+    room = available_kb * 1024;
+    if (group < room)
+        room = group;
+    return room > reserve ? room - reserve : 0;
+}
+
+/* Touch `length` bytes, one a page; returns how many were touched before the room ran out. */
+static uint64_t touch(volatile unsigned char *memory, uint64_t length, uint64_t page)
+{
+    uint64_t done = 0;
+
+    while (done < length) {
+        uint64_t room = room_now(), step = length - done;
+        if (step > STEP_MIB * MIB)
+            step = STEP_MIB * MIB;
+        if (step > room)
+            step = room / page * page;
+        if (!step)
+            break;
+        for (uint64_t offset = 0; offset < step; offset += page)
+            memory[done + offset] = 1;
+        done += step;
+    }
+    return done;
+}
+
+/* Should memory run out all the same, this process is the one to go. */
+static void offer_to_die(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (write(fd, "1000", 4) < 0)
+        perror("okosu-warm: oom_score_adj");
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), wanted, length, done = 0;
+    const char *why = "more would leave too little of the memory that is available";
+    char *end = NULL;
+
+    errno = 0;
+    wanted = argc == 2 && argv[1][0] >= '0' && argv[1][0] <= '9' ? strtoull(argv[1], &end, 10) : 0;
+    if (!end || *end || errno)
+        return okosu_error_print(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
+                                 "okosu-warm 1073741824", "nothing to warm");
+    offer_to_die();
+    length = room_now();
+    length = wanted < length ? wanted : length;
+    void *memory = MAP_FAILED;
+    while (length) {
+        memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory != MAP_FAILED)
+            break;
+        /* An address-space limit or strict overcommit. */
+        why = strerror(errno);
+        length /= 2;
+    }
+    if (memory != MAP_FAILED) {
+        done = touch(memory, length, page);
+        munmap(memory, length);
+    }
+    if (done < wanted)
+        okosu_error_print(0, why, "free some memory, or leave out the warming with --no-warm",
+                          "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),
+                          (unsigned long long)(wanted / MIB));
+    return 0;
+}

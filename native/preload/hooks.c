@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry points for memory: malloc and its kin, mmap, munmap.
+ *
+ * 1. A request that is not ours costs one comparison and a jump to the next function: no
+ * thread-local data (a preloaded library competes for the little static TLS there is), no lock, no
+ * call frame.
+ * 2. A block is freed by whoever served it: the address tells, not the size and not the mode.
+ * 3. Whatever cannot be served here goes to the next function; errno is then what that one sets,
+ * and unchanged where we succeed.
+ */
+#include "export.h"
+#include "init.h"
+#include "large.h"
+#include "maps.h"
+#include "next.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PAGE_MASK (OKOSU_PAGE - 1)
+
+static bool is_power_of_two(size_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+/* A large block, or NULL if the next allocator is to serve it. */
+static void *large(size_t size, size_t align, bool *zeroed)
+{
+    int saved = errno;
+    void *p = NULL;
+
+    okosu_init();
+    if (size >= okosu_large_from && size <= PTRDIFF_MAX)
+        p = okosu_large_alloc(size, align, zeroed);
+    errno = saved;
+    return p;
+}
+
+/* The next allocator found no memory: whether something was given back that it could use. */
+static bool relieved(void)
+{
+    int saved = errno;
+    bool freed = saved == ENOMEM && okosu_large_relieve();
+
+    errno = saved;
+    return freed;
+}
+
+static __attribute__((noinline)) void *large_malloc(size_t size)
+{
+    bool zeroed;
+    void *p = large(size, 1, &zeroed);
+
+    if (!p)
+        p = okosu_next.malloc(size);
+    if (!p && relieved())
+        p = okosu_next.malloc(size);
+    return p;
+}
+
+OKOSU_EXPORT void *malloc(size_t size)
+{
+    if (UNLIKELY(size >= okosu_large_from))
+        return large_malloc(size);
+    return okosu_next.malloc(size);
+}
+
+static __attribute__((noinline)) void *large_calloc(size_t count, size_t size)
+{
+    bool zeroed;
+    void *p = large(count * size, 1, &zeroed);
+
+    if (p && !zeroed)
+        memset(p, 0, count * size);
+    if (!p)
+        p = okosu_next.calloc(count, size);
+    if (!p && relieved())
+        p = okosu_next.calloc(count, size);
+    return p;
+}
+
+OKOSU_EXPORT void *calloc(size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (UNLIKELY(!__builtin_mul_overflow(count, size, &bytes) && bytes >= okosu_large_from))
+        return large_calloc(count, size);
+    return okosu_next.calloc(count, size);
+}
+
+static __attribute__((noinline)) void large_free(void *p)
+{
+    int saved = errno;
+
+    okosu_large_free(p);
+    errno = saved;
+}
+
+OKOSU_EXPORT void free(void *p)
+{
+    if (UNLIKELY(okosu_large_owns(p))) {
+        large_free(p);
+        return;
+    }
+    okosu_next.free(p);
+}
+
+/* Copies the block to one of the next allocator's; on failure it stays as it was. */
+static void *move_out(void *p, size_t size)
+{
+    size_t old = okosu_large_usable(p);
+    void *moved = okosu_next.malloc(size);
+
+    if (!moved && relieved())
+        moved = okosu_next.malloc(size);
+    if (!moved)
+        return NULL;
+    memcpy(moved, p, old < size ? old : size);
+    large_free(p);
+    return moved;
+}
+
+/* p is ours. As with glibc, size 0 frees. A block that shrinks below half the limit moves out,
+ * unless there is no memory for that: then it shrinks where it is, for shrinking must not fail.
+ */
+static __attribute__((noinline)) void *resize_large(void *p, size_t size)
+{
+    int saved = errno;
+    void *moved = NULL;
+
+    if (!size) {
+        large_free(p);
+        return NULL;
+    }
+    if (size < OKOSU_LARGE_MIN / 2)
+        moved = move_out(p, size);
+    if (!moved && size <= PTRDIFF_MAX) {
+        errno = saved;
+        moved = okosu_large_resize(p, size);
+    }
+    if (!moved && size >= OKOSU_LARGE_MIN / 2)
+        moved = move_out(p, size);
+    if (moved)
+        errno = saved;
+    return moved;
+}
+
+/* p is the next allocator's and becomes large; if it is already, its owner may know how to grow it
+ * without copying.
+ */
+static __attribute__((noinline)) void *grow_to_large(void *p, size_t size)
+{
+    size_t old;
+    bool zeroed;
+    void *moved;
+
+    if (!p)
+        return large_malloc(size);
+    old = okosu_next.malloc_usable_size(p);
+    moved = old < OKOSU_LARGE_MIN ? large(size, 1, &zeroed) : NULL;
+    if (!moved) {
+        moved = okosu_next.realloc(p, size);
+        return moved || !relieved() ? moved : okosu_next.realloc(p, size);
+    }
+    memcpy(moved, p, old < size ? old : size);
+    okosu_next.free(p);
+    return moved;
+}
+
+OKOSU_EXPORT void *realloc(void *p, size_t size)
+{
+    if (UNLIKELY(okosu_large_owns(p)))
+        return resize_large(p, size);
+    if (UNLIKELY(size >= okosu_large_from))
+        return grow_to_large(p, size);
+    return okosu_next.realloc(p, size);
+}
+
+OKOSU_EXPORT void *reallocarray(void *p, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(p, bytes);
+}
+
+/* A large block at a multiple of `align`, or NULL if the next allocator is to serve it. */
+static void *large_aligned(size_t align, size_t size)
+{
+    bool zeroed;
+
+    if (size < okosu_large_from || !is_power_of_two(align))
+        return NULL;
+    return large(size, align, &zeroed);
+}
+
+OKOSU_EXPORT void *memalign(size_t align, size_t size)
+{
+    void *p = large_aligned(align, size);
+
+    return p ? p : okosu_next.memalign(align, size);
+}
+
+OKOSU_EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+    void *p = large_aligned(align, size);
+
+    return p ? p : okosu_next.aligned_alloc(align, size);
+}
+
+OKOSU_EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+    void *p = align % sizeof(void *) == 0 ? large_aligned(align, size) : NULL;
+
+    if (!p)
+        return okosu_next.posix_memalign(out, align, size);
+    *out = p;
+    return 0;
+}
+
+OKOSU_EXPORT void *valloc(size_t size)
+{
+    void *p = large_aligned(OKOSU_PAGE, size);
+
+    return p ? p : okosu_next.valloc(size);
+}
+
+OKOSU_EXPORT void *pvalloc(size_t size)
+{
+    void *p = NULL;
+
+    if (size <= PTRDIFF_MAX)
+        p = large_aligned(OKOSU_PAGE, (size + PAGE_MASK) & ~PAGE_MASK);
+    return p ? p : okosu_next.pvalloc(size);
+}
+
+OKOSU_EXPORT size_t malloc_usable_size(void *p)
+{
+    if (UNLIKELY(okosu_large_owns(p)))
+        return okosu_large_usable(p);
+    return okosu_next.malloc_usable_size(p);
+}
+
+static __attribute__((noinline)) void *large_mmap(void *hint, size_t length, int prot, int flags,
+                                                  int fd, off_t offset)
+{
+    void *p;
+    long got;
+
+    okosu_init();
+    if (length >= okosu_maps_from && okosu_maps_wants(hint, length, prot, flags, offset)) {
+        got = okosu_maps_map(length, prot, flags);
+        if (!okosu_sys_failed(got))
+            return (void *)got;
+    }
+    p = okosu_next.mmap(hint, length, prot, flags, fd, offset);
+    if (p == MAP_FAILED && relieved())
+        p = okosu_next.mmap(hint, length, prot, flags, fd, offset);
+    return p;
+}
+
+OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    if (UNLIKELY(length >= okosu_maps_from))
+        return large_mmap(hint, length, prot, flags, fd, offset);
+    return okosu_next.mmap(hint, length, prot, flags, fd, offset);
+}
+
+OKOSU_EXPORT void *mmap64(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    return mmap(hint, length, prot, flags, fd, offset);
+}
+
+OKOSU_EXPORT int munmap(void *start, size_t length)
+{
+    okosu_maps_forget(start, length);
+    return okosu_next.munmap(start, length);
+}

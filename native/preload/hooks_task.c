@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry points for threads and processes: pthread_create, affinity, spawning, _exit.
+ *
+ * 1. Without OKOSU_PIN each forwards.
+ * 2. What is spawned or exec'd starts on the whole list of CPUs, not on the spawning thread's: a
+ * child of fork is freed by the fork handler, but vfork, posix_spawn and exec run none. (execl and
+ * its kin behind a vfork are not covered: libc calls its own execve.)
+ */
+#include "evidence.h"
+#include "export.h"
+#include "init.h"
+#include "next.h"
+#include "pin.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+OKOSU_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
+                                void *(*routine)(void *), void *restrict arg)
+{
+    okosu_init();
+    if (!OKOSU_NEXT_HAS(pthread_create))
+        return EAGAIN;
+    if (okosu_pin_active())
+        return okosu_pin_create(thread, attr, routine, arg);
+    return okosu_next.pthread_create(thread, attr, routine, arg);
+}
+
+OKOSU_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    int err;
+
+    if (!OKOSU_NEXT_HAS(sched_getaffinity)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    err = okosu_next.sched_getaffinity(pid, size, set);
+    if (!err && (pid == 0 || pid == getpid() || pid == gettid()))
+        okosu_pin_widen(set, size);
+    return err;
+}
+
+OKOSU_EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
+{
+    int err;
+
+    if (!OKOSU_NEXT_HAS(pthread_getaffinity_np))
+        return ENOSYS;
+    err = okosu_next.pthread_getaffinity_np(thread, size, set);
+    if (!err)
+        okosu_pin_widen(set, size);
+    return err;
+}
+
+OKOSU_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+    if (!OKOSU_NEXT_HAS(sched_setaffinity)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    okosu_pin_user_set();
+    return okosu_next.sched_setaffinity(pid, size, set);
+}
+
+OKOSU_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
+{
+    if (!OKOSU_NEXT_HAS(pthread_setaffinity_np))
+        return ENOSYS;
+    okosu_pin_user_set();
+    return okosu_next.pthread_setaffinity_np(thread, size, set);
+}
+
+/* Calls `call` with the thread on the whole list, and puts it back on its CPU after. */
+#define LOOSENED(type, call)                                                                       \
+    do {                                                                                           \
+        struct okosu_mask before;                                                                  \
+        bool loose = okosu_pin_loosen(&before);                                                    \
+        type result = call;                                                                        \
+                                                                                                   \
+        if (loose)                                                                                 \
+            okosu_pin_restore(&before);                                                            \
+        return result;                                                                             \
+    } while (0)
+
+OKOSU_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+                             const posix_spawn_file_actions_t *restrict actions,
+                             const posix_spawnattr_t *restrict attr, char *const argv[restrict],
+                             char *const env[restrict])
+{
+    if (!OKOSU_NEXT_HAS(posix_spawn))
+        return ENOSYS;
+    LOOSENED(int, okosu_next.posix_spawn(pid, path, actions, attr, argv, env));
+}
+
+OKOSU_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+                              const posix_spawn_file_actions_t *restrict actions,
+                              const posix_spawnattr_t *restrict attr, char *const argv[restrict],
+                              char *const env[restrict])
+{
+    if (!OKOSU_NEXT_HAS(posix_spawnp))
+        return ENOSYS;
+    LOOSENED(int, okosu_next.posix_spawnp(pid, file, actions, attr, argv, env));
+}
+
+OKOSU_EXPORT int system(const char *command)
+{
+    if (!OKOSU_NEXT_HAS(system)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.system(command));
+}
+
+OKOSU_EXPORT FILE *popen(const char *command, const char *mode)
+{
+    if (!OKOSU_NEXT_HAS(popen)) {
+        errno = ENOSYS;
+        return NULL;
+    }
+    LOOSENED(FILE *, okosu_next.popen(command, mode));
+}
+
+OKOSU_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+{
+    if (!OKOSU_NEXT_HAS(execve)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execve(path, argv, env));
+}
+
+OKOSU_EXPORT int execv(const char *path, char *const argv[])
+{
+    if (!OKOSU_NEXT_HAS(execv)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execv(path, argv));
+}
+
+OKOSU_EXPORT int execvp(const char *file, char *const argv[])
+{
+    if (!OKOSU_NEXT_HAS(execvp)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execvp(file, argv));
+}
+
+OKOSU_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
+{
+    if (!OKOSU_NEXT_HAS(execvpe)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execvpe(file, argv, env));
+}
+
+OKOSU_EXPORT void _exit(int status)
+{
+    okosu_evidence_write();
+    okosu_next.exit_now(status);
+    __builtin_unreachable();
+}
+
+OKOSU_EXPORT void _Exit(int status)
+{
+    _exit(status);
+}

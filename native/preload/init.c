@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constructor, destructor and fork handlers (see init.h). */
+#include "init.h"
+
+#include "config.h"
+#include "environ.h"
+#include "evidence.h"
+#include "large.h"
+#include "maps.h"
+#include "next.h"
+#include "pin.h"
+#include "policy.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define LIBRARY "libokosu-preload.so"
+
+size_t okosu_large_from = OKOSU_LARGE_MIN;
+size_t okosu_maps_from = OKOSU_CHUNK;
+
+static atomic_bool begun;
+
+static void set_switches(void)
+{
+    bool huge = okosu_config.tier != OKOSU_TIER_NONE;
+
+    okosu_large_from = huge || okosu_config.retain ? OKOSU_LARGE_MIN : SIZE_MAX;
+    okosu_maps_from = huge ? OKOSU_CHUNK : SIZE_MAX;
+}
+
+static void go_inert(void)
+{
+    okosu_config.tier = OKOSU_TIER_NONE;
+    okosu_config.retain = false;
+    set_switches();
+}
+
+static void before_fork(void)
+{
+    okosu_maps_prefork();
+    okosu_large_prefork();
+    okosu_policy_prefork();
+}
+
+static void after_fork(bool in_child)
+{
+    okosu_policy_postfork();
+    okosu_large_postfork(in_child);
+    okosu_maps_postfork();
+}
+
+static void after_fork_in_parent(void)
+{
+    after_fork(false);
+    atomic_store_explicit(&okosu_counters.forked, true, memory_order_relaxed);
+    okosu_policy_forked();
+}
+
+/* What the child inherited it keeps and may free; only new blocks are no longer ours. */
+static void after_fork_in_child(void)
+{
+    okosu_evidence_restart();
+    after_fork(true);
+    okosu_policy_forked();
+    okosu_pin_child();
+    okosu_config.is_root = false;
+    if (!okosu_config.children)
+        go_inert();
+}
+
+void okosu_init(void)
+{
+    int saved = errno;
+
+    if (atomic_load_explicit(&begun, memory_order_relaxed) || !environ ||
+        atomic_exchange(&begun, true))
+        return;
+    okosu_next_resolve();
+    if (getauxval(AT_SECURE)) {
+        go_inert();
+        return;
+    }
+    okosu_config_read(environ);
+    okosu_evidence_own();
+    if (sysconf(_SC_PAGESIZE) != (long)OKOSU_PAGE) {
+        okosu_reason_add(OKOSU_WHY_PAGE_SIZE);
+        go_inert();
+    }
+    set_switches();
+    okosu_pin_start();
+    if (okosu_config.is_root && !okosu_config.children)
+        okosu_environ_clean(environ, LIBRARY);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    at_quick_exit(okosu_evidence_write);
+    errno = saved;
+}
+
+__attribute__((constructor)) static void enter(void)
+{
+    okosu_init();
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    okosu_evidence_write();
+}

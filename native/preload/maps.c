@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aligned and advised anonymous mappings (see maps.h). */
+#include "maps.h"
+
+#include "evidence.h"
+#include "lock.h"
+#include "policy.h"
+#include "sys.h"
+
+#include <linux/mman.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define KNOWN_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK)
+#define MAPS_MAX 1024
+
+struct advised_map {
+    uintptr_t start, end;
+    size_t chunks;
+};
+
+static struct okosu_lock lock;
+static struct advised_map maps[MAPS_MAX];
+static unsigned maps_used;         /* entries from here on are free */
+static _Atomic unsigned maps_live; /* what lets munmap skip the lock */
+
+/* Executable memory is left alone: a code generator's pages are not what the levers are about, and
+ * stacks, guard areas and address-space reservations announce themselves by the other flags.
+ */
+bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset)
+{
+    return !hint && !offset && length >= OKOSU_CHUNK && length <= PTRDIFF_MAX - 2 * OKOSU_CHUNK &&
+           prot == (PROT_READ | PROT_WRITE) && !(flags & ~KNOWN_FLAGS) &&
+           (flags & (MAP_PRIVATE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
+static uintptr_t round_up(uintptr_t at)
+{
+    return (at + OKOSU_CHUNK - 1) & ~(OKOSU_CHUNK - 1);
+}
+
+/* Kernels before 6.7 do not align; then a longer mapping is made and trimmed. What was got first is
+ * kept until that has worked, so that the call cannot fail where mmap's did not.
+ */
+static intptr_t map_aligned(size_t length, int prot, int flags)
+{
+    intptr_t plain = okosu_sys.map(NULL, length, prot, flags), longer;
+    uintptr_t start;
+
+    if (okosu_sys_failed(plain) || plain % (intptr_t)OKOSU_CHUNK == 0)
+        return plain;
+    longer = okosu_sys.map(NULL, length + OKOSU_CHUNK, prot, flags);
+    if (okosu_sys_failed(longer)) {
+        okosu_reason_add(OKOSU_WHY_MAP_UNALIGNED);
+        return plain;
+    }
+    start = round_up((uintptr_t)longer);
+    if (start > (uintptr_t)longer)
+        okosu_sys.unmap((void *)longer, start - (uintptr_t)longer);
+    okosu_sys.unmap((void *)(start + length), (uintptr_t)longer + OKOSU_CHUNK - start);
+    okosu_sys.unmap((void *)plain, length);
+    return (intptr_t)start;
+}
+
+/* Finds room for one more entry; entries with no chunks are free. The lock is held. */
+static struct advised_map *free_entry(void)
+{
+    unsigned i;
+
+    for (i = 0; i < maps_used; i++) {
+        if (!maps[i].chunks)
+            return &maps[i];
+    }
+    return maps_used < MAPS_MAX ? &maps[maps_used++] : NULL;
+}
+
+static void forget_entry(struct advised_map *m)
+{
+    okosu_policy_return(m->chunks);
+    m->chunks = 0;
+    atomic_fetch_sub(&maps_live, 1);
+    while (maps_used && !maps[maps_used - 1].chunks)
+        maps_used--;
+}
+
+/* Drops what [start, end) covers whole. The lock is held. */
+static void forget_range(uintptr_t start, uintptr_t end)
+{
+    unsigned i;
+
+    for (i = 0; i < maps_used; i++) {
+        if (maps[i].chunks && maps[i].start >= start && maps[i].end <= end)
+            forget_entry(&maps[i]);
+    }
+}
+
+static bool remember(uintptr_t start, size_t length, size_t chunks)
+{
+    struct advised_map *m = NULL;
+
+    /* A signal handler that maps memory while this thread holds the lock goes without. */
+    if (okosu_lock_is_mine(&lock))
+        return false;
+    okosu_lock_take(&lock);
+    /* Addresses that were given back unseen, by munmap of a piece or mremap, and are now used
+     * again. */
+    forget_range(start, start + length);
+    m = free_entry();
+    if (m) {
+        *m = (struct advised_map){start, start + length, chunks};
+        atomic_fetch_add(&maps_live, 1);
+    }
+    okosu_lock_release(&lock);
+    return m != NULL;
+}
+
+static void advise(uintptr_t start, size_t length)
+{
+    uintptr_t inner = round_up(start);
+    size_t chunks = inner < start + length ? (start + length - inner) / OKOSU_CHUNK : 0;
+
+    chunks = okosu_policy_grant(chunks, OKOSU_KIND_THP);
+    if (!chunks)
+        return;
+    if (!remember(start, length, chunks)) {
+        okosu_reason_add(OKOSU_WHY_MAP_TABLE);
+        okosu_policy_return(chunks);
+        return;
+    }
+    if (okosu_sys.advise((void *)inner, chunks * OKOSU_CHUNK, MADV_HUGEPAGE)) {
+        okosu_reason_add(OKOSU_WHY_ADVICE_FAILED);
+        okosu_maps_forget((void *)start, length);
+        return;
+    }
+    okosu_count(&okosu_counters.mmaps, 1);
+}
+
+long okosu_maps_map(size_t length, int prot, int flags)
+{
+    size_t rounded = (length + OKOSU_PAGE - 1) & ~(OKOSU_PAGE - 1);
+    intptr_t start = map_aligned(rounded, prot, flags & ~(MAP_POPULATE | MAP_NONBLOCK));
+
+    if (okosu_sys_failed(start))
+        return start;
+    advise((uintptr_t)start, rounded);
+    /* After the advice, or the pages would be small. Like MAP_POPULATE, it may fail unnoticed. */
+    if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
+        okosu_sys.advise((void *)start, rounded, MADV_POPULATE_WRITE);
+    return start;
+}
+
+void okosu_maps_forget(const void *start, size_t length)
+{
+    if (!atomic_load_explicit(&maps_live, memory_order_relaxed) || okosu_lock_is_mine(&lock))
+        return;
+    okosu_lock_take(&lock);
+    forget_range((uintptr_t)start,
+                 (uintptr_t)start + ((length + OKOSU_PAGE - 1) & ~(OKOSU_PAGE - 1)));
+    okosu_lock_release(&lock);
+}
+
+void okosu_maps_prefork(void)
+{
+    okosu_lock_take(&lock);
+}
+
+void okosu_maps_postfork(void)
+{
+    okosu_lock_release(&lock);
+}

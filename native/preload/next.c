@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resolution of the next functions, and the arena for what dlsym allocates meanwhile (see next.h).
+ */
+#include "next.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ARENA_BYTES 16384
+
+static _Alignas(16) char arena[ARENA_BYTES];
+static atomic_size_t arena_used;
+static atomic_bool resolving;
+static bool resolved;
+
+static bool in_arena(const void *p)
+{
+    return (uintptr_t)p - (uintptr_t)arena < ARENA_BYTES;
+}
+
+/* Each block is preceded by its size, which realloc needs. */
+static void *arena_take(size_t size)
+{
+    size_t at, need = (size + 31) & ~(size_t)15;
+
+    if (size > ARENA_BYTES)
+        goto full;
+    at = atomic_fetch_add(&arena_used, need);
+    if (at + need > ARENA_BYTES)
+        goto full;
+    memcpy(arena + at, &size, sizeof size);
+    return arena + at + 16;
+full:
+    errno = ENOMEM;
+    return NULL;
+}
+
+static void *first_malloc(size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.malloc(size) : arena_take(size);
+}
+
+static void *first_calloc(size_t count, size_t size)
+{
+    okosu_next_resolve();
+    if (resolved)
+        return okosu_next.calloc(count, size);
+    if (size && count > ARENA_BYTES / size)
+        return NULL;
+    return arena_take(count * size);
+}
+
+static void first_free(void *p)
+{
+    if (!p || in_arena(p))
+        return;
+    okosu_next_resolve();
+    if (resolved)
+        okosu_next.free(p);
+}
+
+static void *first_realloc(void *p, size_t size)
+{
+    void *moved;
+    size_t old;
+
+    if (p && !in_arena(p)) {
+        okosu_next_resolve();
+        return resolved ? okosu_next.realloc(p, size) : NULL;
+    }
+    moved = first_malloc(size);
+    if (moved && p) {
+        memcpy(&old, (char *)p - 16, sizeof old);
+        memcpy(moved, p, old < size ? old : size);
+    }
+    return moved;
+}
+
+static size_t first_usable_size(void *p)
+{
+    size_t size = 0;
+
+    if (in_arena(p)) {
+        memcpy(&size, (char *)p - 16, sizeof size);
+        return size;
+    }
+    okosu_next_resolve();
+    return resolved ? okosu_next.malloc_usable_size(p) : 0;
+}
+
+static void *first_memalign(size_t align, size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.memalign(align, size) : NULL;
+}
+
+static void *first_aligned_alloc(size_t align, size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.aligned_alloc(align, size) : NULL;
+}
+
+static int first_posix_memalign(void **out, size_t align, size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.posix_memalign(out, align, size) : ENOMEM;
+}
+
+static void *first_valloc(size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.valloc(size) : NULL;
+}
+
+static void *first_pvalloc(size_t size)
+{
+    okosu_next_resolve();
+    return resolved ? okosu_next.pvalloc(size) : NULL;
+}
+
+static void *raw_mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    return (void *)syscall(SYS_mmap, hint, length, prot, flags, fd, offset);
+}
+
+static int raw_munmap(void *start, size_t length)
+{
+    return (int)syscall(SYS_munmap, start, length);
+}
+
+static void raw_exit(int status)
+{
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+struct okosu_next okosu_next = {
+    .malloc = first_malloc,
+    .free = first_free,
+    .calloc = first_calloc,
+    .realloc = first_realloc,
+    .memalign = first_memalign,
+    .aligned_alloc = first_aligned_alloc,
+    .posix_memalign = first_posix_memalign,
+    .valloc = first_valloc,
+    .pvalloc = first_pvalloc,
+    .malloc_usable_size = first_usable_size,
+    .mmap = raw_mmap,
+    .munmap = raw_munmap,
+    .exit_now = raw_exit,
+};
+
+/* The arena's blocks outlive the resolution: whoever got one may free or grow it later. Only then
+ * do these stand before the real functions.
+ */
+static struct {
+    void (*free)(void *);
+    void *(*realloc)(void *, size_t);
+    size_t (*malloc_usable_size)(void *);
+} behind;
+
+static void checked_free(void *p)
+{
+    if (!in_arena(p))
+        behind.free(p);
+}
+
+static void *checked_realloc(void *p, size_t size)
+{
+    return in_arena(p) ? first_realloc(p, size) : behind.realloc(p, size);
+}
+
+static size_t checked_usable_size(void *p)
+{
+    return in_arena(p) ? first_usable_size(p) : behind.malloc_usable_size(p);
+}
+
+static void guard_arena(struct okosu_next *n)
+{
+    if (!atomic_load(&arena_used))
+        return;
+    behind.free = n->free;
+    behind.realloc = n->realloc;
+    behind.malloc_usable_size = n->malloc_usable_size;
+    n->free = checked_free;
+    n->realloc = checked_realloc;
+    n->malloc_usable_size = checked_usable_size;
+}
+
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX has dlsym. */
+bool okosu_next_find(void *slot, const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    if (found)
+        memcpy(slot, &found, sizeof found);
+    return found != NULL;
+}
+
+/* Obsolete, and perhaps not there for ever. */
+static void *no_valloc(size_t size)
+{
+    (void)size;
+    errno = ENOMEM;
+    return NULL;
+}
+
+#define FIND(name) okosu_next_find(&found.name, #name)
+
+void okosu_next_resolve(void)
+{
+    struct okosu_next found;
+
+    if (resolved || atomic_exchange(&resolving, true))
+        return;
+    found = okosu_next;
+    FIND(malloc);
+    FIND(free);
+    FIND(calloc);
+    FIND(realloc);
+    FIND(memalign);
+    FIND(aligned_alloc);
+    FIND(posix_memalign);
+    if (!FIND(valloc))
+        found.valloc = no_valloc;
+    if (!FIND(pvalloc))
+        found.pvalloc = no_valloc;
+    FIND(malloc_usable_size);
+    FIND(mmap);
+    FIND(munmap);
+    FIND(pthread_create);
+    FIND(sched_getaffinity);
+    FIND(sched_setaffinity);
+    FIND(pthread_getaffinity_np);
+    FIND(pthread_setaffinity_np);
+    FIND(posix_spawn);
+    FIND(posix_spawnp);
+    FIND(system);
+    FIND(popen);
+    FIND(execve);
+    FIND(execv);
+    FIND(execvp);
+    FIND(execvpe);
+    okosu_next_find(&found.exit_now, "_exit");
+    guard_arena(&found);
+    okosu_next = found;
+    resolved = true;
+    atomic_store(&resolving, false);
+}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine in words: rows of (label, lines) for a person to read, each line at most a sentence."""
+
+from __future__ import annotations
+
+from okosu.machine.model import Cache, Machine, Node, Pool
+from okosu.machine.parse import show_cpulist
+from okosu.machine.rights import CAPABILITIES
+
+Rows = list[tuple[str, list[str]]]
+
+_TYPES = {"Data": "d", "Instruction": "i", "Unified": ""}
+_PERF = {
+    -1: "everything is allowed",
+    0: "all but raw tracepoints is allowed",
+    1: "own processes, with the kernel's part",
+    2: "own processes, user space only",
+}
+_OVERCOMMIT = {0: "heuristic", 1: "always granted", 2: "never beyond the limit"}
+_PTRACE = {0: "own processes", 1: "own children", 2: "with CAP_SYS_PTRACE only", 3: "nobody"}
+_SECCOMP = {0: "off", 1: "strict", 2: "filter"}
+
+
+def rows(m: Machine) -> Rows:
+    """Return what is known of the machine, in the order of reading."""
+    return [
+        ("CPU", _cpu(m)),
+        ("Caches", _caches(m)),
+        ("NUMA", _numa(m)),
+        ("Memory", _memory(m)),
+        ("Huge pages", _huge(m)),
+        ("Rights", _rights(m)),
+        ("Limits", _limits(m)),
+        ("Virtual", _virtual(m)),
+        ("GPU, OpenCL", _gpu(m)),
+        ("Software", [f"Linux {m.kernel or 'unknown'}, glibc {m.glibc or 'unknown'}"]),
+        ("Now", _now(m)),
+    ]
+
+
+def amount(bytes_: int) -> str:
+    """Return a size in the largest binary unit in which it is at least one: 48 KiB, 1 MiB, 23.5 GiB."""
+    value = float(bytes_)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.3g} {unit}" if value < 100 else f"{value:.0f} {unit}"
+        value /= 1024
+    return f"{value:.3g} TiB"
+
+
+def _kib(kb: int) -> str:
+    return amount(kb * 1024)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _cpu(m: Machine) -> list[str]:
+    numbers = [
+        (label, value)
+        for label, value in (("family", m.family), ("model", m.model_number), ("stepping", m.stepping))
+        if value is not None
+    ]
+    parts = [f"{label} {value}" for label, value in numbers] + ([f"microcode {m.microcode}"] if m.microcode else [])
+    name = m.model or "unknown processor"
+    lines = [f"{name}, {m.arch or 'unknown architecture'}", " ".join([m.vendor or "unknown vendor", ", ".join(parts)])]
+    smt = f"{_plural(len(m.cpus), 'thread')} (SMT)" if m.smt else "no SMT"
+    lines.append(f"{_plural(m.packages, 'package')}, {_plural(m.cores, 'core')}, {smt}")
+    allowed = m.cpus_allowed
+    whole = "all" if allowed == m.cpus_online else show_cpulist(allowed)
+    lines.append(f"CPUs online {show_cpulist(m.cpus_online) or 'unknown'}; this process may use {whole}")
+    clock = [f"governor {m.governor}"] if m.governor else []
+    if m.turbo is not None:
+        clock.append(f"turbo {'on' if m.turbo else 'off'}")
+    if m.state.throttles is not None:
+        clock.append(f"throttled by heat {_plural(m.state.throttles, 'time')} since boot")
+    return [*lines, "; ".join(clock)] if clock else lines
+
+
+def _caches(m: Machine) -> list[str]:
+    if not m.caches:
+        return ["unknown"]
+    note = f"colours: sets x line / {amount(m.page_size)} page; a part that hashes its index has none"
+    return [*(_cache(c) for c in m.caches), note]
+
+
+def _cache(c: Cache) -> str:
+    name = f"L{c.level}{_TYPES.get(c.type, ' ' + c.type)}"
+    shape = f"{c.ways:>2} ways x {c.sets:>5} sets x {c.line} B" if c.ways and c.sets else "geometry unknown"
+    colours = f"{_plural(c.colours, 'colour')}, " if c.colours else ""
+    sharing = {len(group) for group in c.shared_cpus}
+    each = f", {'-'.join(map(str, sorted({min(sharing), max(sharing)})))} CPUs each" if sharing - {1} else ""
+    return f"{name:<3} {amount(c.size):>8}  {shape}  {colours}{len(c.shared_cpus)} of them{each}"
+
+
+def _numa(m: Machine) -> list[str]:
+    if not m.nodes:
+        return ["the kernel knows no nodes"]
+    allowed = m.rights.mems
+    lines = [_node(n, len(m.nodes) > 1) for n in m.nodes]
+    if allowed and not {n.number for n in m.nodes} <= set(allowed):
+        lines.append(f"this process may use memory of node {show_cpulist(allowed)} only")
+    return lines
+
+
+def _node(n: Node, several: bool) -> str:
+    text = f"node {n.number}: CPUs {show_cpulist(n.cpus) or 'none'}; {_kib(n.total_kb)}, {_kib(n.free_kb)} free"
+    return f"{text}; distances {' '.join(map(str, n.distances))}" if several and n.distances else text
+
+
+def _memory(m: Machine) -> list[str]:
+    mem = m.memory
+    swap = _kib(mem.swap_total_kb) if mem.swap_total_kb else "none"
+    lines = [f"{_kib(mem.total_kb)}, {_kib(mem.available_kb)} available; swap {swap}; pages of {amount(m.page_size)}"]
+    if m.rights.overcommit is not None:
+        lines[0] += f"; overcommit {m.rights.overcommit} ({_OVERCOMMIT.get(m.rights.overcommit, 'unknown')})"
+    order = max(0, ((m.thp.pmd_size or 2 << 20) // m.page_size).bit_length() - 1)
+    free = sum(n << i for zone in m.state.buddy.values() for i, n in enumerate(zone))
+    if free:
+        large = sum(n << i for zone in m.state.buddy.values() for i, n in enumerate(zone) if i >= order)
+        lines.append(f"{100 * large / free:.0f} % of the free memory lies in blocks of {_unit(m)} and more")
+    return lines
+
+
+def _unit(m: Machine) -> str:
+    return amount(m.thp.pmd_size or 2 << 20)
+
+
+def _huge(m: Machine) -> list[str]:
+    thp = m.thp
+    if not thp.enabled:
+        lines = ["this kernel has no transparent huge pages"]
+    else:
+        lines = [f"transparent: {thp.enabled}, of {_unit(m)}; defrag {thp.defrag or 'unknown'}"]
+        if thp.max_ptes_none is not None:
+            lines[0] += f"; khugepaged max_ptes_none {thp.max_ptes_none}"
+        by_setting: dict[str, list[int]] = {}
+        for kb, setting in thp.sizes.items():
+            by_setting.setdefault(setting, []).append(int(kb))
+        shown = [f"{' '.join(_kib(kb) for kb in sizes)}: {setting}" for setting, sizes in by_setting.items()]
+        lines += [f"by size: {'; '.join(shown)}"] if shown else []
+    if m.rights.thp_disabled:
+        lines.append("switched off for this process (PR_SET_THP_DISABLE)")
+    lines += [_pool(pool) for pool in m.pools] or ["no hugetlb pools"]
+    return lines
+
+
+def _pool(pool: Pool) -> str:
+    text = f"hugetlb pool of {_kib(pool.size_kb)} pages: {pool.total}, {pool.free} free"
+    text += f", {pool.reserved} reserved" if pool.reserved else ""
+    return f"{text}, {pool.overcommit} more on demand" if pool.overcommit else text
+
+
+def _rights(m: Machine) -> list[str]:
+    r = m.rights
+    held = ", ".join(f"CAP_{name}" for name in r.capabilities) or f"none of {', '.join(CAPABILITIES)}"
+    user = "unknown user" if r.uid is None else "root" if r.uid == 0 else f"user {r.uid}"
+    place = "" if r.initial_userns else ", within a user namespace only"
+    lines = [f"{user}; {held}{place}"]
+    seccomp = "unknown" if r.seccomp is None else _SECCOMP.get(r.seccomp, str(r.seccomp))
+    lines.append(f"seccomp {seccomp}; no_new_privs {_yes(r.no_new_privs)}")
+    if r.perf_event_paranoid is None:
+        lines.append("perf: the kernel has no performance events")
+    else:
+        means = _PERF.get(max(-1, r.perf_event_paranoid), "nothing without CAP_PERFMON")
+        lines.append(f"perf: perf_event_paranoid {r.perf_event_paranoid}: {means}")
+    scope = "own processes (no Yama)" if r.ptrace_scope is None else _PTRACE.get(r.ptrace_scope, "unknown")
+    frames = {True: "frame numbers can be seen", False: "frame numbers are hidden", None: "unknown"}[r.pagemap]
+    return [*lines, f"ptrace: {scope}; pagemap: {frames}"]
+
+
+def _yes(value: bool | None) -> str:
+    return {True: "on", False: "off", None: "unknown"}[value]
+
+
+def _limits(m: Machine) -> list[str]:
+    lim = m.limits
+    if not lim.version:
+        return ["no control groups"]
+    parts = [f"memory {amount(lim.memory_max)}" if lim.memory_max is not None else "memory unlimited"]
+    parts.append(f"time of {lim.cpu_max:.3g} CPUs" if lim.cpu_max is not None else "CPU time unlimited")
+    if lim.cpuset_cpus:
+        parts.append(f"CPUs {show_cpulist(lim.cpuset_cpus)}")
+    if lim.cpuset_mems:
+        parts.append(f"memory nodes {show_cpulist(lim.cpuset_mems)}")
+    return [f"cgroup v{lim.version}: {'; '.join(parts)}"]
+
+
+def _virtual(m: Machine) -> list[str]:
+    v = m.virtual
+    names = {"": "no hypervisor seen", "unknown": "a virtual machine, hypervisor unknown"}
+    where = names.get(v.hypervisor, f"a virtual machine under {v.hypervisor}")
+    where += f", in a container ({v.container})" if v.container else ", no container"
+    if m.state.steal_ticks:
+        where += f"; {m.state.steal_ticks} ticks stolen since boot"
+    lazy = f"lazily backed memory: {v.lazy_why}" if v.lazy_memory else "memory is there before it is touched"
+    return [where, lazy]
+
+
+def _gpu(m: Machine) -> list[str]:
+    a = m.accelerators
+    cards = f"{', '.join(a.devices) or 'no GPU device'}" + (f" ({', '.join(a.vendors)})" if a.vendors else "")
+    opencl = f"OpenCL drivers: {', '.join(a.opencl_vendors) or 'none'}"
+    return [cards, opencl, *([f"libraries: {', '.join(a.libraries)}"] if a.libraries else [])]
+
+
+def _now(m: Machine) -> list[str]:
+    s = m.state
+    load = " ".join(f"{x:.2f}" for x in s.load) or "unknown"
+    stalls = [f"{name} {p.some_avg10:.1f} %" for name, p in s.pressure.items()]
+    return [f"load {load}; stalled in the last 10 s: {', '.join(stalls) or 'unknown (no PSI)'}"]

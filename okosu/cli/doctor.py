@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu doctor: what this machine has, which levers are available on it, and what would change that."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from okosu.errors import USAGE_ERROR, OkosuError
+
+if TYPE_CHECKING:
+    from okosu.cli._doctor import Rows
+    from okosu.levers.base import Availability
+    from okosu.machine.model import Machine
+    from okosu.machine.program import Program
+
+NAME = "doctor"
+PLACE = 3
+HELP = "say what this machine has, which levers are available, and what would change that"
+EXAMPLES = """\
+  okosu doctor                          this machine, and which levers it allows
+  okosu doctor -- ./app                 … and what they can do for this program
+  okosu doctor --capture machine.tar    the same facts as a file, to send to somebody (look at them with --root)
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("--root", metavar="DIR|TAR", help="a captured machine instead of this one (default: OKOSU_ROOT, or /)")
+    add("--capture", metavar="FILE", help="write the files that okosu reads to FILE (.tar, .tar.gz, .tar.xz)")
+    add("--json", metavar="FILE|-", help="write everything as JSON too; -: to stdout, instead of the text")
+    add("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM", help="a program to judge the levers for")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command: 0, or 1 where the root, the capture or the program cannot be read."""
+    from okosu import machine
+
+    root = Path(args.root or os.environ.get("OKOSU_ROOT") or "/")
+    if not root.exists():
+        raise OkosuError(f"{root} does not exist", "", "a folder or a tar file with a captured machine", USAGE_ERROR)
+    with machine.unpacked(root) as folder:
+        if not (folder / "proc").is_dir() and not (folder / "sys").is_dir():
+            raise OkosuError(
+                f"{root} holds no machine",
+                "it has neither proc nor sys in it",
+                "the root of a system, or what okosu doctor --capture FILE.tar wrote",
+                USAGE_ERROR,
+            )
+        if args.capture:
+            count = machine.capture(folder, Path(args.capture))
+            print(f"{args.capture}: {count} files, for okosu doctor --root {args.capture}", file=sys.stderr)
+            return 0
+        _report(machine.read(folder), args)
+    return 0
+
+
+def _report(here: Machine, args: argparse.Namespace) -> None:
+    from okosu.machine.program import inspect
+
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    program = inspect(command[0]) if command else None
+    judged = _judge(here, program)
+    if args.json:
+        _write_json(here, program, judged, args.json)
+    if args.json != "-":
+        _print(here, program, judged)
+
+
+def _judge(here: Machine, program: Program | None) -> dict[str, tuple[Availability, list[list[str]]]]:
+    """Return, by lever, whether it is available here (and for the program), and its arms for the program."""
+    from okosu import levers
+
+    judged = {}
+    for name, lever in levers.load().items():
+        available, arms = lever.needs(here), []
+        if available.ok and program is not None:
+            arms = lever.values(here, program, None)
+            if not arms:
+                available = lever.nothing(here, program, None)
+        judged[name] = (available, arms)
+    return judged
+
+
+def _write_json(
+    here: Machine, program: Program | None, judged: dict[str, tuple[Availability, list[list[str]]]], to: str
+) -> None:
+    import msgspec
+
+    import okosu
+
+    document: dict[str, Any] = {
+        "schema": "okosu.doctor/1",
+        "tool": f"okosu {okosu.__version__}",
+        "machine": here,
+        "program": program,
+        "levers": {
+            name: {"available": a.ok, "why": a.why, "fix": a.fix, "arms": arms} for name, (a, arms) in judged.items()
+        },
+    }
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    if to == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(to).write_text(text)
+    except OSError as error:
+        raise OkosuError(f"{to} cannot be written", error.strerror or "", "a file in a folder that exists") from error
+
+
+def _print(here: Machine, program: Program | None, judged: dict[str, tuple[Availability, list[list[str]]]]) -> None:
+    from rich.console import Console
+
+    from okosu.cli._doctor import rows
+
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    console.print(f"machine {here.id}" + ("" if here.root == "/" else " (captured)"), style="bold")
+    console.print(_grid(rows(here)))
+    if program is not None:
+        reach = "can be preloaded" if program.preloadable else f"cannot be preloaded: {program.why}"
+        script = f", run by {program.script}" if program.script else ""
+        console.print(_grid([("Program", [f"{program.path}{script} ({program.kind})", reach])]))
+    console.print()
+    console.print(_table(judged, program is not None))
+
+
+def _grid(listed: Rows) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2), pad_edge=False)
+    grid.add_column(min_width=11, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, lines in listed:
+        for i, line in enumerate(lines):
+            grid.add_row(Text("" if i else label, style="bold"), Text(line))
+    return grid
+
+
+def _table(judged: dict[str, tuple[Availability, list[list[str]]]], arms_known: bool) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
+    table.add_column("lever", no_wrap=True, min_width=11)
+    table.add_column("here", no_wrap=True)
+    table.add_column("why, and what would change it", overflow="fold")
+    for name, (available, arms) in judged.items():
+        notes = [available.why] if available.why else []
+        if arms_known and arms:
+            notes.append(f"to try: {', '.join(' else '.join(values) for values in arms)}")
+        if available.fix:
+            notes.append(f"fix: {available.fix}" + (" (needs root)" if "sudo " in available.fix else ""))
+        state = Text("yes", style="green") if available.ok else Text("no", style="red")
+        table.add_row(Text(name), state, Text("\n".join(notes) or "nothing is lacking"))
+    return table

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ARG002 (the signatures are the contract's)
+"""Lever pin: each thread on one CPU. Proof: the masks of all threads, and the CPUs they were seen on."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from typing import ClassVar
+
+from okosu.levers import _launcher
+from okosu.levers.base import Availability, Lever
+from okosu.machine.model import Machine
+from okosu.machine.parse import cpulist, show_cpulist
+from okosu.machine.program import Program
+from okosu.records.measurement import Measurement
+from okosu.records.types import Proof
+
+POLICIES = ("compact", "scatter", "one-per-core")
+_SHOWN = 64
+"""Threads of which the preload library names the CPU."""
+
+
+class Pin(Lever):
+    """Thread placement by a named policy or a list of CPUs."""
+
+    name = "pin"
+    observes: ClassVar[frozenset[str]] = frozenset({"threads"})
+
+    def needs(self, machine: Machine) -> Availability:
+        """Pinning needs a choice: at least two CPUs."""
+        allowed, online = machine.cpus_allowed, machine.cpus_online
+        if len(allowed) > 1:
+            return Availability(True)
+        if len(online) < 2:
+            return Availability(False, "this machine has one CPU: there is nothing to choose", "a machine with several")
+        why = f"this process may use CPU {show_cpulist(allowed)} only, of {len(online)}: there is nothing to choose"
+        return Availability(False, why, "start from a wider mask (taskset, docker run --cpuset-cpus=…)")
+
+    def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
+        """Return the named policies; of those that give the same CPUs in the same order, the first."""
+        arms: dict[tuple[int, ...], str] = {}
+        for policy in POLICIES:
+            arms.setdefault(order(policy, machine.root), policy)
+        return [[policy] for cpus, policy in arms.items() if cpus]
+
+    def loads_preload(self, value: str, program: Program) -> bool:
+        """Single threads are pinned by the preload library, where it can be loaded."""
+        return program.preloadable
+
+    def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+        """All masks and all CPUs used lie among those wanted, some mask is narrower than base's, and threads that the
+        preload library pinned took the CPUs in their order."""
+        wanted = order(value, os.environ.get("OKOSU_ROOT", "/"))
+        masks, used = _masks(run), {cpu for p in run.procs for cpu in p.cpus_used}
+        allowed = {cpu for mask in masks for cpu in cpulist(mask)}
+        values = {"cpus_allowed": float(len(allowed)), "cpus_used": float(len(used))}
+        if not wanted or not masks:
+            lacks = "the launcher names no CPU for it" if not wanted else run.why_untraced or "no thread was seen"
+            return Proof(False, f"pin={value} cannot be proved: {lacks}", values)
+        if outside := (allowed | used) - set(wanted):
+            text = f"threads may use CPUs {show_cpulist(sorted(outside))}, outside {show_cpulist(list(wanted))}"
+            return Proof(False, text, values)
+        if masks <= _masks(base):
+            return Proof(False, f"the threads' masks ({', '.join(sorted(masks))}) are those without the lever", values)
+        if misplaced := _misplaced(run, wanted):
+            return Proof(False, misplaced, values)
+        single = sum(len(cpulist(mask)) == 1 for mask in masks)
+        text = f"threads ran on CPUs {show_cpulist(sorted(used or allowed))} of {show_cpulist(list(wanted))}"
+        return Proof(True, f"{text}; {single} of {len(masks)} distinct masks hold one CPU", values)
+
+
+def _masks(run: Measurement) -> set[str]:
+    return {mask for p in run.procs for mask in (p.thread_masks or [p.cpus_allowed]) if mask}
+
+
+def _misplaced(run: Measurement, wanted: tuple[int, ...]) -> str:
+    """Say how the CPUs that the preload library gave out differ from those wanted; "" if they do not.
+
+    Threads start in any order, so what is compared is how often each CPU was given.
+    """
+    for line in run.preload:
+        pinned = cpulist_in_order(str(line.get("pins", "")))
+        if not pinned or len(pinned) >= _SHOWN:
+            continue
+        expected = Counter(wanted[i % len(wanted)] for i in range(len(pinned)))
+        if Counter(pinned) != expected:
+            who = line.get("comm", "a process")
+            return f"{who} pinned its threads to CPUs {pinned}, not {sorted(expected.elements())}"
+    return ""
+
+
+def cpulist_in_order(text: str) -> list[int]:
+    """Return the numbers of "0,2,1,3" in their order."""
+    return [int(word) for word in text.split(",") if word.isascii() and word.isdecimal()]
+
+
+@functools.cache
+def order(value: str, root: str = "/") -> tuple[int, ...]:
+    """Return the CPUs of a policy or list in the order in which threads take them; () where it cannot be applied."""
+    env = _launcher.plan("pin", value, "/bin/true", root).env
+    # Where /bin/true cannot be preloaded the same order stands in OpenMP's variable.
+    listed = env.get("OKOSU_PIN") or (env.get("OMP_PLACES") or "").translate({ord("{"): None, ord("}"): None})
+    return tuple(cpulist_in_order(listed))

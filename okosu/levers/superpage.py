@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ARG002 (the signatures are the contract's)
+"""Lever superpage: 2 MiB pages. Proof: anonymous memory on huge pages, or the faults where it is freed before exit."""
+
+from __future__ import annotations
+
+from math import log
+
+from okosu.levers.base import Availability, Lever
+from okosu.machine.model import Machine
+from okosu.machine.program import Program
+from okosu.records.measurement import Measurement, Memory
+from okosu.records.types import Proof
+
+PAGE_KB = 2048
+"""The huge page of the preload library, and the least amount that proves anything."""
+LEAST_SHARE = 0.5
+"""In the pilot, at least this share of the anonymous memory lies on huge pages …"""
+LEAST_GAIN = 0.05
+"""… and this much more than in base, whose own share wanders by a few per cent where THP is on for all."""
+FEW_FAULTS = 512
+"""A program that faults less often than this, all in all, has not touched one huge page's worth of memory."""
+
+HUGETLB_TUNABLE = (2, 35)
+"""The first glibc with glibc.malloc.hugetlb."""
+
+_COLLAPSE = "okosu try --levers superpage=collapse (sudo setcap cap_sys_nice+ep okosu-run first)"
+
+
+class Superpage(Lever):
+    """The ladder glibc, thp, hugetlb; collapse only when it is asked for by name."""
+
+    name = "superpage"
+
+    def needs(self, machine: Machine) -> Availability:
+        """The kernel must have transparent huge pages, not switched off, or a pool with free 2 MiB pages."""
+        if machine.rights.thp_disabled:
+            why = "huge pages are switched off for this process (PR_SET_THP_DISABLE, inherited from what started it)"
+            return Availability(False, why, "start okosu from a plain shell, or mend the service's settings")
+        if machine.thp.mode in ("always", "madvise"):
+            already = machine.thp.mode == "always"
+            return Availability(
+                True, "transparent huge pages are on for all programs: base may have them already" if already else ""
+            )
+        if _pool(machine):
+            return Availability(True, "transparent huge pages are off, but the pool has free pages")
+        if not machine.thp.enabled:
+            why = "this kernel has no transparent huge pages, and no pool of 2 MiB pages has any free"
+            return Availability(False, why, "sudo sysctl vm.nr_hugepages=N, or CONFIG_TRANSPARENT_HUGEPAGE")
+        fix = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        return Availability(False, "transparent huge pages are switched off (never)", fix)
+
+    def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
+        """Return one arm, its tiers from the least intrusive on."""
+        if base is not None and _idle(base):
+            return []
+        tiers = []
+        if machine.thp.mode in ("always", "madvise"):
+            if program.heeds_tunables and (program.kind != "glibc" or machine.glibc_version >= HUGETLB_TUNABLE):
+                tiers.append("glibc")
+            # The library works in chunks of 2 MiB; where base pages are of 64 KiB, a huge page is larger than that.
+            if program.preloadable and machine.thp.pmd_size in (0, PAGE_KB * 1024):
+                tiers.append("thp")
+        if program.preloadable and _pool(machine) and base is not None and base.forks == 0:
+            tiers.append("hugetlb")
+        return [tiers] if tiers else []
+
+    def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
+        """Too little memory, or a program that neither reads tunables nor can be preloaded."""
+        if base is not None and _idle(base):
+            return Availability(False, "the program holds less than one huge page (2 MiB) of memory of its own")
+        if program.setuid:
+            return Availability(False, "the program gains privileges when it starts, and then cannot be reached")
+        return Availability(False, program.why or "huge pages of 2 MiB cannot be had for it here", _COLLAPSE)
+
+    def loads_preload(self, value: str, program: Program) -> bool:
+        """Tiers thp and hugetlb are the preload library's."""
+        return value in ("thp", "hugetlb")
+
+    def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+        """Pilot: enough of the peak on huge pages. Later: what is left at exit, else the faults, are the pilot's."""
+        if pilot is None:
+            return _prove_pilot(run, base)
+        if run.traced and _huge(pilot.exit) >= PAGE_KB:
+            holds = 2 * _huge(run.exit) >= _huge(pilot.exit)
+            return Proof(holds, f"{_text(run.exit)} at exit", _values(run.exit, run))
+        # It frees its memory before it ends, or nobody may look: the faults tell which pilot this run resembles.
+        own, like, unlike = (log(max(1, m.minflt)) for m in (run, pilot, base))
+        text = f"{run.minflt:,} page faults, {pilot.minflt:,} in the pilot, {base.minflt:,} in base"
+        return Proof(abs(own - like) <= abs(own - unlike), text, {"faults": float(run.minflt)})
+
+
+def _prove_pilot(run: Measurement, base: Measurement) -> Proof:
+    seen, was = _fullest(run), _share(_fullest(base))
+    values = _values(seen, run)
+    if _huge(seen) < PAGE_KB:
+        return Proof(False, f"none of its memory came to lie on huge pages: {_reason(run)}", values)
+    share = _share(seen)
+    text = _text(seen) + (f", {100 * was:.0f} % in base" if was > 0 else "")
+    if share < LEAST_SHARE:
+        return Proof(False, f"{text}: less than half ({_reason(run)})", values)
+    if share < was + LEAST_GAIN:
+        return Proof(False, f"{text}: base has huge pages already", values)
+    return Proof(True, text, values)
+
+
+def _fullest(run: Measurement) -> Memory:
+    """Return the memory at its peak; what a sample missed may still be there at the end."""
+    return max(run.peak or run.exit, run.exit, key=_huge)
+
+
+def _huge(memory: Memory) -> int:
+    return memory.anon_huge_kb + memory.hugetlb_kb
+
+
+def _share(memory: Memory) -> float:
+    # The peaks of the two may be of different moments.
+    return min(1.0, _huge(memory) / max(1, memory.anon_kb + memory.hugetlb_kb))
+
+
+def _text(memory: Memory) -> str:
+    mib = (memory.anon_kb + memory.hugetlb_kb) / 1024
+    return f"{100 * _share(memory):.0f} % of {mib:,.0f} MiB anonymous on huge pages"
+
+
+def _values(memory: Memory, run: Measurement) -> dict[str, float]:
+    return {"share": _share(memory), "huge_mib": _huge(memory) / 1024, "faults": float(run.minflt)}
+
+
+def _pool(machine: Machine) -> bool:
+    return any(pool.size_kb == PAGE_KB and pool.free > pool.reserved for pool in machine.pools)
+
+
+def _idle(base: Measurement) -> bool:
+    """Say whether the program has no memory to speak of; the faults tell of what no sample saw."""
+    seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
+    return seen < PAGE_KB and base.minflt < FEW_FAULTS
+
+
+def _reason(run: Measurement) -> str:
+    """Return the preload library's most frequent reason, or the likeliest one where it has none."""
+    counted: dict[str, int] = {}
+    for line in run.preload:
+        reasons = line.get("reasons")
+        if isinstance(reasons, dict):
+            for text, count in reasons.items():
+                counted[str(text)] = counted.get(str(text), 0) + (count if isinstance(count, int) else 0)
+    if counted:
+        return max(counted, key=lambda text: counted[text])
+    if any(p.thp_enabled == 0 for p in run.procs):
+        return "huge pages are forbidden to it by an inherited PR_SET_THP_DISABLE"
+    return "it holds no large blocks"

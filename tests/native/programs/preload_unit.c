@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runner and fakes of the preload library's unit tests (see preload_unit.h). */
+#include "preload_unit.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+struct fake fake;
+
+static struct okosu_sys real;
+static long faults;
+
+static intptr_t fake_map(void *where, size_t length, int prot, int flags)
+{
+    if (++fake.map_calls == fake.map_fail_at)
+        return -ENOMEM;
+    if (flags & MAP_HUGETLB) {
+        if (!fake.hugetlb_pool)
+            return -ENOMEM;
+        fake.hugetlb_maps++;
+        return real.map(where, length, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+    }
+    if (fake.misalign && !where) {
+        intptr_t at = real.map(NULL, length + 2 * OKOSU_CHUNK, prot, flags);
+        intptr_t start = (at & ~(intptr_t)(OKOSU_CHUNK - 1)) + (intptr_t)OKOSU_PAGE;
+
+        if (start < at)
+            start += (intptr_t)OKOSU_CHUNK;
+        if (start > at)
+            real.unmap((void *)at, (size_t)(start - at));
+        real.unmap((void *)(start + (intptr_t)length),
+                   (size_t)(at + (intptr_t)(2 * OKOSU_CHUNK) - start));
+        return start;
+    }
+    return real.map(where, length, prot, flags);
+}
+
+static int fake_advise(void *where, size_t length, int advice)
+{
+    switch (advice) {
+    case MADV_HUGEPAGE:
+        return fake.advise_error;
+    case MADV_POPULATE_WRITE:
+        if (fake.populate_error)
+            return fake.populate_error;
+        fake.populates++;
+        faults += fake.small ? 512 : 1;
+        return 0;
+    case MADV_NOHUGEPAGE:
+        fake.nohuge_bytes += length;
+        return 0;
+    default:
+        return real.advise(where, length, advice);
+    }
+}
+
+static int fake_move(void *from, void *to, size_t length)
+{
+    if (fake.move_error && (!fake.move_fails_on_many || length > OKOSU_CHUNK))
+        return fake.move_error;
+    fake.moves++;
+    return real.move(from, to, length);
+}
+
+static long fake_faults(void)
+{
+    return faults;
+}
+
+static int fake_is_huge(const void *chunk)
+{
+    (void)chunk;
+    return 0;
+}
+
+static enum okosu_thp_state fake_thp_state(void)
+{
+    return fake.thp;
+}
+
+static size_t fake_available(void)
+{
+    return fake.available;
+}
+
+static size_t fake_address_limit(void)
+{
+    return fake.address_limit;
+}
+
+void fake_install(void)
+{
+    real = okosu_sys;
+    okosu_sys = (struct okosu_sys){
+        .map = fake_map,
+        .unmap = real.unmap,
+        .advise = fake_advise,
+        .move = fake_move,
+        .faults = fake_faults,
+        .is_huge = fake_is_huge,
+        .thp_state = fake_thp_state,
+        .available = fake_available,
+        .address_limit = fake_address_limit,
+    };
+    fake = (struct fake){.available = (size_t)1 << 40, .address_limit = SIZE_MAX};
+    okosu_config.tier = OKOSU_TIER_THP;
+}
+
+/* One word in sixteen pages, so that blocks of many MiB are cheap to check. */
+#define STRIDE (16 * OKOSU_PAGE)
+
+void fill(void *p, size_t size, unsigned tag)
+{
+    char *bytes = p;
+    size_t i;
+
+    for (i = 0; i + sizeof(size_t) <= size; i += STRIDE) {
+        size_t word = i * 31 + tag;
+
+        memcpy(bytes + i, &word, sizeof word);
+    }
+    bytes[size - 1] = (char)tag;
+}
+
+bool is_filled(const void *p, size_t size, unsigned tag)
+{
+    const char *bytes = p;
+    size_t i, word;
+
+    for (i = 0; i + sizeof word < size; i += STRIDE) {
+        memcpy(&word, bytes + i, sizeof word);
+        if (word != i * 31 + tag)
+            return false;
+    }
+    return true;
+}
+
+unsigned random_below(unsigned *state, unsigned limit)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) % limit;
+}
+
+static int run_all(const struct test_case *cases, const char *only)
+{
+    int failed = 0, status;
+
+    for (; cases->name; cases++) {
+        pid_t pid;
+
+        if (only && strcmp(only, cases->name) != 0)
+            continue;
+        fflush(NULL);
+        pid = fork();
+        if (pid == 0) {
+            cases->run();
+            exit(0);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
+            fprintf(stderr, "FAILED: %s\n", cases->name);
+            failed++;
+        } else {
+            printf("ok: %s\n", cases->name);
+        }
+    }
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = argc > 1 ? argv[1] : NULL;
+    int failed =
+        run_all(cases_runs, only) + run_all(cases_large, only) + run_all(cases_parts, only);
+
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probe's commands about memory. */
+#include "probe.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Sizes of 0 to 64 MiB, a third of them within a page of an edge of 2 MiB, most of the others
+ * small. */
+static size_t random_size(unsigned *seed)
+{
+    size_t edge = (1 + next_random(seed) % 4) * 2 * MIB;
+
+    switch (next_random(seed) % 8) {
+    case 0:
+    case 1:
+        return edge - 64 + next_random(seed) % 128;
+    case 2:
+        return edge + next_random(seed) % 4096;
+    case 3:
+        return MIB - 100 + next_random(seed) % 200;
+    case 4:
+        return next_random(seed) % 32 ? next_random(seed) % (4 * MIB)
+                                      : next_random(seed) % (64 * MIB);
+    default:
+        return next_random(seed) % 5000;
+    }
+}
+
+static int rounds;
+
+static bool is_zero(const char *p, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i += 509) {
+        if (p[i])
+            return false;
+    }
+    return true;
+}
+
+static void *get_block(unsigned *seed, size_t size)
+{
+    size_t align = (size_t)16 << next_random(seed) % 18;
+    void *p = NULL;
+
+    switch (next_random(seed) % 6) {
+    case 0:
+        p = calloc(1 + size / 8, 8);
+        CHECK(p && is_zero(p, size));
+        break;
+    case 1:
+        CHECK(posix_memalign(&p, align, size) == 0);
+        CHECK((uintptr_t)p % align == 0);
+        break;
+    case 2:
+        p = memalign(align, size);
+        CHECK((uintptr_t)p % align == 0);
+        break;
+    case 3:
+        p = aligned_alloc(64, (size + 63) & ~(size_t)63);
+        CHECK((uintptr_t)p % 64 == 0);
+        break;
+    default:
+        p = malloc(size);
+    }
+    CHECK(p && (uintptr_t)p % 16 == 0 && malloc_usable_size(p) >= size);
+    return p;
+}
+
+static void *torture_one(void *index)
+{
+    enum { LIVE = 24 };
+    struct {
+        void *p;
+        size_t size;
+    } live[LIVE] = {{NULL, 0}};
+    unsigned seed = 17 + (unsigned)(size_t)index;
+    int round, i;
+
+    for (round = 0; round < rounds; round++) {
+        unsigned tag = (unsigned)(i = (int)(next_random(&seed) % LIVE));
+        size_t size = random_size(&seed);
+
+        if (live[i].p) {
+            CHECK(is_filled(live[i].p, live[i].size, tag));
+            if (next_random(&seed) % 2) {
+                size_t old = live[i].size;
+
+                live[i].p = size ? realloc(live[i].p, size) : live[i].p;
+                CHECK(live[i].p);
+                if (size)
+                    CHECK(is_filled(live[i].p, old < size ? old : size, tag));
+                live[i].size = size ? size : old;
+                fill(live[i].p, live[i].size, tag);
+            } else {
+                free(live[i].p);
+                live[i].p = NULL;
+            }
+            continue;
+        }
+        live[i].p = get_block(&seed, size);
+        live[i].size = size;
+        fill(live[i].p, size, tag);
+    }
+    for (i = 0; i < LIVE; i++)
+        free(live[i].p);
+    return NULL;
+}
+
+static int torture(int argc, char **argv)
+{
+    CHECK(argc == 3);
+    rounds = atoi(argv[2]);
+    run_checked(torture_one, atoi(argv[1]));
+    return 0;
+}
+
+/* What the C library promises about results and errno. */
+static int contract(int argc, char **argv)
+{
+    static const size_t sizes[] = {1,           100,     2 * MIB - 1, 2 * MIB,
+                                   2 * MIB + 1, 5 * MIB, 30 * MIB + 7};
+    volatile size_t too_many = SIZE_MAX / 4,
+                    too_large = SIZE_MAX - 100; /* unknown to the compiler */
+    void *volatile huge, *volatile block;
+    size_t i, align, seen = 0;
+    void *p = NULL;
+
+    (void)argc, (void)argv;
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        p = malloc(sizes[i]);
+        CHECK(p && malloc_usable_size(p) >= sizes[i]);
+        memset(p, 1, malloc_usable_size(p));
+        errno = 77;
+        free(p);
+        CHECK(errno == 77);
+        for (align = 8; align <= 64 * MIB; align *= 2) {
+            CHECK(posix_memalign(&p, align, sizes[i]) == 0 && (uintptr_t)p % align == 0);
+            memset(p, 1, sizes[i]);
+            free(p);
+        }
+        p = valloc(sizes[i]);
+        CHECK((uintptr_t)p % 4096 == 0);
+        free(p);
+        p = pvalloc(sizes[i]);
+        CHECK((uintptr_t)p % 4096 == 0 && malloc_usable_size(p) >= ((sizes[i] + 4095) & ~4095ul));
+        free(p);
+    }
+    CHECK(malloc_usable_size(NULL) == 0);
+    free(NULL);
+
+    errno = 0;
+    huge = malloc(PTRDIFF_MAX);
+    CHECK(!huge && errno == ENOMEM);
+    errno = 0;
+    huge = malloc((size_t)1 << 46);
+    CHECK(!huge && errno == ENOMEM);
+    errno = 0;
+    huge = calloc(too_many, 8);
+    CHECK(!huge && errno == ENOMEM);
+    errno = 0;
+    huge = reallocarray(NULL, too_many, 8);
+    CHECK(!huge && errno == ENOMEM);
+    CHECK(posix_memalign(&p, 24, 4 * MIB) == EINVAL);
+    CHECK(posix_memalign(&p, 4, 4 * MIB) == EINVAL);
+
+    block = malloc(4 * MIB);
+    fill(block, 4 * MIB, 9);
+    errno = 0;
+    huge = realloc(block, (size_t)1 << 46);
+    CHECK(!huge && errno == ENOMEM && is_filled(block, 4 * MIB, 9));
+    huge = realloc(block, too_large);
+    CHECK(!huge && errno == ENOMEM && is_filled(block, 4 * MIB, 9));
+    huge = realloc(block, 0);
+    CHECK(!huge);
+
+    /* Blocks of one size, all alive: how many begin at different lines of a page. */
+    {
+        unsigned char line[64] = {0};
+
+        for (i = 0; i < 16; i++) {
+            p = malloc(8 * MIB);
+            line[(uintptr_t)p / 64 % 64] = 1;
+        }
+        for (i = 0; i < 64; i++)
+            seen += line[i];
+    }
+    printf("%zu\n", seen);
+    return 0;
+}
+
+static int calloc_after_free(int argc, char **argv)
+{
+    size_t size, k;
+
+    (void)argc, (void)argv;
+    for (k = 0; k < 40; k++) {
+        size = 2 * MIB + k * 700001 % (9 * MIB);
+        char *p = calloc(1, size);
+
+        CHECK(p && p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
+        memset(p, 0xaa, malloc_usable_size(p));
+        free(p);
+    }
+    return 0;
+}
+
+/* Touches one page in each 2 MiB of a block of argv[1] MiB; prints the resident size in kB. */
+static int sparse(int argc, char **argv)
+{
+    size_t bytes = strtoul(argv[1], NULL, 10) * MIB, i;
+    char *p = malloc(bytes);
+
+    CHECK(argc == 2 && p);
+    for (i = 0; i < bytes; i += 2 * MIB)
+        p[i] = 1;
+    printf("%ld\n", proc_kb("/proc/self/smaps_rollup", "Rss:"));
+    return 0;
+}
+
+/* Fills a block of argv[2] MiB got by argv[1]; prints resident and huge kB, and resident kB after.
+ */
+static int dense(int argc, char **argv)
+{
+    bool mapped = argc == 3 && strcmp(argv[1], "mmap") == 0;
+    size_t bytes = strtoul(argv[2], NULL, 10) * MIB;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *p;
+
+    p = mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) : malloc(bytes);
+    CHECK(p && p != MAP_FAILED);
+    memset(p, 1, bytes);
+    printf("%ld %ld ", proc_kb("/proc/self/smaps_rollup", "Rss:"),
+           proc_kb("/proc/self/smaps_rollup", "AnonHugePages:"));
+    if (mapped)
+        CHECK(munmap(p, bytes) == 0);
+    else
+        free(p);
+    printf("%ld\n", proc_kb("/proc/self/smaps_rollup", "Rss:"));
+    return 0;
+}
+
+/* A vector that grows by reallocs; prints how many kB were resident at the most. */
+static int growing(int argc, char **argv)
+{
+    size_t size = 1000, old, k;
+    char *p = malloc(size), *others[8];
+
+    (void)argc, (void)argv;
+    fill(p, size, 5);
+    while (size < 100 * MIB) {
+        old = size;
+        size = size * 9 / 8 + 777;
+        p = realloc(p, size);
+        CHECK(p && is_filled(p, old, 5));
+        fill(p, size, 5);
+        k = size % 8;
+        others[k] = malloc(2 * MIB + k * 4096); /* lies in the way of growing in place */
+        CHECK(others[k]);
+        fill(others[k], 2 * MIB, 6);
+        CHECK(is_filled(others[k], 2 * MIB, 6));
+        if (size % 3)
+            free(others[k]);
+    }
+    while (size > 3000) {
+        size = size / 3 * 2;
+        p = realloc(p, size);
+        CHECK(p && is_filled(p, size, 5));
+    }
+    free(p);
+    printf("%ld\n", proc_kb("/proc/self/status", "VmHWM:"));
+    return 0;
+}
+
+/* Under an RLIMIT_AS of 1 GiB a block of 700 MiB must be had, as without us, and after that memory
+ * must run out with ENOMEM and not otherwise.
+ */
+static int limited(int argc, char **argv)
+{
+    struct rlimit limit = {MIB << 10, MIB << 10};
+    char *first, *p;
+    int count = 0;
+
+    (void)argc, (void)argv;
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    first = malloc(10 * MIB);
+    CHECK(first);
+    fill(first, 10 * MIB, 1);
+    p = malloc(700 * MIB);
+    CHECK(p);
+    p[0] = p[700 * MIB - 1] = 1;
+    free(p);
+    p = mmap(NULL, 700 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p != MAP_FAILED);
+    CHECK(munmap(p, 700 * MIB) == 0);
+    while ((p = malloc(20 * MIB))) {
+        fill(p, 20 * MIB, 2);
+        count++;
+        CHECK(count < 60);
+    }
+    CHECK(errno == ENOMEM && count > 30);
+    CHECK(is_filled(first, 10 * MIB, 1));
+    p = mmap(NULL, 700 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p == MAP_FAILED && errno == ENOMEM);
+    return 0;
+}
+
+/* mmap's own semantics: exact length, zeros, partial unmapping, protection, errors. */
+static int mappings(int argc, char **argv)
+{
+    size_t length = 7 * MIB + 4096;
+    unsigned char resident;
+    int aligned = 0, i;
+    char *p, *q;
+
+    (void)argc, (void)argv;
+    for (i = 0; i < 50; i++) {
+        p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(p != MAP_FAILED && p[0] == 0 && p[length - 1] == 0);
+        aligned += (uintptr_t)p % (2 * MIB) == 0;
+        fill(p, length, 3);
+        CHECK(is_filled(p, length, 3));
+        CHECK(munmap(p + 3 * MIB, MIB) == 0);
+        CHECK(is_filled(p, 3 * MIB, 3) && p[4 * MIB] == p[4 * MIB]);
+        CHECK(mincore(p + 3 * MIB, 4096, &resident) == -1 && errno == ENOMEM);
+        CHECK(munmap(p, length) == 0);
+        CHECK(mincore(p, 4096, &resident) == -1 && errno == ENOMEM);
+    }
+    p = mmap(NULL, 4 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+             0);
+    CHECK(p != MAP_FAILED && mincore(p + 3 * MIB, 4096, &resident) == 0 && resident == 1);
+    q = mremap(p, 4 * MIB, 12 * MIB, MREMAP_MAYMOVE);
+    CHECK(q != MAP_FAILED && munmap(q, 12 * MIB) == 0);
+    CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
+          errno == EINVAL);
+    CHECK(mmap(NULL, (size_t)1 << 47, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+              MAP_FAILED &&
+          errno == ENOMEM);
+    p = mmap(NULL, 4 * MIB, PROT_READ, MAP_PRIVATE, -1, 0);
+    CHECK(p == MAP_FAILED && errno == EBADF);
+    printf("%d\n", aligned);
+    return 0;
+}
+
+const struct command memory_commands[] = {
+    {"torture", torture}, {"contract", contract}, {"calloc", calloc_after_free},
+    {"sparse", sparse},   {"dense", dense},       {"growing", growing},
+    {"limited", limited}, {"mappings", mappings}, {NULL, NULL},
+};

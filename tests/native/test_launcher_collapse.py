@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""superpage=collapse: the helper on real processes, with the capability that it needs and without."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+PATH = {"PATH": "/usr/bin:/bin"}
+NOBODY = 65534
+
+# Each of these runs twice in `make test`: as root, where the helper works, and as nobody, where it is refused.
+both = pytest.mark.parametrize("who", ["anyone", pytest.param("root", marks=pytest.mark.privileged)])
+
+# Fills a table, says so, and waits for a line; then prints its huge pages in kB and whether its data is intact.
+HOLD = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    size_t size = (size_t)64 << 20, wrong = 0;
+    unsigned *table = malloc(size);
+    unsigned char *sparse = malloc(size);
+    char line[256];
+    for (size_t i = 0; i < size / sizeof *table; i++)
+        table[i] = (unsigned)i * 2654435761u;
+    for (size_t i = 0; i < size; i += 64 << 10)
+        sparse[i] = 1;
+    puts("ready");
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) && line[0] == '?') {
+        FILE *smaps = fopen("/proc/self/smaps_rollup", "r");
+        long huge = -1;
+        while (fgets(line, sizeof line, smaps))
+            sscanf(line, "AnonHugePages: %ld", &huge);
+        fclose(smaps);
+        printf("%ld\n", huge);
+        fflush(stdout);
+    }
+    for (size_t i = 0; i < size / sizeof *table; i++)
+        wrong += table[i] != (unsigned)i * 2654435761u;
+    printf("%zu %d\n", wrong, (int)waitpid(-1, NULL, WNOHANG));
+    return 0;
+}
+"""
+
+
+def has_sys_nice() -> bool:
+    status = Path("/proc/self/status").read_text()
+    return bool(int(status.split("CapEff:")[1].split()[0], 16) >> 23 & 1)
+
+
+@both
+def test_collapse_without_the_capability(who: str, launcher: Path) -> None:
+    if "[never]" in THP.read_text():
+        pytest.skip("THP is off on this machine")
+    drop: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(
+        [launcher, "--superpage=collapse", "echo", "ran"], capture_output=True, text=True, timeout=60, **drop
+    )
+    if not drop and has_sys_nice():
+        assert (done.stdout, done.stderr) == ("ran\n", "")
+        return
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert done.stderr.splitlines() == [
+        "okosu: superpage=collapse not applied: Operation not permitted",
+        "  why: process_madvise on another process needs CAP_SYS_NICE",
+        f"  fix: sudo setcap cap_sys_nice+ep {launcher.resolve()}",
+    ]
+
+
+@pytest.fixture
+def held(launcher: Path, compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Return a function that starts HOLD under superpage=collapse and waits until it has filled its table."""
+
+    def start(*words: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [launcher, "--superpage=collapse", f"--proof={tmp_path / 'proof'}", *words, compiled(HOLD, "-static")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    return start
+
+
+def huge_kb(process: subprocess.Popen[str]) -> int:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("?\n")
+    process.stdin.flush()
+    return int(process.stdout.readline())
+
+
+def evidence(folder: Path) -> dict[str, Any]:
+    """Return the helper's line, which it writes a moment after the program's end."""
+    proof = folder / "proof"
+    for _ in range(1000):
+        if proof.exists() and proof.read_text().endswith("\n"):
+            break
+        time.sleep(0.01)
+    (line,) = proof.read_text().splitlines()
+    loaded: dict[str, Any] = json.loads(line)
+    return loaded
+
+
+@both
+def test_collapse(who: str, held: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
+    process = held()
+    if not has_sys_nice() or "[never]" in THP.read_text():
+        _, told = process.communicate("\n", timeout=60)
+        assert "superpage=collapse not applied" in told
+        assert not (tmp_path / "proof").exists()
+        return
+    for _ in range(2000):
+        if huge_kb(process) >= 60 << 10:
+            break
+        time.sleep(0.01)
+    dense = huge_kb(process)
+    # 64 MiB of table; the other 64 MiB have a page in sixteen touched and stay as small as they are.
+    assert 60 << 10 <= dense <= 64 << 10
+    out, told = process.communicate("\n", timeout=60)
+    # The data is whole, and the program has no child that it did not make.
+    assert (out, told, process.returncode) == ("0 -1\n", "", 0)
+    line = evidence(tmp_path)
+    assert (line["pid"], line["by"]) == (process.pid, "collapse")
+    # The last chunks may have been collapsed after the program was asked.
+    assert dense // 2048 <= line["collapsed"] <= 32
+    assert line["sparse"] >= 30
+    assert line["failed"] == sum(reason["count"] for reason in line["reasons"])
+    assert all(reason["why"] for reason in line["reasons"])
+
+
+@both
+def test_the_helper_ends_with_a_program_that_is_killed(
+    who: str, held: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    process = held()
+    process.send_signal(signal.SIGKILL)
+    # Would not return if the helper held the program's pipes.
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    if has_sys_nice() and "[never]" not in THP.read_text():
+        assert evidence(tmp_path)["pid"] == process.pid
+
+
+@pytest.mark.privileged
+def test_a_subreaper_would_be_given_the_helper(launcher: Path) -> None:
+    if not has_sys_nice() or "[never]" in THP.read_text():
+        pytest.skip("collapse is refused for another reason here")
+    pr_set_child_subreaper = 36
+    libc = ctypes.CDLL(None, use_errno=True)
+    done = subprocess.run(
+        [launcher, "--superpage=collapse", "echo", "ran"],
+        capture_output=True, text=True, timeout=60, preexec_fn=lambda: libc.prctl(pr_set_child_subreaper, 1, 0, 0, 0),
+    )  # fmt: skip
+    assert done.stdout == "ran\n"
+    assert "child subreaper" in done.stderr
+
+
+@both
+def test_secure_mode_keeps_the_users_variables(who: str, launcher: Path, tmp_path: Path) -> None:
+    """With file capabilities ld.so hides LD_LIBRARY_PATH and others from the launcher; the program is to see them."""
+    copy = tmp_path / "okosu-run"
+    copy.write_bytes(launcher.read_bytes())
+    copy.chmod(0o755)
+    done = subprocess.run(["setcap", "cap_sys_nice+ep", copy], capture_output=True)
+    if done.returncode:
+        assert os.geteuid() != 0
+        return
+    for folder in [tmp_path, *tmp_path.parents][:-2]:
+        folder.chmod(0o755)
+    mine = PATH | {"LD_LIBRARY_PATH": "/nowhere", "GLIBC_TUNABLES": "glibc.malloc.check=0", "TMPDIR": "/t", "EMPTY": ""}
+    seen = subprocess.run(
+        [copy, "--env=MORE=1", "env"], capture_output=True, text=True, env=mine,
+        user=NOBODY, group=NOBODY, extra_groups=[], check=True,
+    )  # fmt: skip
+    assert dict(line.split("=", 1) for line in seen.stdout.splitlines()) == mine | {"MORE": "1"}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""superpage and retain as okosu-run applies them: refusals on model machines, effects on real processes."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+PATH = {"PATH": "/usr/bin:/bin"}
+
+# Allocates and frees blocks above glibc's highest mmap threshold (32 MiB) and prints how many page faults that took.
+CHURN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+int main(void)
+{
+    struct rusage usage;
+    for (int i = 0; i < 20; i++) {
+        size_t size = (size_t)(34 + i * 7 % 29) << 20;
+        char *block = malloc(size);
+        memset(block, i, size);
+        __asm__ volatile("" : : "r"(block) : "memory");
+        free(block);
+    }
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld\n", usage.ru_minflt);
+}
+"""
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Return the root of a machine on which every tier can be applied."""
+    write(tmp_path / "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never")
+    write(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "16")
+    write(tmp_path / "proc/self/status", "Cpus_allowed_list:\t0\nTHP_enabled:\t1")
+    write(tmp_path / "proc/sys/kernel/osrelease", "6.12.1-test")
+    return tmp_path
+
+
+def plan(launcher: Path, root: Path, *words: str | Path) -> dict[str, Any]:
+    library = root / "libokosu-preload.so"
+    library.touch()
+    env = PATH | {"OKOSU_ROOT": str(root), "OKOSU_PRELOAD_LIB": str(library)}
+    words = words if "--" in words else (*words, "--", "true")
+    done = subprocess.run(
+        [launcher, "--dry-run", "--json", *words], capture_output=True, text=True, env=env, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    loaded: dict[str, Any] = json.loads(done.stdout)
+    return loaded
+
+
+def refusal(launcher: Path, root: Path, *words: str | Path) -> str:
+    """Return why the only lever is not applied, after checking that the plan is as if it had not been asked for."""
+    planned = plan(launcher, root, *words)
+    assert (planned["env"], planned["preload"], planned["helper"]) == ({}, False, False)
+    (lever,) = planned["levers"]
+    assert not lever["applied"]
+    assert lever["fix"]
+    return str(lever["why"])
+
+
+def test_glibc_tier(launcher: Path, machine: Path) -> None:
+    assert plan(launcher, machine, "--superpage=glibc")["env"] == {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+
+
+def test_thp_tier(launcher: Path, machine: Path) -> None:
+    env = plan(launcher, machine, "--superpage=thp")["env"]
+    assert (env["OKOSU_SUPERPAGE"], env["GLIBC_TUNABLES"]) == ("thp", "glibc.malloc.hugetlb=1")
+    assert env["LD_PRELOAD"] == str(machine / "libokosu-preload.so")
+
+
+def test_hugetlb_tier(launcher: Path, machine: Path) -> None:
+    env = plan(launcher, machine, "--superpage=hugetlb", "--no-fork")["env"]
+    assert env["OKOSU_SUPERPAGE"] == "hugetlb"
+    assert "forks may be killed" in refusal(launcher, machine, "--superpage=hugetlb")
+    free = machine / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
+    write(free, "0")
+    assert "has none free" in refusal(launcher, machine, "--superpage=hugetlb", "--no-fork")
+    free.unlink()
+    assert "no pool" in refusal(launcher, machine, "--superpage=hugetlb", "--no-fork")
+
+
+@pytest.mark.parametrize("tier", ["glibc", "thp", "collapse"])
+def test_machines_without_thp(launcher: Path, machine: Path, tier: str) -> None:
+    enabled = machine / "sys/kernel/mm/transparent_hugepage/enabled"
+    write(machine / "proc/self/status", "THP_enabled:\t0")
+    assert "PR_SET_THP_DISABLE" in refusal(launcher, machine, f"--superpage={tier}")
+    write(enabled, "always madvise [never]")
+    assert "switched off" in refusal(launcher, machine, f"--superpage={tier}")
+    enabled.unlink()
+    assert "no transparent huge pages" in refusal(launcher, machine, f"--superpage={tier}")
+
+
+def test_thp_disabled_by_what_started_it(launcher: Path) -> None:
+    if "[never]" in THP.read_text():
+        pytest.skip("THP is off on this machine, which is told before anything inherited")
+    pr_set_thp_disable = 41
+    libc = ctypes.CDLL(None, use_errno=True)
+    done = subprocess.run(
+        [launcher, "--superpage=glibc", "echo", "ran"],
+        capture_output=True, text=True, timeout=60, preexec_fn=lambda: libc.prctl(pr_set_thp_disable, 1, 0, 0, 0),
+    )  # fmt: skip
+    assert done.stdout == "ran\n"
+    assert "inherited PR_SET_THP_DISABLE" in done.stderr
+
+
+def test_static_programs(launcher: Path, machine: Path, compiled: Callable[..., Path]) -> None:
+    static = compiled(CHURN, "-static")
+    assert plan(launcher, machine, "--superpage=glibc", "--", static)["levers"][0]["applied"]
+    assert plan(launcher, machine, "--retain", "--", static)["levers"][0]["applied"]
+    assert "linked statically" in refusal(launcher, machine, "--superpage=thp", "--", static)
+    pinned = plan(launcher, machine, "--pin=list:0", "--", static)
+    assert (pinned["affinity"], pinned["preload"]) == ("0", False)
+    assert set(pinned["env"]) == {"OMP_PLACES", "OMP_PROC_BIND"}
+    assert "linked statically" in pinned["notes"][0]["why"]
+
+
+def test_collapse_on_an_old_kernel(launcher: Path, machine: Path) -> None:
+    write(machine / "proc/sys/kernel/osrelease", "6.0.9")
+    assert refusal(launcher, machine, "--superpage=collapse") == "MADV_COLLAPSE came with Linux 6.1; this is 6.0.9"
+
+
+def faults(launcher: Path, program: Path, *words: str) -> int:
+    env = {name: value for name, value in os.environ.items() if name != "GLIBC_TUNABLES"}
+    done = subprocess.run([launcher, *words, "--", program], capture_output=True, text=True, timeout=60, env=env)
+    assert done.stderr == ""
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("flags", [(), ("-static",)])
+def test_retain_stops_the_faults(launcher: Path, compiled: Callable[..., Path], flags: tuple[str, ...]) -> None:
+    program = compiled(CHURN, *flags)
+    # What is left is the first touch of the largest block; without retain most blocks are touched anew.
+    assert faults(launcher, program, "--retain") * 3 < faults(launcher, program)
+
+
+def test_glibc_tier_takes_huge_pages(launcher: Path, compiled: Callable[..., Path]) -> None:
+    if "[madvise]" not in THP.read_text():
+        pytest.skip("glibc leaves THP alone unless it is set to madvise")
+    program = compiled(CHURN, "-static")
+    assert faults(launcher, program, "--superpage=glibc") * 3 < faults(launcher, program)

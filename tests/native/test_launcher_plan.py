@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What okosu-run plans: --dry-run, the environment it composes, and what it says of mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BASE = {"PATH": "/usr/bin:/bin"}
+
+
+def run(launcher: Path, *words: str | Path, env: Mapping[str, str] = BASE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([launcher, *words], capture_output=True, text=True, env=env, timeout=60)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """Return a stand-in for the preload library: a plan names it, nothing loads it."""
+    path = tmp_path / "libokosu-preload.so"
+    path.touch()
+    return path.resolve()
+
+
+def plan(launcher: Path, *words: str, env: Mapping[str, str] = BASE) -> dict[str, Any]:
+    done = run(launcher, "--dry-run", "--json", *words, "--", "true", env=env)
+    assert done.returncode == 0, done.stderr
+    loaded: dict[str, Any] = json.loads(done.stdout)
+    return loaded
+
+
+def with_library(library: Path, **more: str) -> dict[str, str]:
+    return BASE | {"OKOSU_PRELOAD_LIB": str(library)} | more
+
+
+def test_describe(launcher: Path) -> None:
+    levers = json.loads(run(launcher, "--describe").stdout)["levers"]
+    assert [lever["name"] for lever in levers] == ["pin", "numa", "superpage", "retain"]
+    for lever in levers:
+        assert set(lever) == {"name", "doc", "default", "values"}
+        assert all(set(value) == {"value", "doc"} and value["doc"] for value in lever["values"])
+        assert lever["default"] in [value["value"] for value in lever["values"]]
+    values = {lever["name"]: [value["value"] for value in lever["values"]] for lever in levers}
+    assert values["pin"] == ["compact", "scatter", "one-per-core", "list:CPUS"]
+    assert values["numa"] == ["bind:NODES", "interleave", "interleave:NODES", "local", "preferred:NODE"]
+    assert values["superpage"] == ["glibc", "thp", "hugetlb", "collapse"]
+    assert values["retain"] == ["on"]
+
+
+def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    words = ["--retain", "--numa=local", "--env=A=it's", "--delay=0.5"]
+    done = run(launcher, "--dry-run", *words, "--", "touch", witness, "a b")
+    assert done.returncode == 0
+    assert not witness.exists()
+    lines = done.stdout.splitlines()
+    assert lines[1] == f"argv     touch {witness} 'a b'"
+    assert r"set      A='it'\''s'" in lines
+    assert any(line.startswith("set      GLIBC_TUNABLES=glibc.malloc.mmap_max=0:") for line in lines)
+    assert [line.split("(")[0] for line in lines if line.startswith("call")] == [
+        "call     set_mempolicy",
+        "call     clock_gettime",
+        "call     execve",
+    ]
+
+
+def test_the_plan_is_what_the_program_gets(launcher: Path) -> None:
+    words = ["--retain", "--env=ADDED=1", "--pad-env=3000"]
+    planned = plan(launcher, *words, env=BASE | {"OKOSU_PIN": "9"})
+    real = run(launcher, *words, "--", "env", "-0", env=BASE | {"OKOSU_PIN": "9"}).stdout
+    expected = BASE | {name: value for name, value in planned["env"].items() if value is not None}
+    assert dict(entry.split("=", 1) for entry in real.split("\0")[:-1]) == expected
+    assert planned["env_bytes"] == len(real) == 3000
+
+
+def test_bytes_that_are_no_text(launcher: Path) -> None:
+    command = [bytes(launcher), b"--dry-run", b"--json", b'--env=A=\xff\xc3\xa9\xed\xa0\x80"\\\n', b"true", b"\xe2\x82"]
+    done = subprocess.run(command, capture_output=True, env=BASE)
+    loaded = json.loads(done.stdout.decode("utf-8"))
+    assert os.fsencode(loaded["env"]["A"]) == b'\xff\xc3\xa9\xed\xa0\x80"\\\n'
+    assert os.fsencode(loaded["argv"][1]) == b"\xe2\x82"
+
+
+def test_placebo_has_the_library_and_no_hook(launcher: Path, library: Path) -> None:
+    assert plan(launcher, "--placebo", env=with_library(library))["env"] == {"LD_PRELOAD": str(library)}
+    with_proof = plan(launcher, "--placebo", "--proof=/p", env=with_library(library))["env"]
+    assert with_proof == {"LD_PRELOAD": str(library), "OKOSU_PROOF": "/p"}
+
+
+def test_ld_preload_is_appended_to(launcher: Path, library: Path) -> None:
+    theirs = with_library(library, LD_PRELOAD="/a.so /b.so")
+    assert plan(launcher, "--placebo", env=theirs)["env"]["LD_PRELOAD"] == f"/a.so /b.so:{library}"
+    again = with_library(library, LD_PRELOAD=f"/a.so:{library}:/b.so")
+    assert plan(launcher, "--placebo", env=again)["env"] == {}
+    prefix = with_library(library, LD_PRELOAD=f"{library}.1")
+    assert plan(launcher, "--placebo", env=prefix)["env"]["LD_PRELOAD"] == f"{library}.1:{library}"
+
+
+@pytest.mark.parametrize("folder", ["with space", "with:colon"])
+def test_a_path_that_ld_preload_cannot_hold(launcher: Path, tmp_path: Path, folder: str) -> None:
+    library = tmp_path / folder / "libokosu-preload.so"
+    library.parent.mkdir()
+    library.touch()
+    done = run(launcher, "--placebo", "--strict", "true", env=with_library(library))
+    assert done.returncode == 125
+    assert "has a space or colon" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "bin/",
+        "preload/",
+        "lib/okosu/",
+        "lib64/okosu/",
+        "lib/x86_64-linux-gnu/okosu/",
+        "lib/python3.11/site-packages/okosu/_native/",
+        "lib/python3/dist-packages/okosu/_native/",
+    ],
+)
+def test_where_the_library_is_looked_for(launcher: Path, tmp_path: Path, place: str) -> None:
+    # Characters that mean something to glob are nothing but characters in the name of a folder.
+    prefix = tmp_path.resolve() / "odd[x]*"
+    library = prefix / place / "libokosu-preload.so"
+    copy = prefix / "bin/okosu-run"
+    for path in (library, copy):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(launcher.read_bytes())
+    copy.chmod(0o755)
+    assert "LD_PRELOAD" not in plan(copy, "--placebo")["env"]
+    library.touch()
+    assert plan(copy, "--placebo")["env"]["LD_PRELOAD"] == str(library)
+
+
+def test_library_that_is_missing(launcher: Path, tmp_path: Path) -> None:
+    missing = BASE | {"OKOSU_PRELOAD_LIB": str(tmp_path / "none.so")}
+    done = run(launcher, "--superpage=thp", "echo", "ran", env=missing)
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert done.stderr.startswith("okosu: superpage=thp not applied: ")
+    assert run(launcher, "--superpage=thp", "--strict", "echo", "ran", env=missing).returncode == 125
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "OURS"),
+        ("glibc.malloc.check=3", "glibc.malloc.check=3:OURS"),
+        # The same value as ours needs no saying twice.
+        ("glibc.malloc.mmap_max=0", "glibc.malloc.mmap_max=0:TRIM"),
+        ("glibc.malloc.mmap_max=9:x=y", "glibc.malloc.mmap_max=9:x=y:TRIM"),
+        ("glibc.malloc.mmap_max_=1", "glibc.malloc.mmap_max_=1:OURS"),
+    ],
+)
+def test_tunables_are_composed(launcher: Path, before: str, after: str) -> None:
+    trim = "glibc.malloc.trim_threshold=4611686018427387904"
+    expected = after.replace("OURS", "glibc.malloc.mmap_max=0:TRIM").replace("TRIM", trim)
+    done = run(launcher, "--retain", "sh", "-c", "echo $GLIBC_TUNABLES", env=BASE | {"GLIBC_TUNABLES": before})
+    assert done.stdout == expected + "\n"
+    assert ("glibc.malloc.mmap_max stays at 9" in done.stderr) == ("mmap_max=9" in before)
+
+
+def test_levers_share_the_tunables(launcher: Path, library: Path) -> None:
+    env = plan(launcher, "--retain", "--superpage=glibc", env=with_library(library))["env"]
+    names = [piece.split("=")[0].rsplit(".", 1)[1] for piece in env.pop("GLIBC_TUNABLES").split(":")]
+    assert sorted(names) == ["hugetlb", "mmap_max", "trim_threshold"]
+    # Neither needs the preload library, so retain has nothing to say to it.
+    assert env == {}
+
+
+def test_retain_speaks_to_a_library_that_is_loaded_anyway(launcher: Path, library: Path) -> None:
+    env = plan(launcher, "--retain", "--superpage=thp", env=with_library(library))["env"]
+    assert (env["OKOSU_RETAIN"], env["OKOSU_SUPERPAGE"]) == ("1", "thp")
+    assert env["OKOSU_ROOT_PID"].isdigit()
+
+
+def test_children(launcher: Path, library: Path) -> None:
+    env = with_library(library)
+    assert "OKOSU_CHILDREN" not in plan(launcher, "--superpage=thp", env=env)["env"]
+    assert plan(launcher, "--superpage=thp", "--children=1", env=env)["env"]["OKOSU_CHILDREN"] == "1"
+    cleaned = plan(launcher, "--retain", "--children=0", env=env)["env"]
+    assert (cleaned["OKOSU_CHILDREN"], cleaned["LD_PRELOAD"]) == ("0", str(library))
+    # The library is told what to take out of GLIBC_TUNABLES again, and only what was not the user's.
+    assert cleaned["OKOSU_TUNABLES"] == cleaned["GLIBC_TUNABLES"]
+    theirs = env | {"OKOSU_CHILDREN": "0", "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0"}
+    composed = plan(launcher, "--retain", env=theirs)["env"]
+    assert composed["GLIBC_TUNABLES"] == f"glibc.malloc.mmap_max=0:{composed['OKOSU_TUNABLES']}"
+    # With no lever there is nothing to keep from the children.
+    assert plan(launcher, "--children=0", env=env)["env"] == {}
+
+
+def test_what_an_outer_launcher_said_is_not_passed_on(launcher: Path, library: Path) -> None:
+    said = {f"OKOSU_{name}": "1" for name in ("SUPERPAGE", "RETAIN", "PIN", "ROOT_PID", "PROOF", "PAD")}
+    kept = {"OKOSU_BUDGET": "5", "OKOSU_DENSITY": "50"}
+    assert plan(launcher, env=with_library(library, **said, **kept))["env"] == dict.fromkeys(said)
+    # What the user asks for in so many words is passed on.
+    assert plan(launcher, "--env=OKOSU_PIN=0", env=with_library(library, **said))["env"]["OKOSU_PIN"] == "0"
+
+
+def test_proof_is_made_absolute(launcher: Path, library: Path, tmp_path: Path) -> None:
+    words = [str(launcher), "--dry-run", "--json", "--placebo", "--proof=here/p", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, env=with_library(library), cwd=tmp_path)
+    assert json.loads(done.stdout)["env"]["OKOSU_PROOF"] == f"{tmp_path.resolve()}/here/p"
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["--supperpage=thp"], "did you mean --superpage?"),
+        (["--pinn"], "did you mean --pin?"),
+        (["--dryrun"], "did you mean --dry-run?"),
+        (["--superpage=tph"], "did you mean --superpage=thp?"),
+        (["--pin=scater"], "did you mean --pin=scatter?"),
+        (["--skip=retian"], "did you mean --skip=retain?"),
+        (["--something-else-entirely"], "see okosu-run --help"),
+        (["-x"], "see okosu-run --help"),
+        (["--env=NOVALUE"], "--env=NAME=VALUE"),
+        (["--env==x"], "--env=NAME=VALUE"),
+        (["--children=2"], "--children=0|1"),
+        (["--delay=-1"], "--delay=SECONDS"),
+        (["--delay=nan"], "--delay=SECONDS"),
+        (["--pad-env=-1"], "--pad-env=BYTES"),
+        (["--pad-env=99999999999999999999999"], "--pad-env=BYTES"),
+        (["--proof="], "--proof=FILE"),
+        (["--proof"], "--proof=FILE"),
+        (["--strict=1"], "--strict"),
+        (["--json"], "--dry-run --json"),
+        (["--pin=list:"], "see okosu-run --help"),
+        (["--pin=list:3-1"], "see okosu-run --help"),
+        (["--pin=list:0,0"], "see okosu-run --help"),
+        (["--pin=list:0-8192"], "see okosu-run --help"),
+        (["--numa=bind:x"], "see okosu-run --help"),
+        (["--numa=preferred:0-1"], "--numa=bind:NODES takes several"),
+    ],
+)
+def test_mistakes_are_told_with_a_fix(launcher: Path, words: list[str], fix: str) -> None:
+    done = run(launcher, *words, "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith("okosu: ")
+    assert done.stderr.splitlines()[-1] == f"  fix: {fix}"
+
+
+def test_no_program(launcher: Path) -> None:
+    assert run(launcher).returncode == 125
+    assert run(launcher, "--retain", "--").returncode == 125
+
+
+def test_skip_wins_wherever_it_stands(launcher: Path) -> None:
+    assert plan(launcher, "--retain", "--skip=retain")["levers"] == []
+    assert plan(launcher, "--skip=retain", "--retain")["levers"] == []
+
+
+def test_options_end_at_the_program(launcher: Path) -> None:
+    assert run(launcher, "echo", "--retain", "--").stdout == "--retain --\n"
+    assert run(launcher, "--", "printf", "%s,", "--help", "--").stdout == "--help,--,"
+
+
+def test_verbose_tells_the_library_and_the_user(launcher: Path, library: Path) -> None:
+    done = run(launcher, "--verbose", "--dry-run", "--json", "--superpage=thp", "true", env=with_library(library))
+    assert json.loads(done.stdout)["env"]["OKOSU_VERBOSE"] == "1"
+    assert done.stderr == "okosu: superpage=thp applied\n"

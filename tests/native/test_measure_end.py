@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu-measure: nothing of the tree outlives it, however it ends. And okosu-warm."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from measure_tool import PATIENCE, Tools, all_gone, build_tools, parse, pids_in
+
+from okosu import native
+
+MODES = [[], ["--threads"], ["--proof=sample"], ["--proof=none"]]
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[Tools]:
+    with build_tools() as built:
+        yield built
+
+
+@pytest.mark.parametrize("options", MODES, ids=" ".join)
+def test_timeout_kills_a_deaf_tree(tools: Tools, tmp_path: Path, options: list[str]) -> None:
+    # The four start within milliseconds, but not on a machine under load.
+    pids: list[int] = []
+    for seconds in (0.3, 2, 8):
+        path = tmp_path / str(seconds)
+        run = tools.subject_run("stubborn", 4, path, options=[*options, f"--timeout={seconds}"])
+        assert (run.timed_out, run.status, run.signal) == (True, None, signal.SIGKILL)
+        assert run.wall_ns >= seconds * 1e9
+        pids = [int(line) for line in path.read_text().split()]
+        if len(pids) == 4:
+            break
+    assert len(pids) == 4
+    assert all_gone(pids)
+    assert run.left == 3
+
+
+def test_timeout_that_is_not_reached_changes_nothing(tools: Tools) -> None:
+    run = tools.subject_run("end", 4, options=["--timeout=1e6"])
+    assert (run.timed_out, run.status) == (False, 4)
+
+
+@pytest.mark.parametrize("options", MODES, ids=" ".join)
+def test_timeout_of_a_stopped_program(tools: Tools, options: list[str]) -> None:
+    run = tools.run("sh", "-c", "kill -STOP $$", options=[*options, "--timeout=0.2"])
+    assert (run.timed_out, run.signal) == (True, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("options", MODES, ids=" ".join)
+def test_daemons_are_killed_and_counted(tools: Tools, tmp_path: Path, options: list[str]) -> None:
+    run = tools.subject_run("leaves-daemons", 3, tmp_path / "pids", options=options)
+    pids = pids_in(tmp_path / "pids", 3)
+    assert all_gone(pids)
+    assert (run.status, run.left, run.timed_out) == (0, 3, False)
+    if run.traced:
+        # root, three that went between, three daemons
+        assert (run.processes, run.forks) == (7, 6)
+
+
+@pytest.mark.parametrize("options", MODES, ids=" ".join)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interruption_ends_the_tree(tools: Tools, tmp_path: Path, number: int, options: list[str]) -> None:
+    command = tools.command(tools.subject, "stubborn", 3, tmp_path / "pids", options=options)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as measurer:
+        pids = pids_in(tmp_path / "pids", 3)
+        measurer.send_signal(number)
+        out, err = measurer.communicate(timeout=PATIENCE)
+    assert (measurer.returncode, out, err) == (128 + number, b"", b"")
+    # Reaped, not merely killed: nothing is left to wait for once okosu-measure has ended.
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_ignored_signals_stay_ignored(tools: Tools, tmp_path: Path) -> None:
+    script = 'trap "" INT HUP; exec "$@"'
+    command = ["sh", "-c", script, "sh", *tools.command("sh", "-c", f"echo $$ > {tmp_path}/pids; sleep 0.3")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as measurer:
+        pids_in(tmp_path / "pids", 1)
+        measurer.send_signal(signal.SIGINT)
+        measurer.send_signal(signal.SIGHUP)
+        out, _ = measurer.communicate(timeout=PATIENCE)
+    assert measurer.returncode == 0
+    assert parse(out).status == 0
+
+
+@pytest.mark.parametrize("options", MODES[:3], ids=" ".join)
+def test_killed_measurer_takes_its_tree_along(tools: Tools, tmp_path: Path, options: list[str]) -> None:
+    command = tools.command(tools.subject, "stubborn", 4, tmp_path / "pids", options=options)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as measurer:
+        pids = pids_in(tmp_path / "pids", 4)
+        measurer.kill()
+        measurer.wait(PATIENCE)
+        assert all_gone(pids)
+
+
+def test_killed_measurer_takes_an_untraced_program_along(tools: Tools, tmp_path: Path) -> None:
+    command = tools.command(tools.subject, "stubborn", 1, tmp_path / "pids", options=["--proof=none"])
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as measurer:
+        pids = pids_in(tmp_path / "pids", 1)
+        measurer.kill()
+        measurer.wait(PATIENCE)
+        assert all_gone(pids)
+
+
+def warm(*arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    def lower() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    return subprocess.run(
+        [native.find("okosu-warm"), *arguments], capture_output=True, text=True, check=False, preexec_fn=lower
+    )
+
+
+def test_warm_touches_what_it_is_told_to() -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = warm(str(96 << 20))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert after >= max(before, 96 << 10)
+
+
+def test_warm_says_when_it_touches_less() -> None:
+    done = warm(str(1 << 40), limit=64 << 20)
+    assert (done.returncode, done.stdout) == (0, "")
+    what, why, fix = done.stderr.splitlines()
+    assert what.startswith("okosu: warmed ")
+    assert what.endswith(f" of {1 << 20} MiB")
+    assert why == "  why: Cannot allocate memory"
+    assert fix.startswith("  fix: ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["-1"], ["1G"], ["x"], ["1", "2"], ["99999999999999999999999"]])
+def test_warm_refuses_what_is_no_size(arguments: list[str]) -> None:
+    done = warm(*arguments)
+    assert (done.returncode, done.stdout) == (125, "")
+    assert [line[:7] for line in done.stderr.splitlines()] == ["okosu: ", "  why: ", "  fix: "]

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu try on real processes: what it must survive, refuse, and say. Nothing here depends on an absolute time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FEW = ["--levers", "none", "--arm", "same=OKOSU_TEST=1", "--max-rounds", "8", "--budget", "60s", "--seed", "1"]
+
+
+def okosu(*argv: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "okosu", *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+        cwd=cwd,
+        env={**os.environ, **env},
+    )
+
+
+def tried(tmp_path: Path, *argv: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Run okosu try with its records in tmp_path; return what it printed and the envelope."""
+    path = tmp_path / "trial.json"
+    done = okosu("try", "--json", str(path), *argv)
+    return done, json.loads(path.read_text()) if path.exists() else {}
+
+
+def verdicts(envelope: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {v["arm"]: v for v in envelope["verdicts"]}
+
+
+def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
+    script = 'i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done'
+    done, envelope = tried(
+        tmp_path, "--levers", "none", "--arm", "more=TURNS=12000", "--arm", "less=TURNS=200", "--max-rounds", "12",
+        "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = verdicts(envelope)
+    assert found["more"]["verdict"] == "SLOWER"
+    assert found["less"]["verdict"] in ("FASTER", "NOT CONFIRMED", "UNRESOLVED")
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 80
+    assert envelope["schema"] == "okosu.try/1"
+    assert envelope["finished"]
+
+
+def test_expectations_that_are_not_met_exit_3(tmp_path: Path) -> None:
+    done, _ = tried(tmp_path, *FEW, "--expect", "same=slower", "--", "/bin/true")
+    assert done.returncode == 3
+    assert "expected same to be SLOWER" in done.stderr
+
+
+def test_output_that_changes_is_refused_unless_any_will_do(tmp_path: Path) -> None:
+    done, _ = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", "echo $$")
+    assert done.returncode == 1
+    assert "--check true" in done.stderr
+    done, envelope = tried(tmp_path, *FEW, "--check", "true", "--", "/bin/sh", "-c", "echo $$")
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["same"]["rounds"] == 8
+
+
+def test_a_check_reads_the_output_and_can_fail_an_arm(tmp_path: Path) -> None:
+    done, envelope = tried(
+        tmp_path, *FEW, "--arm", "bad=WORD=wrong", "--check", "grep -q right", "--",
+        "/bin/sh", "-c", "echo ${WORD:-right} $$",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["bad"]["verdict"] == "WRONG OUTPUT"
+    assert "--check exited with 1" in verdicts(envelope)["bad"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"), [("exit 3", "exit status 3"), ("kill -SEGV $$", "SIGSEGV"), ("kill -KILL $$", "SIGKILL")]
+)
+def test_programs_that_fail_the_same_way_each_time_are_tried(tmp_path: Path, script: str, said: str) -> None:
+    done, envelope = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stderr
+    assert verdicts(envelope)["same"]["rounds"] == 8
+
+
+def test_an_arm_that_crashes_is_wrong_output(tmp_path: Path) -> None:
+    done, envelope = tried(tmp_path, *FEW, "--arm", "crash=DIE=1", "--", "/bin/sh", "-c", '[ "$DIE" ] && kill -SEGV $$; true')
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["crash"]["verdict"] == "WRONG OUTPUT"
+    assert "SIGSEGV" in verdicts(envelope)["crash"]["why"]
+
+
+def test_a_program_that_hangs_is_ended_by_the_timeout(tmp_path: Path) -> None:
+    done, _ = tried(tmp_path, *FEW, "--timeout", "1s", "--", "/bin/sh", "-c", "trap '' TERM; sleep 100; :")
+    assert done.returncode == 1
+    assert "did not end within" in done.stderr
+    assert "fix:" in done.stderr
+
+
+def test_standard_input_children_and_threads(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("3\n")
+    script = "import sys, threading, os; n = int(sys.stdin.readline()); os.system('true')\n" \
+        "ts = [threading.Thread(target=lambda: None) for _ in range(n)]\n" \
+        "[t.start() for t in ts]; [t.join() for t in ts]; print(n)"  # fmt: skip
+    done, envelope = tried(tmp_path, *FEW, "--stdin", str(tmp_path / "in"), "--", sys.executable, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["same"]["rounds"] == 8
+
+
+def test_prepare_and_conclude_run_around_every_run(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    done, envelope = tried(
+        tmp_path, *FEW, "--prepare", f"echo p >> {log}", "--conclude", f"echo c >> {log}", "--", "/bin/true"
+    )
+    assert done.returncode == 0, done.stderr
+    runs = sum(len(r["samples"]) for r in envelope["records"] if r["metric"] == "wall")
+    assert log.read_text() == "p\nc\n" * runs
+
+
+def test_a_prepare_that_fails_is_said_with_what_it_printed(tmp_path: Path) -> None:
+    done, _ = tried(tmp_path, *FEW, "--prepare", "echo cannot >&2; exit 4", "--", "/bin/true")
+    assert done.returncode == 1
+    assert "exited with 4" in done.stderr
+    assert "cannot" in done.stderr
+
+
+def test_a_metric_of_the_programs_own(tmp_path: Path) -> None:
+    argv = [
+        "--levers", "none", "--arm", "double=RATE=20", "--max-rounds", "8", "--metric", r"regex:rate=(\d+)",
+        "--better", "higher", "--budget", "60s", "--", "/bin/sh", "-c", "echo rate=${RATE:-10} >&2",
+    ]  # fmt: skip
+    done, envelope = tried(tmp_path, *argv)
+    assert done.returncode == 0, done.stderr
+    found = verdicts(envelope)["double"]
+    assert (found["verdict"], found["ratio"]) == ("FASTER", pytest.approx(0.5))
+
+
+def test_a_budget_too_small_names_one_that_would_do(tmp_path: Path) -> None:
+    done, envelope = tried(tmp_path, "--levers", "none", "--arm", "a=A=1", "--budget", "2s", "--", "/bin/sleep", "0.3")
+    assert done.returncode == 2
+    assert "--budget" in done.stderr
+    assert envelope["records"], "the pilot's runs are kept"
+
+
+def test_ctrl_c_keeps_what_was_measured_and_names_the_way_on(tmp_path: Path) -> None:
+    path = tmp_path / "trial.json"
+    argv = ["--levers", "none", "--arm", "a=A=1", "--max-rounds", "60", "--json", str(path), "--seed", "3"]
+    trial = subprocess.Popen(
+        [sys.executable, "-m", "okosu", "try", *argv, "--", "/bin/sleep", "0.02"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    while not (path.exists() and len(json.loads(path.read_text()).get("records", [])) > 20):
+        time.sleep(0.05)
+        assert trial.poll() is None
+    os.killpg(trial.pid, signal.SIGINT)
+    _, said = trial.communicate(timeout=30)
+    assert trial.returncode == 130
+    assert f"--resume {path}" in said
+    kept = json.loads(path.read_text())
+    assert not kept["finished"]
+    done = okosu("try", "--resume", str(path))
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(path.read_text())
+    assert whole["finished"]
+    before = {(r["stage"], r["lever"] or r["variant"], r["metric"]): r for r in kept["records"]}
+    for record in whole["records"]:
+        old = before.get((record["stage"], record["lever"] or record["variant"], record["metric"]))
+        if old and record["stage"] == "screening":
+            complete = min(len(old["samples"]), len(record["samples"])) - 1
+            assert record["samples"][:complete] == old["samples"][:complete]
+
+
+def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: Path) -> None:
+    done, _ = tried(tmp_path, *FEW, "--", "/bin/true")
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / "trial.json"
+    text = path.read_text()
+    path.write_text(text[: len(text) // 2])
+    cut = okosu("try", "--resume", str(path))
+    assert (cut.returncode, "fix:" in cut.stderr) == (1, True)
+    path.write_text(text.replace("okosu.try/1", "okosu.try/9", 1))
+    newer = okosu("try", "--resume", str(path))
+    assert newer.returncode == 1
+    assert "okosu.try/9" in newer.stderr
+
+
+def test_a_recommendation_is_applied_by_run_and_can_be_revalidated(tmp_path: Path) -> None:
+    done, envelope = tried(
+        tmp_path, "--levers", "none", "--arm", "quick=N=1", "--max-rounds", "10", "--", "/bin/sh", "-c",
+        "i=0; while [ $i -lt ${N:-20000} ]; do i=$((i+1)); done",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["quick"]["headline"], done.stdout
+    assert done.stdout.splitlines()[-1].startswith("okosu run --env=N=1 -- /bin/sh")
+    path = tmp_path / "trial.json"
+    run = okosu("run", "--from", str(path), "--", "/bin/sh", "-c", "echo N=$N")
+    assert (run.returncode, run.stdout) == (0, "N=1\n")
+    envelope["machine"]["kernel"] = "1.0"
+    path.write_text(json.dumps(envelope))
+    warned = okosu("run", "--from", str(path), "--", "/bin/true")
+    assert warned.returncode == 0
+    assert "measured with kernel 1.0" in warned.stderr
+    again = okosu("try", "--revalidate", str(path), "--json", str(tmp_path / "again.json"))
+    assert again.returncode == 0, again.stderr
+    (fresh,) = json.loads((tmp_path / "again.json").read_text())["verdicts"]
+    assert (fresh["arm"], fresh["verdict"], fresh["confirmed"]) == ("quick", "FASTER", True)
+
+
+def test_json_on_stdout_is_the_whole_envelope(tmp_path: Path) -> None:
+    done = okosu("try", *FEW, "--json", "-", "--", "/bin/true", XDG_STATE_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert {v["arm"] for v in json.loads(done.stdout)["verdicts"]} == {"placebo", "same"}
+    assert "verdict" in done.stderr
+
+
+def test_the_default_place_of_records_is_the_state_folder(tmp_path: Path) -> None:
+    done = okosu("try", *FEW, "--", "/bin/true", XDG_STATE_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "okosu").glob("*.json")
+    assert str(path) in done.stderr
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    mark = f"okosu-test-{os.getpid()}"
+    script = f"(sleep 300; : {mark}) & echo started"
+    done, envelope = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert verdicts(envelope)["same"]["rounds"] == 8
+    listed = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=False).stdout
+    if listed:
+        assert mark not in listed.replace(str(done.args), "")
+    assert not list(Path(os.environ.get("TMPDIR", "/tmp")).glob("okosu-*/preload.jsonl"))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a file may legally hold, however little sense it makes, becomes a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from okosu.records.types import Envelope, Record, Tool, Verdict
+
+pytest.importorskip("matplotlib")
+from okosu.report import page
+
+names = st.sampled_from(["base", "placebo", "pin", "superpage", "own"])
+numbers = st.floats(-1, 1e6) | st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e300])
+words = st.text(max_size=3)
+anything = (
+    st.none()
+    | numbers
+    | st.integers()
+    | words
+    | st.lists(words, max_size=2)
+    | st.dictionaries(words, words, max_size=2)
+)
+plan_keys = [
+    "command",
+    "arms",
+    "k",
+    "alpha",
+    "min_effect",
+    "seed",
+    "budget_s",
+    "metric",
+    "options",
+    "user_arms",
+    "levers",
+]
+machine_keys = ["memory_kb", "state_before", "state_after", "state_rounds", "caches"]
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    count = draw(st.integers(0, 12))
+    name = draw(names)
+    return Record(
+        tool="t",
+        machine="m",
+        subject="s",
+        lever="" if name == "own" else name,
+        variant=name if name == "own" else "",
+        stage=draw(st.sampled_from(["pilot", "screening", "confirmation", "bench"])),
+        metric=draw(st.sampled_from(["wall", "cpu", "rss", "judged", "other"])),
+        unit=draw(st.sampled_from(["s", "MiB", "faults", ""])),
+        samples=draw(st.lists(numbers, min_size=count, max_size=count)),
+        rounds=draw(st.lists(st.integers(0, 400), min_size=count, max_size=count)),
+        predecessor=draw(st.lists(names, min_size=count, max_size=count)),
+    )
+
+
+verdicts = st.builds(
+    Verdict,
+    arm=names,
+    verdict=st.sampled_from(["FASTER", "SAME", "UNAVAILABLE", "SLOWER", "UNHEARD OF"]),
+    ratio=st.none() | numbers,
+    interval=st.none() | st.tuples(numbers, numbers),
+    headline=st.booleans(),
+    rounds=st.integers(0, 9),
+    rounds_needed=st.none() | st.integers(0, 99),
+    minutes_needed=st.none() | numbers,
+    stage=st.sampled_from(["screening", "confirmation"]),
+)
+envelopes = st.builds(
+    Envelope,
+    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]),
+    tool=st.builds(Tool, words, words, words),
+    machine=st.dictionaries(st.sampled_from(machine_keys), anything, max_size=3),
+    plan=st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6),
+    records=st.lists(records(), max_size=4),
+    verdicts=st.lists(verdicts, max_size=3),
+    finished=st.booleans(),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(envelope=envelopes)
+def test_any_envelope_becomes_a_page(envelope: Envelope) -> None:
+    text = page.render([(Path("any.json"), envelope, "")])
+    assert text.endswith("</html>")
+    for verdict in envelope.verdicts:
+        assert verdict.arm in text

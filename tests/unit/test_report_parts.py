@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts below the page: number formats, ticks, pairing, the interval over rounds, command lines, the command."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from okosu.cli import report
+from okosu.cli.main import dispatch
+from okosu.errors import OkosuError
+from okosu.records import files
+from okosu.report import axes, commands, formats, model, story
+
+DATA = Path(__file__).parents[1] / "data"
+sys.path.insert(0, str(DATA))
+import synthetic  # noqa: E402
+
+FIXTURE = DATA / "try-small.json"
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (3.14159, "s", "3.14 s"), (0.0123456, "s", "12.3 ms"), (4.2e-5, "s", "42.0 µs"), (0.0, "s", "0 s"),
+        (75.0, "s", "75.0 s"), (1200.0, "s", "20.0 min"), (4110.0, "MiB", "4.01 GiB"), (0.5, "MiB", "512 KiB"),
+        (1049112.0, "faults", "1 049 112"), (2.5, "GB/s", "2.50 GB/s"), (1234567.0, "", "1 234 567"), (7.0, "", "7.00"),
+    ],
+)  # fmt: skip
+def test_quantities(value: float, unit: str, text: str) -> None:
+    assert plain(formats.quantity(value, unit)) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "interval", "text", "bounds"),
+    [
+        (0.07004, (0.0642, 0.0764), "0.070", "0.064 – 0.076"),
+        (1.0003, (0.9991, 1.0013), "1.0003", "0.9991 – 1.0013"),
+        (0.658, (0.641, 0.674), "0.658", "0.641 – 0.674"),
+        (2.5, (0.5, 14.0), "2.50", "0.50 – 14.00"),
+        (0.5, None, "0.500", "–"),
+        (1.0, (1.0, 1.0), "1.000", "1.000 – 1.000"),
+        (None, None, "–", "–"),
+    ],
+)
+def test_ratios_have_the_digits_that_their_interval_allows(
+    ratio: float | None, interval: tuple[float, float] | None, text: str, bounds: str
+) -> None:
+    assert formats.ratio(ratio, interval) == text
+    assert plain(formats.bounds(interval)) == bounds
+
+
+@pytest.mark.parametrize(
+    ("ratio", "metric", "text"),
+    [
+        (0.658, "wall", "1.52× faster"), (0.07, "wall", "14.3× faster"), (0.996, "wall", "0.40 % faster"),
+        (1.06, "wall", "6.0 % slower"), (2.5, "wall", "2.50× slower"), (1.0, "wall", "no change"),
+        (0.658, "rss", "34 % less"), (3.0, "rss", "3.00× as much"), (0.5, "judged", "2.00× better"),
+    ],
+)  # fmt: skip
+def test_changes_in_words(ratio: float, metric: str, text: str) -> None:
+    assert plain(story.change(ratio, metric)) == text
+
+
+@settings(deadline=None)
+@given(st.floats(1e-12, 1e12), st.integers(1, 6))
+def test_significant_digits_stay_close(value: float, digits: int) -> None:
+    assert math.isclose(float(formats.significant(value, digits)), value, rel_tol=0.5 * 10 ** (1 - digits) * 1.001)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.integers(3, 40))
+def test_shortened_and_printable_text(text: str, most: int) -> None:
+    short = formats.shorten(text, most)
+    assert len(short) <= most
+    assert short == text or (text.startswith(short.split("…")[0]) and len(text) > most)
+    shown = formats.printable(text)
+    assert all(c.isprintable() or c.isspace() for c in shown)
+    assert formats.printable(shown) == shown
+
+
+@settings(deadline=None)
+@given(st.floats(1e-3, 1e3), st.floats(1.0005, 1e4), st.integers(3, 8))
+def test_ticks_of_ratios_are_few_inside_and_told_apart(low: float, spread: float, most: int) -> None:
+    high = low * spread
+    ticks = axes.ratio_ticks(low, high, most)
+    assert len(ticks) <= most + 1
+    assert all(low * 0.999999 <= tick <= high * 1.000001 for tick in ticks)
+    assert ticks == sorted(set(ticks))
+    texts = axes.tick_texts(ticks)
+    assert len(set(texts)) == len(ticks)
+    assert all(math.isclose(float(text), tick, rel_tol=1e-9) for text, tick in zip(texts, ticks, strict=True))
+    if low < 1 < high and spread > 4:
+        assert 1.0 in ticks
+
+
+@settings(deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e3), st.integers(2, 8))
+def test_linear_ticks_are_few_and_inside(low: float, share: float, most: int) -> None:
+    span = share * max(1.0, abs(low))
+    ticks = axes.linear_ticks(low, low + span, most)
+    assert len(ticks) <= most + 1
+    assert ticks
+    assert all(low - span * 1e-6 <= tick <= low + span * (1 + 1e-6) for tick in ticks)
+
+
+def test_rounds_pair_with_the_base_of_the_same_round_only() -> None:
+    envelope = synthetic.small()
+    base, retain = envelope.records
+    base.rounds, base.samples = [0, 64, 65, 128], [2.0, 4.0, 5.0, 8.0]
+    base.order, base.predecessor = [], []
+    retain.rounds, retain.samples = [65, 0, 192, 128], [2.5, 1.0, 9.0, 0.0]
+    retain.order, retain.predecessor = [], []
+    trial = model.load(envelope)
+    # 192 has no base, and 128 no logarithm; 65 is the third sub-round that was run.
+    assert trial.pairs("screening", "retain") == [model.Pair(1, 1.0, 2.0), model.Pair(3, 2.5, 5.0)]
+    assert math.isclose(trial.pairs("screening", "retain")[0].x, math.log(0.5))
+
+
+def test_the_running_interval_is_that_of_the_published_table() -> None:
+    # Ranks of the anytime 95 % interval for one arm; below 8 rounds there is none.
+    pairs = [model.Pair(n, math.exp(n), 1.0) for n in range(1, 31)]
+    found = {one.round: one for one in model.running(pairs, 1, 0.05)}
+    assert min(found) == 8
+    for n, rank in ((8, 1), (11, 1), (12, 2), (16, 3), (20, 4), (30, 7)):
+        assert math.isclose(math.log(found[n].low), rank)
+        assert math.isclose(math.log(found[n].high), n + 1 - rank)
+        assert math.isclose(math.log(found[n].ratio), (n + 1) / 2)
+
+
+def test_very_many_rounds_are_thinned_and_the_last_kept() -> None:
+    pairs = [model.Pair(n, 1.0 + n % 7, 1.0) for n in range(1, 1002)]
+    found = model.running(pairs, 1, 0.05)
+    assert len(found) < 200
+    assert found[-1].round == 1001
+
+
+def test_base_by_predecessor() -> None:
+    envelope = synthetic.small()
+    base = envelope.records[0] if envelope.records[0].lever == "base" else envelope.records[1]
+    base.samples, base.rounds, base.order = [1.0, 2.0, 3.0], [0, 64, 128], [0, 2, 4]
+    base.predecessor = ["", "retain", "base"]
+    assert model.load(envelope).by_predecessor() == {"base": [3.0], "retain": [2.0]}
+
+
+def test_commands_are_quoted_for_the_shell() -> None:
+    envelope = synthetic.win()
+    envelope.plan["command"] = ["./my app", "it's", "$HOME"]
+    envelope.plan["options"] = {
+        "seed": 3, "levers": {"superpage": "", "pin": "list:0,1"}, "user_arms": {"own": {"A": "x y", "B": "1"}},
+        "budget_s": 7200.0, "timeout_s": 90.5, "metric": "regex", "pattern": "rate=(.*)", "better": "higher",
+        "check": "grep -q ok", "children": False, "warm": False,
+    }  # fmt: skip
+    trial = model.load(envelope)
+    words = shlex.split(commands.again(trial))
+    assert words[:2] == ["okosu", "try"]
+    assert words[words.index("--") + 1 :] == ["./my app", "it's", "$HOME"]
+    for pair in (
+        ["--seed", "3"], ["--levers", "superpage,pin=list:0,1"], ["--budget", "2h"], ["--timeout", "90.5s"],
+        ["--metric", "regex:rate=(.*)"], ["--better", "higher"], ["--check", "grep -q ok"], ["--children", "0"],
+    ):  # fmt: skip
+        assert words[words.index(pair[0]) + 1] == pair[1]
+    own = words[words.index("--arm") + 1]
+    assert shlex.split(own.partition("=")[2]) == ["A=x y", "B=1"]
+    assert "--no-warm" in words
+    best = next(v for v in envelope.verdicts if v.headline)
+    assert shlex.split(commands.use(trial, best))[-4:] == ["--", "./my app", "it's", "$HOME"]
+    assert "--children=0" in commands.use(trial, best)
+
+
+def test_the_command_writes_beside_its_file_and_prints_the_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    source = tmp_path / "a trial.json"
+    source.write_bytes(FIXTURE.read_bytes())
+    assert dispatch(["report", str(source)]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'a trial.html'}\n"
+    first = (tmp_path / "a trial.html").read_text()
+    assert dispatch(["report", str(source), "-o", str(tmp_path / "b.html")]) == 0
+    assert (tmp_path / "b.html").read_text() == first
+
+
+def test_a_cut_file_is_refused_with_the_way_out_and_salvaged_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "cut.json"
+    data = FIXTURE.read_bytes()
+    path.write_bytes(data[: data.index(b'"verdicts"')])
+    with pytest.raises(OkosuError, match="damaged at byte") as caught:
+        dispatch(["report", str(path)])
+    fix = shlex.split(caught.value.fix)
+    assert fix[:2] == ["okosu", "report"]
+    assert dispatch(fix[1 : fix.index(str(path)) + 1]) == 0
+    made = Path(capsys.readouterr().out.strip()).read_text()
+    assert "Salvaged from a damaged file" in made
+    assert "unfinished: 2 rounds" in made
+
+
+def test_the_page_never_replaces_a_record_file(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "trial.html"
+    path.write_bytes(FIXTURE.read_bytes())
+    with pytest.raises(OkosuError, match="one of the record files"):
+        dispatch(["report", str(path)])
+    assert json.loads(path.read_text())["schema"] == "okosu.try/1"
+
+
+@pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
+def test_what_to_install_is_said(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.partition(".")[0] == absent:
+            raise ImportError(f"No module named {absent!r}", name=absent)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    from okosu.report import page
+
+    with pytest.raises(OkosuError, match=absent) as caught:
+        page.render([(FIXTURE, files.read(FIXTURE), "")])
+    assert caught.value.fix == "pip install 'okosu[report]'"
+    assert caught.value.status == 1
+
+
+def test_the_module_is_a_command() -> None:
+    assert report.NAME == "report"
+    assert "okosu report" in report.EXAMPLES
