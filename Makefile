@@ -3,7 +3,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-lab lint deps clean schemas
+.PHONY: build demo test test-lab lint bench deps clean schemas
 
 build: .venv/.stamp-run
 	@. .venv/bin/activate && { [ -f build/build.ninja ] || meson setup build >/dev/null; } && ninja -C build --quiet
@@ -19,6 +19,9 @@ test-lab: build .venv/.stamp-test
 
 lint: build .venv/.stamp-test
 	@tools/lint.sh
+
+bench: build
+	@tools/overheads.sh
 
 schemas: build
 	@.venv/bin/python -m okosu.records.schema --write

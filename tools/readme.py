@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fills the marked blocks of README.md and docs/*.md from committed records: `python tools/readme.py [--check]`.
 
-A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows` (one
-row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed).
+A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
+(one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed).
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def _try(paths: list[str]) -> str:
 
 
 def _rows(paths: list[str]) -> str:
-    lines = ["| program | base | arm | t_arm / t_base | 95 % interval | rounds | verdict |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| program | base | arm | t_arm / t_base | 95 % interval | rounds | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for path in paths:
         session = _session(path)
         name = Path(path).stem

@@ -64,9 +64,12 @@ static void read_thread(struct okosu_process *process, pid_t tid,
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
-/* The proof: what the process holds as the thread TID, held at its exit, is about to let go of it.
+/*
+ * The proof: what the process holds as the thread TID, held at its exit, is about to let go of it.
+ * Returns false where that could not be read: the thread was killed meanwhile and has let go, and a
+ * sibling will tell.
  */
-static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
+static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
                      const struct okosu_proc_status *status)
 {
     struct okosu_memory memory;
@@ -79,9 +82,10 @@ static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t
     process->launcher = !process->root && okosu_proc_is_launcher(process->pid);
     process->shared = okosu_follow_shares_memory(process);
     if (process->launcher || process->shared)
-        return;
-    if (okosu_proc_rollup(process->pid, tid, &memory) == 0)
-        process->memory = process->live = memory;
+        return true;
+    if (okosu_proc_rollup(process->pid, tid, &memory))
+        return false;
+    process->memory = process->live = memory;
     if (run->options->numa && (numa = malloc(sizeof(*numa)))) {
         if (okosu_proc_numa(process->pid, tid, numa) == 0)
             okosu_process_take_numa(process, numa);
@@ -90,6 +94,7 @@ static void read_end(struct okosu_run *run, struct okosu_process *process, pid_t
     if (run->options->proof == OKOSU_PROOF_SAMPLE)
         okosu_sample_raise(run);
     memset(&process->live, 0, sizeof(process->live));
+    return true;
 }
 
 static void at_exit(struct okosu_run *run, struct okosu_task *task)
@@ -110,9 +115,8 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
             /* Of those that leave one by one only the last has the last word; the first, in case
              * that is missed. */
             if (first || !goes_on)
-                read_end(run, process, tid, &status);
+                process->final = read_end(run, process, tid, &status) && !goes_on;
             process->leaderless |= goes_on;
-            process->final = !goes_on;
         }
     }
     go_on(PTRACE_CONT, tid, 0);

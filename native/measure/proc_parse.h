@@ -48,8 +48,7 @@ struct okosu_proc_stat {
     int cpu;          /* where it ran last, -1 unknown */
 };
 
-/* Base pages per node of private anonymous and hugetlb mappings, and the policies of all mappings.
- */
+/* Base pages per node of anonymous and hugetlb mappings; the policies of all mappings. */
 struct okosu_proc_numa {
     uint64_t pages[OKOSU_NODES];
     char policies[OKOSU_POLICIES][OKOSU_POLICY];

@@ -43,8 +43,7 @@ unsigned okosu_proc_thread_count(pid_t pid);
 /* The threads of PID. Returns 0 or -errno; the caller frees out->items. */
 int okosu_proc_threads(pid_t pid, struct okosu_pids *out);
 
-/* The descendants of ROOT that /proc shows, parents before children; the caller frees out->items.
- */
+/* The descendants of ROOT, parents before children; the caller frees out->items. */
 int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out);
 
 /* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed

@@ -12,8 +12,7 @@ struct okosu_run {
     struct okosu_measure_result *result;
     struct okosu_table *table;
     pid_t self, root;
-    bool reading; /* proofs are being taken; not when the tree is being killed for a timeout or a
-                     signal */
+    bool reading;     /* proofs are being taken: the tree is not being killed */
     bool root_reaped; /* the measurement is over */
     uint64_t start_ns, end_ns;
     /* Tasks that ended before their maker's event was seen; a ring. */

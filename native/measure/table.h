@@ -83,8 +83,7 @@ void okosu_table_drop_others(struct okosu_table *table, const struct okosu_proce
 /* Forget what was read of a process: it runs another program from now on. */
 void okosu_process_reset(struct okosu_process *process);
 
-/* The process has ended: add it to the sums, keep it if it is among the largest, forget its tasks.
- */
+/* The process has ended: add it to the sums, keep it if it is large, forget its tasks. */
 void okosu_table_end(struct okosu_table *table, struct okosu_process *process);
 
 /* End every process that is left. */

@@ -83,6 +83,7 @@ static void advise_missing(const struct okosu_span *s, uint32_t first, uint32_t 
             okosu_reason_add(OKOSU_WHY_ADVICE_FAILED);
             break;
         }
+        okosu_evidence_advised((j - i) * OKOSU_CHUNK);
         granted -= j - i;
         for (; i < j; i++)
             c[i].advised = true;
@@ -136,6 +137,7 @@ static uint32_t commit_hugetlb(const struct okosu_span *s, uint32_t first, uint3
         s->chunks[first + i].advised = true;
         s->chunks[first + i].hugetlb = true;
     }
+    okosu_evidence_advised(bytes);
     okosu_count(&okosu_counters.populated, bytes);
     okosu_count(&okosu_counters.huge_first_chunks, 1);
     return (uint32_t)granted;
@@ -207,46 +209,72 @@ static void copy_chunk(const struct okosu_span *s, uint32_t from, uint32_t to)
 }
 
 /* Moves `length` chunks that are alike with one call, or one by one where they lie in several
- * mappings of the kernel's, or by copying where pages cannot be moved.
+ * mappings of the kernel's, or by copying where pages cannot be moved. A move that failed may have
+ * unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but what `moved` counts.
  */
-static void move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length)
+static int move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
+                      uint32_t *moved)
 {
     struct okosu_chunk *a = &s->chunks[from], *b = &s->chunks[to];
     size_t bytes = (length - 1) * OKOSU_CHUNK + a[length - 1].pages * OKOSU_PAGE;
     uint32_t i;
+    int err = 0;
 
-    if (!a->hugetlb && okosu_sys.move(okosu_span_at(s, from), okosu_span_at(s, to), bytes) == 0) {
-        for (i = 0; i < length; i++) {
-            b[i].advised = a[i].advised;
-            a[i].advised = false;
+    if (!a->hugetlb) {
+        if (okosu_sys.move(okosu_span_at(s, from), okosu_span_at(s, to), bytes) == 0) {
+            for (i = 0; i < length; i++) {
+                b[i].advised = a[i].advised;
+                a[i].advised = false;
+            }
+            *moved += length;
+            return 0;
         }
-        return;
+        err = map_over(okosu_span_at(s, to), bytes, READ_WRITE, 0);
     }
-    if (length == 1) {
+    if (!err && length == 1) {
         copy_chunk(s, from, to);
-        return;
+        *moved += 1;
+        return 0;
     }
-    for (i = 0; i < length; i++)
-        move_alike(s, from + i, to + i, 1);
+    for (i = 0; i < length && !err; i++)
+        err = move_alike(s, from + i, to + i, 1, moved);
+    return err;
+}
+
+/* Undoes a move: the chunks at `from` are still mapped, but empty. */
+static void move_back(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length)
+{
+    uint32_t i;
+
+    for (i = 0; i < length; i++) {
+        struct okosu_chunk *a = &s->chunks[from + i], *b = &s->chunks[to + i];
+
+        memcpy(okosu_span_at(s, from + i), okosu_span_at(s, to + i), a->pages * OKOSU_PAGE);
+        a->advised = b->advised;
+        b->advised = false;
+    }
 }
 
 int okosu_commit_moved(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
                        size_t bytes)
 {
     const struct okosu_chunk *a = &s->chunks[from];
-    uint32_t need = okosu_span_chunks(bytes), dense = (uint32_t)okosu_policy_dense(bytes), i, j;
+    uint32_t need = okosu_span_chunks(bytes), dense = (uint32_t)okosu_policy_dense(bytes);
+    uint32_t moved = 0, end;
     int err = map_missing(s, to, need, tail_pages(bytes));
 
+    while (!err && moved < length) {
+        for (end = moved + 1;
+             end < length && a[end - 1].pages == OKOSU_CHUNK_PAGES &&
+             a[end].advised == a[moved].advised && a[end].hugetlb == a[moved].hugetlb;
+             end++)
+            ;
+        err = move_alike(s, from + moved, to + moved, end - moved, &moved);
+    }
     if (err) {
+        move_back(s, from, to, moved);
         okosu_reason_add(OKOSU_WHY_COMMIT_FAILED);
         return err;
-    }
-    for (i = 0; i < length; i = j) {
-        for (j = i + 1; j < length && a[j - 1].pages == OKOSU_CHUNK_PAGES &&
-                        a[j].advised == a[i].advised && a[j].hugetlb == a[i].hugetlb;
-             j++)
-            ;
-        move_alike(s, from + i, to + i, j - i);
     }
     if (dense)
         advise_missing(s, to, dense);

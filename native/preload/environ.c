@@ -67,13 +67,8 @@ static void clean_tunables(char **env)
 {
     char *now = okosu_config_get(env, "GLIBC_TUNABLES");
     const char *added = okosu_config_get(env, "OKOSU_TUNABLES");
-    const char *was = okosu_config_get(env, "OKOSU_TUNABLES_WAS");
 
-    if (!now || !added)
-        return;
-    if (was && strlen(was) <= strlen(now))
-        memcpy(now, was, strlen(was) + 1);
-    else
+    if (now && added)
         filter(now, ":", NULL, added);
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 
 /* Removes from ENV (changed in place, strings included, nothing allocated): the entries of
- * LD_PRELOAD whose file name is LIBRARY; the pieces of GLIBC_TUNABLES that OKOSU_TUNABLES lists,
- * or, where OKOSU_TUNABLES_WAS is set, whatever differs from it; every variable OKOSU_*. A list
- * that becomes empty is removed.
+ * LD_PRELOAD whose file name is LIBRARY; the pieces of GLIBC_TUNABLES that OKOSU_TUNABLES lists;
+ * every variable OKOSU_*. A list that becomes empty is removed.
  */
 void okosu_environ_clean(char **env, const char *library);

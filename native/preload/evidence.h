@@ -58,7 +58,8 @@ static inline void okosu_count(atomic_size_t *counter, size_t by)
     atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
 }
 
-/* `by` bytes of what `advised` counts by now are new: keeps the peak and the total. */
+/* `by` bytes were put on huge pages, and `advised` counts them already: keeps the peak and the
+ * total. */
 void okosu_evidence_advised(size_t by);
 
 /* A thread was pinned to `cpu`. */

@@ -27,23 +27,40 @@ static struct {
     unsigned turn;           /* blocks given out, for the rotation of offsets */
 } region;
 
-static bool reserve_bytes(size_t bytes)
+/* The kernel looks for room from the top down, or (legacy layout) from a third of the address space
+ * up, and programs lie near both ends; between 5/32 and 7/32 it places only what asks for that
+ * place.
+ */
+static uintptr_t choose_place(size_t bytes, unsigned attempt)
+{
+    uintptr_t unit = okosu_sys.address_top() / 32;
+    uintptr_t spread = unit > bytes ? (2 * unit - bytes) / OKOSU_CHUNK : 1;
+
+    return unit * 5 + okosu_sys.random(attempt) % spread * OKOSU_CHUNK;
+}
+
+static bool reserve_at(uintptr_t place, size_t bytes)
 {
     size_t count = bytes / OKOSU_CHUNK, table = count * sizeof(struct okosu_chunk);
-    intptr_t at = okosu_sys.map(NULL, bytes + OKOSU_CHUNK, PROT_NONE, RESERVED), chunks;
+    intptr_t at, chunks;
 
+    place &= ~(OKOSU_CHUNK - 1);
+    at = okosu_sys.map((void *)place, bytes, PROT_NONE, RESERVED);
     if (okosu_sys_failed(at))
         return false;
-    chunks = okosu_sys.map(NULL, table, PROT_READ | PROT_WRITE, RESERVED);
-    if (okosu_sys_failed(chunks)) {
-        okosu_sys.unmap((void *)at, bytes + OKOSU_CHUNK);
+    if ((uintptr_t)at != place) {
+        okosu_sys.unmap((void *)at, bytes);
         return false;
     }
-    region.span.base = (char *)(((uintptr_t)at + OKOSU_CHUNK - 1) & ~(OKOSU_CHUNK - 1));
+    chunks = okosu_sys.map(NULL, table, PROT_READ | PROT_WRITE, RESERVED);
+    if (okosu_sys_failed(chunks)) {
+        okosu_sys.unmap((void *)at, bytes);
+        return false;
+    }
+    region.span.base = (char *)at;
     region.span.chunks = (struct okosu_chunk *)chunks;
-    okosu_runs_start(&region.runs, region.span.chunks, (uint32_t)count,
-                     (uintptr_t)region.span.base / OKOSU_CHUNK);
-    atomic_store_explicit(&okosu_large_base, (uintptr_t)region.span.base, memory_order_relaxed);
+    okosu_runs_start(&region.runs, region.span.chunks, (uint32_t)count, place / OKOSU_CHUNK);
+    atomic_store_explicit(&okosu_large_base, place, memory_order_relaxed);
     atomic_store_explicit(&okosu_large_span, bytes, memory_order_release);
     return true;
 }
@@ -53,17 +70,22 @@ static bool reserve_bytes(size_t bytes)
  */
 static bool is_reserved(void)
 {
-    size_t limit, bytes = REGION_BYTES;
+    size_t bytes = okosu_sys.address_top() / 32, limit = okosu_sys.address_limit() / 4;
+    unsigned attempt;
 
     if (region.tried)
         return region.span.base != NULL;
     region.tried = true;
-    limit = okosu_sys.address_limit();
-    if (limit / 4 < bytes)
-        bytes = limit / 4 & ~(OKOSU_CHUNK - 1);
-    for (; bytes >= REGION_LEAST; bytes = bytes / 2 & ~(OKOSU_CHUNK - 1)) {
-        if (reserve_bytes(bytes))
-            return true;
+    if (bytes > REGION_BYTES)
+        bytes = REGION_BYTES;
+    if (bytes > limit)
+        bytes = limit;
+    for (; bytes >= REGION_LEAST; bytes /= 2) {
+        bytes &= ~(OKOSU_CHUNK - 1);
+        for (attempt = 0; attempt < 4; attempt++) {
+            if (reserve_at(choose_place(bytes, attempt), bytes))
+                return true;
+        }
     }
     okosu_reason_add(OKOSU_WHY_NO_REGION);
     return false;

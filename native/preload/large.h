@@ -9,7 +9,10 @@
  * 4. Runs in use plus kept runs never exceed the most that was ever in use: the program's footprint
  *    stays below its own peak. Without OKOSU_RETAIN=1 no more is kept than twice the largest freed
  *    block of up to 32 MiB, which is glibc's own rule.
- * 5. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
+ * 5. The region lies where the kernel places nothing by itself. Some calls with MAP_FIXED unmap
+ * what was there before they fail; the hole must not be given to another thread's mmap before it is
+ * mended.
+ * 6. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
  */
 #pragma once
 

@@ -136,6 +136,7 @@ static void advise(uintptr_t start, size_t length)
         okosu_maps_forget((void *)start, length);
         return;
     }
+    okosu_evidence_advised(chunks * OKOSU_CHUNK);
     okosu_count(&okosu_counters.mmaps, 1);
 }
 

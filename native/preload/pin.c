@@ -87,6 +87,16 @@ static void widen_self(void)
         okosu_reason_add(OKOSU_WHY_PIN_FAILED);
 }
 
+/* An OpenMP runtime's constructor ran before ours and may have placed this thread already. */
+static bool is_placed_by_openmp(void)
+{
+    struct okosu_mask now;
+    unsigned first = okosu_config.pin_list[0];
+
+    return okosu_config.openmp_binds && mask_get(&now) && is_pin(now.words, OKOSU_MASK_WORDS) &&
+           !(now.words[first / WORD_BITS] >> first % WORD_BITS & 1);
+}
+
 void okosu_pin_start(void)
 {
     unsigned i;
@@ -96,7 +106,8 @@ void okosu_pin_start(void)
     if (!okosu_config.pin_count)
         return;
     if (okosu_config.is_root) {
-        pin_self(0);
+        if (!is_placed_by_openmp())
+            pin_self(0);
         atomic_store(&active, true);
     } else {
         widen_self();

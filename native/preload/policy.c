@@ -116,8 +116,6 @@ size_t okosu_policy_grant(size_t chunks, enum okosu_kind kind)
     take = take_from_budget(chunks);
     if (take < chunks)
         okosu_reason_add(OKOSU_WHY_BUDGET);
-    if (take)
-        okosu_evidence_advised(take * OKOSU_CHUNK);
     return take;
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -146,6 +147,33 @@ static size_t sys_address_limit(void)
     return limit.rlim_cur;
 }
 
+/* The stack lies at the top; rounded up to the power of two that bounds the address space. */
+static uintptr_t sys_address_top(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), top = 1;
+
+    while (top <= here)
+        top *= 2;
+    return top;
+}
+
+/* The kernel's sixteen random bytes, stirred: where the region lies should be no easier to guess
+ * than where the heap does. (Without address randomisation, as under a debugger, it varies all the
+ * same.)
+ */
+static uint64_t sys_random(unsigned turn)
+{
+    const void *bytes = (const void *)getauxval(AT_RANDOM);
+    uint64_t words[2] = {1, 2}, x;
+
+    if (bytes)
+        memcpy(words, bytes, sizeof words);
+    x = (words[0] ^ (words[1] << 23 | words[1] >> 41)) + turn * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
 struct okosu_sys okosu_sys = {
     .map = sys_map,
     .unmap = sys_unmap,
@@ -156,4 +184,6 @@ struct okosu_sys okosu_sys = {
     .thp_state = sys_thp_state,
     .available = sys_available,
     .address_limit = sys_address_limit,
+    .address_top = sys_address_top,
+    .random = sys_random,
 };

@@ -30,6 +30,10 @@ struct okosu_sys {
     size_t (*available)(void);
     /* RLIMIT_AS in bytes, SIZE_MAX if there is none. */
     size_t (*address_limit)(void);
+    /* About the highest address of this process. */
+    uintptr_t (*address_top)(void);
+    /* A number that differs from run to run and by `turn`, as the kernel's own placement does. */
+    uint64_t (*random)(unsigned turn);
 };
 
 extern struct okosu_sys okosu_sys;

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from okosu.machine.model import Cache, Machine, Node, Pool
 from okosu.machine.parse import show_cpulist
-from okosu.machine.rights import CAPABILITIES
 
 Rows = list[tuple[str, list[str]]]
 
@@ -57,14 +56,13 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _cpu(m: Machine) -> list[str]:
-    numbers = [
-        (label, value)
-        for label, value in (("family", m.family), ("model", m.model_number), ("stepping", m.stepping))
-        if value is not None
-    ]
-    parts = [f"{label} {value}" for label, value in numbers] + ([f"microcode {m.microcode}"] if m.microcode else [])
+    labels = ("family", "model", "stepping")
+    numbers = zip(labels, (m.family, m.model_number, m.stepping), strict=True)
+    parts = [f"{label} {value}" for label, value in numbers if value is not None]
+    parts += [f"microcode {m.microcode}"] if m.microcode else []
     name = m.model or "unknown processor"
-    lines = [f"{name}, {m.arch or 'unknown architecture'}", " ".join([m.vendor or "unknown vendor", ", ".join(parts)])]
+    maker = " ".join([m.vendor or "unknown vendor", ", ".join(parts)])
+    lines = [f"{name}, {m.arch or 'unknown architecture'}", maker]
     smt = f"{_plural(len(m.cpus), 'thread')} (SMT)" if m.smt else "no SMT"
     lines.append(f"{_plural(m.packages, 'package')}, {_plural(m.cores, 'core')}, {smt}")
     allowed = m.cpus_allowed
@@ -74,24 +72,27 @@ def _cpu(m: Machine) -> list[str]:
     if m.turbo is not None:
         clock.append(f"turbo {'on' if m.turbo else 'off'}")
     if m.state.throttles is not None:
-        clock.append(f"throttled by heat {_plural(m.state.throttles, 'time')} since boot")
+        clock.append(f"throttled by heat {_plural(m.state.throttles, 'time')}")
     return [*lines, "; ".join(clock)] if clock else lines
 
 
 def _caches(m: Machine) -> list[str]:
     if not m.caches:
         return ["unknown"]
-    note = f"colours: sets x line / {amount(m.page_size)} page; a part that hashes its index has none"
+    lines = ", ".join(str(n) for n in sorted({c.line for c in m.caches if c.line})) or "unknown size"
+    note = f"lines of {lines} B; colours: sets x line / page, unless hashed"
     return [*(_cache(c) for c in m.caches), note]
 
 
 def _cache(c: Cache) -> str:
     name = f"L{c.level}{_TYPES.get(c.type, ' ' + c.type)}"
-    shape = f"{c.ways:>2} ways x {c.sets:>5} sets x {c.line} B" if c.ways and c.sets else "geometry unknown"
-    colours = f"{_plural(c.colours, 'colour')}, " if c.colours else ""
-    sharing = {len(group) for group in c.shared_cpus}
-    each = f", {'-'.join(map(str, sorted({min(sharing), max(sharing)})))} CPUs each" if sharing - {1} else ""
-    return f"{name:<3} {amount(c.size):>8}  {shape}  {colours}{len(c.shared_cpus)} of them{each}"
+    shape = f"{c.ways:>2} ways  {c.sets:>6} sets" if c.ways and c.sets else "geometry unknown"
+    colours = f"{_plural(c.colours, 'colour'):>11}" if c.colours else ""
+    sizes = sorted({len(group) for group in c.shared_cpus})
+    each = "-".join(str(n) for n in sorted({sizes[0], sizes[-1]}))
+    return f"{name:<3} {amount(c.size):>8}  {shape}  {colours}  {len(c.shared_cpus)} x {each} CPU" + "s" * (
+        sizes[-1] > 1
+    )
 
 
 def _numa(m: Machine) -> list[str]:
@@ -105,16 +106,21 @@ def _numa(m: Machine) -> list[str]:
 
 
 def _node(n: Node, several: bool) -> str:
-    text = f"node {n.number}: CPUs {show_cpulist(n.cpus) or 'none'}; {_kib(n.total_kb)}, {_kib(n.free_kb)} free"
+    text = f"node {n.number}: CPUs {show_cpulist(n.cpus) or 'none'}; {_of(n.free_kb, n.total_kb)} free"
     return f"{text}; distances {' '.join(map(str, n.distances))}" if several and n.distances else text
+
+
+def _of(part_kb: int, whole_kb: int) -> str:
+    part, whole = _kib(part_kb).split(), _kib(whole_kb).split()
+    return f"{part[0]} of {' '.join(whole)}" if part[1] == whole[1] else f"{' '.join(part)} of {' '.join(whole)}"
 
 
 def _memory(m: Machine) -> list[str]:
     mem = m.memory
     swap = _kib(mem.swap_total_kb) if mem.swap_total_kb else "none"
-    lines = [f"{_kib(mem.total_kb)}, {_kib(mem.available_kb)} available; swap {swap}; pages of {amount(m.page_size)}"]
-    if m.rights.overcommit is not None:
-        lines[0] += f"; overcommit {m.rights.overcommit} ({_OVERCOMMIT.get(m.rights.overcommit, 'unknown')})"
+    lines = [f"{_kib(mem.total_kb)}, {_kib(mem.available_kb)} available; swap {swap}"]
+    granted = _OVERCOMMIT.get(-1 if m.rights.overcommit is None else m.rights.overcommit, "unknown")
+    lines.append(f"pages of {amount(m.page_size)}; overcommit {granted}")
     order = max(0, ((m.thp.pmd_size or 2 << 20) // m.page_size).bit_length() - 1)
     free = sum(n << i for zone in m.state.buddy.values() for i, n in enumerate(zone))
     if free:
@@ -134,12 +140,12 @@ def _huge(m: Machine) -> list[str]:
     else:
         lines = [f"transparent: {thp.enabled}, of {_unit(m)}; defrag {thp.defrag or 'unknown'}"]
         if thp.max_ptes_none is not None:
-            lines[0] += f"; khugepaged max_ptes_none {thp.max_ptes_none}"
-        by_setting: dict[str, list[int]] = {}
-        for kb, setting in thp.sizes.items():
-            by_setting.setdefault(setting, []).append(int(kb))
-        shown = [f"{' '.join(_kib(kb) for kb in sizes)}: {setting}" for setting, sizes in by_setting.items()]
-        lines += [f"by size: {'; '.join(shown)}"] if shown else []
+            lines.append(f"khugepaged fills in at most {thp.max_ptes_none} missing pages (max_ptes_none)")
+        # Most kernels have most sizes off, and the whole huge page as above.
+        shown = [
+            f"{_kib(int(kb))} {setting}" for kb, setting in thp.sizes.items() if setting not in ("never", "inherit")
+        ]
+        lines += [f"by size: {', '.join(shown)}"] if shown else []
     if m.rights.thp_disabled:
         lines.append("switched off for this process (PR_SET_THP_DISABLE)")
     lines += [_pool(pool) for pool in m.pools] or ["no hugetlb pools"]
@@ -154,7 +160,7 @@ def _pool(pool: Pool) -> str:
 
 def _rights(m: Machine) -> list[str]:
     r = m.rights
-    held = ", ".join(f"CAP_{name}" for name in r.capabilities) or f"none of {', '.join(CAPABILITIES)}"
+    held = ", ".join(f"CAP_{name}" for name in r.capabilities) or "no capability that okosu could use"
     user = "unknown user" if r.uid is None else "root" if r.uid == 0 else f"user {r.uid}"
     place = "" if r.initial_userns else ", within a user namespace only"
     lines = [f"{user}; {held}{place}"]
@@ -179,11 +185,11 @@ def _limits(m: Machine) -> list[str]:
     if not lim.version:
         return ["no control groups"]
     parts = [f"memory {amount(lim.memory_max)}" if lim.memory_max is not None else "memory unlimited"]
-    parts.append(f"time of {lim.cpu_max:.3g} CPUs" if lim.cpu_max is not None else "CPU time unlimited")
+    parts.append(f"time of {lim.cpu_max:.3g} CPUs" if lim.cpu_max is not None else "time unlimited")
     if lim.cpuset_cpus:
         parts.append(f"CPUs {show_cpulist(lim.cpuset_cpus)}")
     if lim.cpuset_mems:
-        parts.append(f"memory nodes {show_cpulist(lim.cpuset_mems)}")
+        parts.append(f"nodes {show_cpulist(lim.cpuset_mems)}")
     return [f"cgroup v{lim.version}: {'; '.join(parts)}"]
 
 
@@ -191,11 +197,11 @@ def _virtual(m: Machine) -> list[str]:
     v = m.virtual
     names = {"": "no hypervisor seen", "unknown": "a virtual machine, hypervisor unknown"}
     where = names.get(v.hypervisor, f"a virtual machine under {v.hypervisor}")
-    where += f", in a container ({v.container})" if v.container else ", no container"
+    lines = [where + (f", in a container ({v.container})" if v.container else ", no container")]
     if m.state.steal_ticks:
-        where += f"; {m.state.steal_ticks} ticks stolen since boot"
-    lazy = f"lazily backed memory: {v.lazy_why}" if v.lazy_memory else "memory is there before it is touched"
-    return [where, lazy]
+        lines.append(f"{m.state.steal_ticks} ticks of CPU time stolen since boot")
+    lazy = f"memory may be backed lazily: {v.lazy_why}" if v.lazy_memory else "memory is there before it is touched"
+    return [*lines, lazy]
 
 
 def _gpu(m: Machine) -> list[str]:
@@ -208,5 +214,5 @@ def _gpu(m: Machine) -> list[str]:
 def _now(m: Machine) -> list[str]:
     s = m.state
     load = " ".join(f"{x:.2f}" for x in s.load) or "unknown"
-    stalls = [f"{name} {p.some_avg10:.1f} %" for name, p in s.pressure.items()]
-    return [f"load {load}; stalled in the last 10 s: {', '.join(stalls) or 'unknown (no PSI)'}"]
+    stalls = ", ".join(f"{name} {p.some_avg10:.1f} %" for name, p in s.pressure.items())
+    return [f"load {load}; stalls (PSI, 10 s): {stalls or 'unknown'}"]

@@ -51,4 +51,5 @@ def warn(machine: Machine) -> None:
             file=sys.stderr,
         )
     if machine.virtual.lazy_memory:
-        print(f"note: memory is touched before each run ({machine.virtual.lazy_why}); --no-warm turns it off", file=sys.stderr)
+        why = machine.virtual.lazy_why
+        print(f"note: memory is touched before each run ({why}); --no-warm turns it off", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from okosu.cli._doctor import Rows
     from okosu.levers.base import Availability
     from okosu.machine.model import Machine
     from okosu.machine.program import Program
+
+    Judged = dict[str, tuple[Availability, list[list[str]]]]
 
 NAME = "doctor"
 PLACE = 3
@@ -71,7 +76,7 @@ def _report(here: Machine, args: argparse.Namespace) -> None:
         _print(here, program, judged)
 
 
-def _judge(here: Machine, program: Program | None) -> dict[str, tuple[Availability, list[list[str]]]]:
+def _judge(here: Machine, program: Program | None) -> Judged:
     """Return, by lever, whether it is available here (and for the program), and its arms for the program."""
     from okosu import levers
 
@@ -86,9 +91,7 @@ def _judge(here: Machine, program: Program | None) -> dict[str, tuple[Availabili
     return judged
 
 
-def _write_json(
-    here: Machine, program: Program | None, judged: dict[str, tuple[Availability, list[list[str]]]], to: str
-) -> None:
+def _write_json(here: Machine, program: Program | None, judged: Judged, to: str) -> None:
     import msgspec
 
     import okosu
@@ -112,12 +115,19 @@ def _write_json(
         raise OkosuError(f"{to} cannot be written", error.strerror or "", "a file in a folder that exists") from error
 
 
-def _print(here: Machine, program: Program | None, judged: dict[str, tuple[Availability, list[list[str]]]]) -> None:
+def _print(here: Machine, program: Program | None, judged: Judged) -> None:
     from rich.console import Console
 
+    console = Console(highlight=False, emoji=False, markup=False)
+    with console.capture() as text:
+        _show(console, here, program, judged)
+    # Rich fills each cell with blanks up to its width.
+    sys.stdout.write(re.sub(r" +$", "", text.get(), flags=re.MULTILINE))
+
+
+def _show(console: Console, here: Machine, program: Program | None, judged: Judged) -> None:
     from okosu.cli._doctor import rows
 
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     console.print(f"machine {here.id}" + ("" if here.root == "/" else " (captured)"), style="bold")
     console.print(_grid(rows(here)))
     if program is not None:
@@ -141,7 +151,7 @@ def _grid(listed: Rows) -> Any:
     return grid
 
 
-def _table(judged: dict[str, tuple[Availability, list[list[str]]]], arms_known: bool) -> Any:
+def _table(judged: Judged, arms_known: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -156,5 +166,15 @@ def _table(judged: dict[str, tuple[Availability, list[list[str]]]], arms_known: 
         if available.fix:
             notes.append(f"fix: {available.fix}" + (" (needs root)" if "sudo " in available.fix else ""))
         state = Text("yes", style="green") if available.ok else Text("no", style="red")
-        table.add_row(Text(name), state, Text("\n".join(notes) or "nothing is lacking"))
+        table.add_row(Text(name), state, Text("\n".join(notes or [_doc(name)])))
     return table
+
+
+def _doc(lever: str) -> str:
+    """Return what the launcher says of the lever; "" where there is no launcher, for doctor must work without it."""
+    from okosu import native
+
+    try:
+        return next((str(row["doc"]) for row in native.describe() if row["name"] == lever), "")
+    except (OSError, OkosuError):
+        return ""

@@ -82,7 +82,7 @@ def _presentable(tree: Tree) -> dict[str, bytes]:
         ("/proc/self/status", lambda text: _only(text, _STATUS)),
         ("/proc/cpuinfo", _first_cpu),
         ("/proc/stat", lambda text: text.split("\n")[0] + "\n"),
-        ("/proc/self/cgroup", hide.path),
+        ("/proc/self/cgroup", hide.groups),
     ):
         if path in files:
             files[path] = keep(files[path].decode(errors="replace")).encode()
@@ -100,19 +100,29 @@ def _first_cpu(text: str) -> str:
 
 
 class _Hider:
-    """Replaces container IDs, UUIDs and the hostname in control group paths, the same one always by the same word."""
+    """Replaces container IDs, UUIDs and the hostname in control group names, the same one always by the same word."""
 
     _ID = re.compile(r"[0-9a-f]{8}([-_])[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}|[0-9a-f]{12,}")
 
     def __init__(self, hostname: str) -> None:
-        self.hostname = re.compile(rf"(?<![\w.-]){re.escape(hostname)}(?![\w-])") if hostname else None
+        names = [re.escape(name) for name in (hostname, hostname.partition(".")[0]) if name]
+        self.hostname = re.compile(rf"(?<![A-Za-z0-9-])({'|'.join(names)})(?![A-Za-z0-9-])") if names else None
         self.seen: dict[str, str] = {}
 
-    def path(self, text: str) -> str:
-        if "cgroup" not in text and ":" not in text:
-            return text
-        text = self._ID.sub(lambda m: self.seen.setdefault(m[0], f"id{len(self.seen) + 1}"), text)
-        return self.hostname.sub("host", text) if self.hostname else text
+    def group(self, name: str) -> str:
+        """Hide what names a container or the host in "/slurm/node7/job_12"."""
+        name = self._ID.sub(lambda m: self.seen.setdefault(m[0], f"id{len(self.seen) + 1}"), name)
+        return self.hostname.sub("host", name) if self.hostname else name
+
+    def path(self, path: str) -> str:
+        """Hide it in the path of a file of a control group."""
+        mount = "/sys/fs/cgroup"
+        return mount + self.group(path.removeprefix(mount)) if path.startswith(f"{mount}/") else path
+
+    def groups(self, text: str) -> str:
+        """Hide it in the text of /proc/self/cgroup, whose lines are NUMBER:CONTROLLERS:NAME."""
+        parts = [line.split(":", 2) for line in text.splitlines()]
+        return "".join(":".join([*p[:2], self.group(p[2])]) + "\n" for p in parts if len(p) == 3)
 
 
 @contextlib.contextmanager

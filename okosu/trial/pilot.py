@@ -85,7 +85,8 @@ class Pilot:
 
     def _base(self, base: Arm) -> None:
         plan, session = self.session.plan, self.session
-        first = self._run(base, sample=True)
+        # The first run may still fill caches or make its input: it gives the output, and nothing else is taken from it.
+        first = self._run(base, sample=False)
         m = first.measurement
         if m.timed_out:
             raise OkosuError(
@@ -97,8 +98,8 @@ class Pilot:
             plan.proof_mode = "sample"
             self.say(f"effects are proved once per arm, not in each run: {m.why_untraced}")
         session.reference = Reference(m.status, m.signal, first.digest)
-        second = self._run(base, sample=False)
-        session.pilots[BASE] = m
+        second = self._run(base, sample=True)
+        session.pilots[BASE] = second.measurement
         if why := wrong(second, session.reference, bool(plan.options.check)):
             raise _unsteady(first, second, why)
         if (m.status, m.signal) != (0, None):

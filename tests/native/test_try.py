@@ -41,7 +41,7 @@ def verdicts(envelope: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
-    script = 'i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done'
+    script = "i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done"
     done, envelope = tried(
         tmp_path, "--levers", "none", "--arm", "more=TURNS=12000", "--arm", "less=TURNS=200", "--max-rounds", "12",
         "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
@@ -91,7 +91,8 @@ def test_programs_that_fail_the_same_way_each_time_are_tried(tmp_path: Path, scr
 
 
 def test_an_arm_that_crashes_is_wrong_output(tmp_path: Path) -> None:
-    done, envelope = tried(tmp_path, *FEW, "--arm", "crash=DIE=1", "--", "/bin/sh", "-c", '[ "$DIE" ] && kill -SEGV $$; true')
+    script = '[ "$DIE" ] && kill -SEGV $$; true'
+    done, envelope = tried(tmp_path, *FEW, "--arm", "crash=DIE=1", "--", "/bin/sh", "-c", script)
     assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["crash"]["verdict"] == "WRONG OUTPUT"
     assert "SIGSEGV" in verdicts(envelope)["crash"]["why"]

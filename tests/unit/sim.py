@@ -9,10 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from okosu.levers.base import Availability, Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
-
-from okosu.levers.base import Availability, Lever
 from okosu.records.measurement import Measurement
 from okosu.records.types import TRY_SCHEMA, Envelope, Proof, Tool
 from okosu.stats.verdict import Judgement

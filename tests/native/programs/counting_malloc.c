@@ -4,6 +4,8 @@
  * COUNTING_FD.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,9 +15,10 @@
 
 #define MARK 0x600dc0de600dc0deu
 
-/* Sixteen bytes before each block: the mark and the size. */
+/* Before each block: the mark, the size, and what to give back. */
 struct head {
     uint64_t mark, size;
+    void *start, *unused;
 };
 
 static atomic_size_t calls, largest;
@@ -44,17 +47,37 @@ static void next_free(void *p)
     next(p);
 }
 
-void *malloc(size_t size)
+void *memalign(size_t align, size_t size)
 {
-    struct head *h = next_malloc(size + sizeof *h);
+    char *start = size < SIZE_MAX / 2 ? next_malloc(size + align + sizeof(struct head)) : NULL;
+    struct head *h;
 
     atomic_fetch_add(&calls, 1);
     if (size > atomic_load(&largest))
         atomic_store(&largest, size);
-    if (!h)
+    if (!start) {
+        errno = ENOMEM;
         return NULL;
-    *h = (struct head){MARK, size};
+    }
+    h = (struct head *)(((uintptr_t)start + sizeof *h + align - 1) & -align) - 1;
+    *h = (struct head){MARK, size, start, NULL};
     return h + 1;
+}
+
+void *malloc(size_t size)
+{
+    return memalign(16, size);
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+    return memalign(align, size);
+}
+
+int posix_memalign(void **out, size_t align, size_t size)
+{
+    *out = memalign(align, size);
+    return *out ? 0 : ENOMEM;
 }
 
 void free(void *p)
@@ -66,7 +89,7 @@ void free(void *p)
     if ((--h)->mark != MARK)
         abort();
     h->mark = 0;
-    next_free(h);
+    next_free(h->start);
 }
 
 void *calloc(size_t count, size_t size)

@@ -17,11 +17,16 @@ static long faults;
 
 static intptr_t fake_map(void *where, size_t length, int prot, int flags)
 {
-    if (++fake.map_calls == fake.map_fail_at)
+    if (++fake.map_calls == fake.map_fail_at) {
+        if (flags & MAP_FIXED)
+            real.unmap(where, length); /* kernels before 6.12 unmap first and account then */
         return -ENOMEM;
+    }
     if (flags & MAP_HUGETLB) {
-        if (!fake.hugetlb_pool)
+        if (!fake.hugetlb_pool) {
+            real.unmap(where, length); /* the kernel finds the pool empty too late */
             return -ENOMEM;
+        }
         fake.hugetlb_maps++;
         return real.map(where, length, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
     }
@@ -59,10 +64,17 @@ static int fake_advise(void *where, size_t length, int advice)
     }
 }
 
+/* Fails as the kernel does: what was at the target is gone. */
 static int fake_move(void *from, void *to, size_t length)
 {
-    if (fake.move_error && (!fake.move_fails_on_many || length > OKOSU_CHUNK))
-        return fake.move_error;
+    bool fails = fake.move_error && (!fake.move_fails_on_many || length > OKOSU_CHUNK);
+
+    if (fails || (fake.move_fail_every && random_below(&fake.seed, fake.move_fail_every) == 0)) {
+        real.unmap(to, length);
+        if (fake.mending_fails)
+            fake.map_fail_at = fake.map_calls + 1;
+        return fails ? fake.move_error : -ENOMEM;
+    }
     fake.moves++;
     return real.move(from, to, length);
 }
@@ -93,6 +105,11 @@ static size_t fake_address_limit(void)
     return fake.address_limit;
 }
 
+static uint64_t fake_random(unsigned turn)
+{
+    return turn;
+}
+
 void fake_install(void)
 {
     real = okosu_sys;
@@ -106,8 +123,10 @@ void fake_install(void)
         .thp_state = fake_thp_state,
         .available = fake_available,
         .address_limit = fake_address_limit,
+        .address_top = real.address_top,
+        .random = fake_random,
     };
-    fake = (struct fake){.available = (size_t)1 << 40, .address_limit = SIZE_MAX};
+    fake = (struct fake){.available = (size_t)1 << 40, .address_limit = SIZE_MAX, .seed = 1};
     okosu_config.tier = OKOSU_TIER_THP;
 }
 

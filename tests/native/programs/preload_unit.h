@@ -35,10 +35,13 @@ struct fake {
     int advise_error;                /* of MADV_HUGEPAGE */
     int populate_error;              /* of MADV_POPULATE_WRITE */
     int move_error;
-    bool move_fails_on_many; /* only for more than one chunk, as where mappings are several */
-    bool small;              /* the kernel gives small pages */
-    bool hugetlb_pool;       /* MAP_HUGETLB succeeds (with ordinary memory) */
-    bool misalign;           /* mmap without an address never returns a multiple of 2 MiB */
+    bool move_fails_on_many;  /* only for more than one chunk, as where mappings are several */
+    unsigned move_fail_every; /* one in so many moves fails */
+    bool mending_fails;       /* and so does the mmap after it */
+    unsigned seed;
+    bool small;        /* the kernel gives small pages */
+    bool hugetlb_pool; /* MAP_HUGETLB succeeds (with ordinary memory) */
+    bool misalign;     /* mmap without an address never returns a multiple of 2 MiB */
     enum okosu_thp_state thp;
     size_t available, address_limit;
     unsigned hugetlb_maps, moves, populates;

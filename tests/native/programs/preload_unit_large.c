@@ -126,6 +126,16 @@ static void shaken_with_split_mappings(void)
     CHECK(fake.moves > 0);
 }
 
+static void shaken_with_moves_that_fail_halfway(void)
+{
+    fake.move_error = -EFAULT;
+    fake.move_fails_on_many = true;
+    fake.move_fail_every = 5;
+    fake.mending_fails = true;
+    CHECK(shake(9, 700, 0) > 0);
+    CHECK(fake.moves > 0 && okosu_reason_count(OKOSU_WHY_COMMIT_FAILED) > 0);
+}
+
 static void shaken_with_hugetlb(void)
 {
     okosu_config.tier = OKOSU_TIER_HUGETLB;
@@ -147,7 +157,10 @@ static void first_map_fails(void)
 {
     fake.map_fail_at = 1;
     CHECK(alloc(OKOSU_LARGE_MIN));
-    CHECK(okosu_large_span == (size_t)1 << 39);
+    CHECK(okosu_large_span == (size_t)1 << 40);
+    /* Below a third of the address space, where no mmap without an address lands. */
+    CHECK(okosu_large_base + okosu_large_span < okosu_sys.address_top() / 3);
+    CHECK(okosu_large_base > okosu_sys.address_top() / 8);
 }
 
 static void no_address_space(void)
@@ -220,6 +233,7 @@ static void budget_bounds_blocks(void)
         okosu_large_free(p[i]);
     okosu_large_relieve();
     CHECK(okosu_counters.advised == 0);
+    CHECK(okosu_counters.advised_peak == 20 * MIB && okosu_counters.advised_total == 20 * MIB);
 }
 
 static void keeps_what_glibc_would(void)
@@ -284,6 +298,7 @@ static void hugetlb_falls_back(void)
     p = alloc(8 * MIB);
     CHECK(p && okosu_reason_count(OKOSU_WHY_HUGETLB_EMPTY) == 1);
     CHECK(okosu_counters.advised == 8 * MIB);
+    CHECK(okosu_counters.advised_total == 8 * MIB); /* what was refused is not counted */
     okosu_large_free(p);
     okosu_large_relieve();
     fake.hugetlb_pool = true;
@@ -409,6 +424,7 @@ static void maps_wanted(void)
     apply(shaken_retaining_with_failing_maps) \
     apply(shaken_without_mremap) \
     apply(shaken_with_split_mappings) \
+    apply(shaken_with_moves_that_fail_halfway) \
     apply(shaken_with_hugetlb) \
     apply(shaken_on_small_pages) \
     apply(first_map_fails) \

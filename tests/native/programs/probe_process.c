@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -361,14 +362,18 @@ static int thread_edges(int argc, char **argv)
 {
     pthread_attr_t attr;
     pthread_t thread;
+    size_t in_use;
     void *result;
     int i;
 
     (void)argc, (void)argv;
     CHECK(pthread_attr_init(&attr) == 0);
     CHECK(pthread_attr_setstacksize(&attr, (size_t)1 << 46) == 0);
-    for (i = 0; i < 1000; i++)
+    CHECK(pthread_create(&thread, &attr, wait_for_ever, NULL) != 0);
+    in_use = mallinfo2().uordblks;
+    for (i = 0; i < 100; i++)
         CHECK(pthread_create(&thread, &attr, wait_for_ever, NULL) != 0);
+    CHECK(mallinfo2().uordblks == in_use);
     CHECK(pthread_create(&thread, NULL, wait_for_ever, NULL) == 0);
     CHECK(pthread_cancel(thread) == 0);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);

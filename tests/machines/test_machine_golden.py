@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines replayed: doctor's text, the levers' availability, the order of CPUs; lscpu as an independent reader."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import built_machines as built
+import pytest
+
+from okosu import levers, machine
+from okosu.levers.pin import order
+from okosu.machine.program import Program
+
+GLIBC = Program("/bin/true", "glibc")
+
+
+@pytest.fixture(params=built.NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def read(name: str, folder: Path) -> machine.Machine:
+    with machine.unpacked(built.place(name, folder)) as root:
+        return machine.read(root)
+
+
+def test_doctor_prints_what_is_expected(name: str, tmp_path: Path) -> None:
+    text = built.expected_text(built.place(name, tmp_path))
+    assert text == (built.HERE / f"{name}.txt").read_text()
+    assert max(map(len, text.splitlines())) <= 80
+
+
+AVAILABLE = {
+    "server-2s4n": {"numa": True, "pin": True, "retain": True, "superpage": True},
+    "container": {"numa": False, "pin": True, "retain": True, "superpage": True},
+    "without-thp": {"numa": False, "pin": True, "retain": True, "superpage": False},
+    "thp-never": {"numa": False, "pin": True, "retain": True, "superpage": False},
+    "aarch64-64k": {"numa": False, "pin": True, "retain": True, "superpage": True},
+    "this-vm": {"numa": False, "pin": True, "retain": True, "superpage": True},
+}
+
+
+def test_levers_are_available_as_expected(name: str, tmp_path: Path) -> None:
+    here = read(name, tmp_path)
+    said = {lever.name: lever.needs(here) for lever in levers.load().values()}
+    assert {n: a.ok for n, a in said.items()} == AVAILABLE[name]
+    assert all(a.why for a in said.values() if not a.ok)
+
+
+@pytest.mark.parametrize("name", built.BUILT)
+def test_the_launcher_agrees_on_what_can_be_applied(name: str, tmp_path: Path) -> None:
+    """What values() offers, okosu-run would apply on the same tree, and the other way round for superpage."""
+    here = machine.read(built.place(name, tmp_path))
+    for lever in levers.load().values():
+        offered = {v for arm in lever.values(here, GLIBC, None) for v in arm} if lever.needs(here).ok else set()
+        for value in offered:
+            assert lever.suits(value, here, GLIBC).ok, f"{lever.name}={value}"
+    superpage = levers.load()["superpage"]
+    if not superpage.needs(here).ok:
+        assert not any(superpage.suits(v, here, GLIBC).ok for v in ("glibc", "thp", "hugetlb"))
+
+
+def rows(root: Path, what: str) -> list[list[str]]:
+    done = subprocess.run(["lscpu", "-s", root, what], capture_output=True, text=True, check=True)
+    return [line.replace(",", " ").split() for line in done.stdout.splitlines() if not line.startswith(("#", "NAME"))]
+
+
+needs_lscpu = pytest.mark.skipif(not shutil.which("lscpu"), reason="util-linux is not installed")
+
+
+@needs_lscpu
+@pytest.mark.parametrize("name", built.BUILT)
+def test_topology_is_what_lscpu_reads(name: str, tmp_path: Path) -> None:
+    here = machine.read(built.place(name, tmp_path))
+    listed = rows(tmp_path, "-p=CPU,CORE,SOCKET,NODE")
+    cores: dict[str, set[int]] = {}
+    for cpu, core, _, _ in listed:
+        cores.setdefault(core, set()).add(int(cpu))
+    assert [(c.number, c.package, c.node) for c in here.cpus] == [(int(c), int(s), int(n)) for c, _, s, n in listed]
+    assert {frozenset(c.siblings) for c in here.cpus} == {frozenset(group) for group in cores.values()}
+
+
+@needs_lscpu
+@pytest.mark.parametrize("name", built.BUILT)
+def test_caches_are_what_lscpu_reads(name: str, tmp_path: Path) -> None:
+    here = machine.read(built.place(name, tmp_path))
+    letters = {"Data": "d", "Instruction": "i", "Unified": ""}
+    ours = [[f"L{c.level}{letters[c.type]}", c.size * len(c.shared_cpus), c.ways, c.sets, c.line] for c in here.caches]
+    done = subprocess.run(
+        ["lscpu", "-s", tmp_path, "-B", "-C=NAME,ALL-SIZE,WAYS,SETS,COHERENCY-SIZE"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    theirs = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert ours == [[name, *map(int, numbers)] for name, *numbers in theirs]
+
+
+@needs_lscpu
+def test_this_machine_is_what_lscpu_reads() -> None:
+    here = machine.read()
+    listed = rows(Path("/"), "-p=CPU")
+    assert here.cpus_online == [int(row[0]) for row in listed]
+
+
+def test_scatter_goes_over_packages_and_nodes_first(tmp_path: Path) -> None:
+    here = machine.read(built.place("server-2s4n", tmp_path))
+    where = {c.number: c for c in here.cpus}
+    cpus = [where[n] for n in order("scatter", str(tmp_path))]
+    assert len(cpus) == 64
+    assert len({c.package for c in cpus[:2]}) == 2
+    assert {c.node for c in cpus[:4]} == {0, 1, 2, 3}
+    assert len({tuple(c.siblings) for c in cpus[:32]}) == 32
+
+
+def test_compact_fills_cores_then_nodes(tmp_path: Path) -> None:
+    here = machine.read(built.place("server-2s4n", tmp_path))
+    where = {c.number: c for c in here.cpus}
+    cpus = [where[n] for n in order("compact", str(tmp_path))]
+    assert all(a.siblings == b.siblings for a, b in zip(cpus[::2], cpus[1::2], strict=True))
+    assert [c.node for c in cpus] == sorted(c.node for c in cpus)
+
+
+def test_one_per_core_leaves_second_threads_out(tmp_path: Path) -> None:
+    here = machine.read(built.place("server-2s4n", tmp_path))
+    where = {c.number: c for c in here.cpus}
+    cpus = order("one-per-core", str(tmp_path))
+    assert len({tuple(where[n].siblings) for n in cpus}) == len(cpus) == 32
+
+
+def test_a_restricted_mask_is_kept_to(tmp_path: Path) -> None:
+    built.place("container", tmp_path)
+    for policy in ("compact", "scatter", "one-per-core"):
+        assert set(order(policy, str(tmp_path))) <= {2, 3, 34, 35}
+
+
+def test_container_facts(tmp_path: Path) -> None:
+    here = read("container", tmp_path)
+    assert here.cpus_allowed == [2, 3, 34, 35]
+    assert here.memory_nodes == [0]
+    assert (here.limits.memory_max, here.limits.cpu_max) == (4 << 30, 1.5)
+    assert (here.rights.seccomp, here.rights.capabilities) == (2, [])
+    assert (here.virtual.hypervisor, here.virtual.container, here.virtual.lazy_memory) == ("KVM", "docker", True)
+    assert here.state.steal_ticks == 77
+
+
+def test_server_facts(tmp_path: Path) -> None:
+    here = read("server-2s4n", tmp_path)
+    assert (here.packages, here.cores, len(here.cpus), here.smt) == (2, 32, 64, True)
+    assert [n.distances[0] for n in here.nodes] == [10, 11, 21, 21]
+    assert here.state.throttles == 2
+    assert here.accelerators.vendors == ["ASPEED", "NVIDIA"]
+    assert not here.virtual.lazy_memory
+
+
+def test_this_vm_reports_free_pages(tmp_path: Path) -> None:
+    here = read("this-vm", tmp_path)
+    assert here.virtual.lazy_memory
+    assert "reports free pages" in here.virtual.lazy_why
+
+
+def test_page_size_decides_colours(tmp_path: Path) -> None:
+    here = read("aarch64-64k", tmp_path)
+    assert [(c.level, c.colours) for c in here.caches if c.level > 1] == [(2, 2), (3, 32)]
+
+
+def test_the_id_follows_what_decides_a_levers_sign(tmp_path: Path) -> None:
+    one = built.place("thp-never", tmp_path / "a")
+    two = built.write(built.thp_never() | built.thp("madvise"), tmp_path / "b")
+    three = built.write(built.thp_never() | {"proc/loadavg": "9 9 9 1/1 1"}, tmp_path / "c")
+    ids = [machine.read(root).id for root in (one, two, three)]
+    assert ids[0] != ids[1]
+    assert ids[0] == ids[2]

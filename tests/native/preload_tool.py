@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the small C programs and runs them under the preload library, for test_preload_*.py."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from okosu import native
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+PRELOAD_SOURCES = Path(__file__).resolve().parents[2] / "native" / "preload"
+MIB = 1 << 20
+
+THP = {"OKOSU_SUPERPAGE": "thp"}
+RETAIN = {"OKOSU_SUPERPAGE": "thp", "OKOSU_RETAIN": "1"}
+HUGETLB = {"OKOSU_SUPERPAGE": "hugetlb"}
+# Every way in which a block can be served: huge, retained, over the budget, hugetlb or its fall-back.
+MODES = {
+    "placebo": {},
+    "thp": THP,
+    "retain": RETAIN,
+    "no budget": THP | {"OKOSU_BUDGET": "0"},
+    "small budget": RETAIN | {"OKOSU_BUDGET": str(16 * MIB)},
+    "hugetlb": HUGETLB,
+}
+
+
+@functools.cache
+def folder() -> Path:
+    """Return a folder that lives as long as the test run."""
+    path = Path(tempfile.mkdtemp(prefix="okosu-preload-"))
+    path.chmod(0o755)
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@functools.cache
+def build(name: str, *words: str) -> Path:
+    """Compile `words` (flags, and files of programs/) to the program or library `name`."""
+    out = folder() / name
+    files = [str(PROGRAMS / w) if w.endswith(".c") else w for w in words]
+    subprocess.run(["cc", "-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-o", out, *files], check=True)
+    return out
+
+
+def probe() -> Path:
+    """Return the probe, a dynamic program."""
+    return build("probe", "-fno-builtin-malloc", "probe.c", "probe_memory.c", "probe_process.c", "-lpthread", "-ldl")
+
+
+@dataclass
+class Ran:
+    """What a run left: exit status, output, and the lines of evidence in the order they were written."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    evidence: list[dict[str, Any]]
+
+    @property
+    def words(self) -> list[str]:
+        return self.stdout.split()
+
+
+def clean_environment() -> dict[str, str]:
+    """Return this process's environment without anything that okosu or a preload put there."""
+    dropped = ("OKOSU_", "LD_PRELOAD", "GLIBC_TUNABLES", "OMP_", "GOMP_", "KMP_")
+    return {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
+
+
+def run(
+    *words: str | Path,
+    levers: dict[str, str] | None = None,
+    root: bool = False,
+    behind: Path | None = None,
+    program: Path | None = None,
+    preload: bool = True,
+    before: Callable[[], None] | None = None,
+    **options: Any,
+) -> Ran:
+    """Run the probe (or `program`) under the library with `levers` set.
+
+    `root` makes it the process that a launcher started (OKOSU_ROOT_PID), `behind` is preloaded behind
+    the library, `before` is called in the child before exec.
+    """
+    proof = folder() / "proof.jsonl"
+    proof.unlink(missing_ok=True)
+    env = clean_environment() | {"OKOSU_PROOF": str(proof)} | (levers or {})
+    library = str(native.find("libokosu-preload.so"))
+    if preload:
+        env["LD_PRELOAD"] = f"{library}:{behind}" if behind else library
+    elif behind:
+        env["LD_PRELOAD"] = str(behind)
+    command = [str(program or probe()), *map(str, words)]
+    if root:
+        # The shell gives its process, and so its pid, to the program; only that gets the preload.
+        settings = f"OKOSU_ROOT_PID=$$ LD_PRELOAD={env.pop('LD_PRELOAD')}"
+        command = ["/bin/sh", "-c", f'{settings} exec "$0" "$@"', *command]
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=60, preexec_fn=before, check=False, **options
+    )
+    lines = proof.read_text().splitlines() if proof.exists() else []
+    return Ran(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines])
+
+
+def passed(ran: Ran) -> Ran:
+    """Return the run, having shown what the program said if it failed."""
+    assert ran.returncode == 0, ran.stderr
+    return ran
+
+
+def thp_possible() -> bool:
+    """Return whether this kernel gives huge pages to who asks for them."""
+    enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return enabled.exists() and "[never]" not in enabled.read_text()

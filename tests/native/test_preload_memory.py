@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs may expect of malloc and mmap, in every mode of the preload library."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+from preload_tool import HUGETLB, MIB, MODES, RETAIN, THP, passed, run, thp_possible
+
+PR_SET_THP_DISABLE = 41
+
+needs_thp = pytest.mark.skipif(not thp_possible(), reason="transparent_hugepage/enabled is never")
+every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
+
+
+@every_mode
+def test_blocks_keep_their_contents(levers: dict[str, str]) -> None:
+    ran = passed(run("torture", "3", "500", levers=levers))
+    if levers:
+        assert ran.evidence[-1]["blocks"] > 50
+
+
+@every_mode
+def test_results_and_errno(levers: dict[str, str]) -> None:
+    lines_used = int(passed(run("contract", levers=levers)).stdout)
+    if levers:
+        assert lines_used == 16, "equal-sized blocks begin at the same cache lines"
+
+
+@every_mode
+def test_calloc_is_zero_after_reuse(levers: dict[str, str]) -> None:
+    ran = passed(run("calloc", levers=levers))
+    if "OKOSU_RETAIN" in levers:
+        assert ran.evidence[-1]["retained_hits"] > 20
+
+
+@every_mode
+def test_realloc_grows_moves_and_shrinks(levers: dict[str, str]) -> None:
+    passed(run("growing", levers=levers))
+
+
+@every_mode
+def test_mmap_semantics(levers: dict[str, str]) -> None:
+    ran = passed(run("mappings", levers=levers))
+    if levers:
+        assert int(ran.stdout) == 50, "not every mapping was aligned"
+
+
+@pytest.mark.parametrize("levers", [{}, THP, RETAIN, HUGETLB])
+def test_a_small_address_space(levers: dict[str, str]) -> None:
+    ran = passed(run("limited", levers=levers))
+    if levers:
+        reasons = ran.evidence[-1]["reasons"]
+        assert any("address space ran out" in reason for reason in reasons), reasons
+
+
+def test_a_sparse_program_stays_within_the_budget() -> None:
+    budget = 32 * MIB
+    base = int(passed(run("sparse", "256", preload=False)).stdout)
+    ran = passed(run("sparse", "256", levers=THP | {"OKOSU_BUDGET": str(budget)}))
+    assert int(ran.stdout) * 1024 <= max(base * 1024, budget) + 8 * MIB
+    evidence = ran.evidence[-1]
+    assert evidence["advised_bytes_peak"] <= budget
+    if thp_possible():
+        assert "the budget of advised bytes is spent" in evidence["reasons"]
+
+
+@needs_thp
+@pytest.mark.parametrize("how", ["malloc", "mmap"])
+def test_a_dense_program_is_on_huge_pages(how: str) -> None:
+    ran = passed(run("dense", how, "100", levers=THP))
+    resident, huge, after = (int(word) for word in ran.words)
+    if "SMALL" in str(ran.evidence) or any("4 KiB pages" in r for r in ran.evidence[-1]["reasons"]):
+        pytest.skip("the kernel had no free huge page")
+    assert resident >= 100 * 1024
+    assert huge >= 95 * 1024
+    assert after < 20 * 1024, "memory was not given back"
+    assert ran.evidence[-1]["advised_bytes_peak"] >= 98 * MIB
+
+
+def test_retained_memory_stays_and_is_reused() -> None:
+    ran = passed(run("dense", "malloc", "100", levers=RETAIN))
+    assert int(ran.words[2]) >= 100 * 1024
+
+
+def test_no_more_is_advised_than_the_density_allows() -> None:
+    # 100 MiB is 50 whole chunks; what an offset spills into the 51st is far below any density.
+    ran = passed(run("dense", "malloc", "100", levers=THP | {"OKOSU_DENSITY": "100"}))
+    if thp_possible():
+        assert ran.evidence[-1]["advised_bytes_peak"] == 100 * MIB
+
+
+def test_inherited_thp_disable_is_noticed() -> None:
+    def disable() -> None:
+        assert ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+
+    ran = passed(run("dense", "malloc", "20", levers=THP, before=disable))
+    evidence = ran.evidence[-1]
+    assert evidence["advised_bytes_total"] == 0
+    assert any("THP_enabled: 0" in reason for reason in evidence["reasons"])
