@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * okosu-warm BYTES: touches that much anonymous memory and gives it back, so that a virtual
- * machine's host has backed the pages before a timed run takes them. It never takes what others
- * need: it stops at a reserve.
+ * okosu-warm BYTES: touches that much memory and gives it back, so that a virtual machine's host has
+ * backed the pages before a timed run takes them. It never takes what others need: it stops at a
+ * reserve.
+ *
+ * The memory is one block of malloc's, for okosu-run can then apply to it what it applies to the
+ * program: small and huge pages come from different free lists, and warming one leaves the other cold
+ * (docs/METHOD.md, section 2).
  */
 #include "error.h"
 #include "proc_read.h"
@@ -12,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define MIB (UINT64_C(1) << 20)
@@ -137,19 +140,18 @@ int main(int argc, char **argv)
     offer_to_die();
     length = room_now();
     length = wanted < length ? wanted : length;
-    void *memory = MAP_FAILED;
+    void *memory = NULL;
     while (length) {
-        memory = mmap(NULL, length, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory != MAP_FAILED)
+        memory = malloc(length);
+        if (memory)
             break;
         /* An address-space limit or strict overcommit. */
         why = strerror(errno);
         length /= 2;
     }
-    if (memory != MAP_FAILED) {
+    if (memory) {
         done = touch(memory, length, page);
-        munmap(memory, length);
+        free(memory);
     }
     if (done < wanted)
         okosu_error_print(0, why, "free some memory, or leave out the warming with --no-warm",

@@ -2,7 +2,10 @@
 /* Entry points for threads and processes: pthread_create, affinity, spawning, _exit.
  *
  * 1. Without OKOSU_PIN each forwards.
- * 2. What is spawned or exec'd starts on the whole list of CPUs, not on the spawning thread's: a
+ * 2. Threads of pthread_create are pinned in turn; those of thrd_create, rare as they are, run on
+ * the whole list. (Threads that libc starts for itself, as for timers, stay on their creator's
+ * CPU.)
+ * 3. What is spawned or exec'd starts on the whole list of CPUs, not on the spawning thread's: a
  * child of fork is freed by the fork handler, but vfork, posix_spawn and exec run none. (execl and
  * its kin behind a vfork are not covered: libc calls its own execve.)
  */
@@ -83,6 +86,13 @@ OKOSU_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu
             okosu_pin_restore(&before);                                                            \
         return result;                                                                             \
     } while (0)
+
+OKOSU_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    if (!OKOSU_NEXT_HAS(thrd_create))
+        return thrd_error;
+    LOOSENED(int, okosu_next.thrd_create(thread, routine, arg));
+}
 
 OKOSU_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
                              const posix_spawn_file_actions_t *restrict actions,

@@ -13,6 +13,9 @@
  * what was there before they fail; the hole must not be given to another thread's mmap before it is
  * mended.
  * 6. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
+ * Known limit: the reservation counts as address space. RLIMIT_AS is respected (a quarter at most,
+ * and what is unused is given back when memory runs out), but mlockall(MCL_CURRENT) compares the
+ * whole with RLIMIT_MEMLOCK and fails where that is finite.
  */
 #pragma once
 

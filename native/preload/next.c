@@ -236,6 +236,7 @@ void okosu_next_resolve(void)
     FIND(mmap);
     FIND(munmap);
     FIND(pthread_create);
+    FIND(thrd_create);
     FIND(sched_getaffinity);
     FIND(sched_setaffinity);
     FIND(pthread_getaffinity_np);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <threads.h>
 
 struct okosu_next {
     void *(*malloc)(size_t);
@@ -30,6 +31,7 @@ struct okosu_next {
     void *(*mmap)(void *, size_t, int, int, int, off_t);
     int (*munmap)(void *, size_t);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    int (*thrd_create)(thrd_t *, thrd_start_t, void *);
     int (*sched_getaffinity)(pid_t, size_t, cpu_set_t *);
     int (*sched_setaffinity)(pid_t, size_t, const cpu_set_t *);
     int (*pthread_getaffinity_np)(pthread_t, size_t, cpu_set_t *);

@@ -46,7 +46,7 @@ class Lever(ABC):
         `base` is a pilot run without levers, or null before there is one. [] when the program leaves nothing to try.
         """
 
-    def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:  # noqa: ARG002
+    def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
         """Say why `values` is [], and what would change it."""
         return Availability(False, f"there is nothing to try for this program ({program.kind})")
 

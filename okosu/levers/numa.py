@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ARG002 (the signatures are the contract's)
 """Lever numa: on which nodes memory lies. Proof: the policies and the pages by node in numa_maps."""
 
 from __future__ import annotations

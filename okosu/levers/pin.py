@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ARG002 (the signatures are the contract's)
 """Lever pin: each thread on one CPU. Proof: the masks of all threads, and the CPUs they were seen on."""
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ class Pin(Lever):
         allowed, online = machine.cpus_allowed, machine.cpus_online
         if len(allowed) > 1:
             return Availability(True)
+        if not online:
+            return Availability(False, "it is not known which CPUs this machine has")
         if len(online) < 2:
             return Availability(False, "this machine has one CPU: there is nothing to choose", "a machine with several")
         why = f"this process may use CPU {show_cpulist(allowed)} only, of {len(online)}: there is nothing to choose"

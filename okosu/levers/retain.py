@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ARG002 (the signatures are the contract's)
 """Lever retain: freed memory stays with the program. Proof: page faults that no longer happen."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ARG002 (the signatures are the contract's)
 """Lever superpage: 2 MiB pages. Proof: anonymous memory on huge pages, or the faults where it is freed before exit."""
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ FEW_FAULTS = 512
 HUGETLB_TUNABLE = (2, 35)
 """The first glibc with glibc.malloc.hugetlb."""
 
-_COLLAPSE = "okosu try --levers superpage=collapse (sudo setcap cap_sys_nice+ep okosu-run first)"
+_COLLAPSE = "okosu try --levers superpage=collapse"
+_GRANT = "sudo setcap cap_sys_nice+ep okosu-run, then "
 
 
 class Superpage(Lever):
@@ -71,7 +71,9 @@ class Superpage(Lever):
             return Availability(False, "the program holds less than one huge page (2 MiB) of memory of its own")
         if program.setuid:
             return Availability(False, "the program gains privileges when it starts, and then cannot be reached")
-        return Availability(False, program.why or "huge pages of 2 MiB cannot be had for it here", _COLLAPSE)
+        why = program.why or "huge pages of 2 MiB cannot be had for it here"
+        able = "SYS_NICE" in machine.rights.capabilities and machine.rights.initial_userns
+        return Availability(False, why, _COLLAPSE if able else _GRANT + _COLLAPSE)
 
     def loads_preload(self, value: str, program: Program) -> bool:
         """Tiers thp and hugetlb are the preload library's."""

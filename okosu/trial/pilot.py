@@ -65,9 +65,8 @@ class Pilot:
         elif any(a.preload for a in counted) or (counted and self.program.preloadable):
             self._placebo()
         plan.k = len(counted)
-        if plan.options.warm and self.machine.virtual.lazy_memory:
-            plan.warm_kb = int(self._rss_kb * WARM_MARGIN)
-            plan.warm_why = self.machine.virtual.lazy_why
+        plan.warm_kb = self._warm_kb()
+        plan.warm_why = self.machine.virtual.lazy_why if plan.warm_kb else ""
         self._time_overhead()
         plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
         plan.pilot_s = self.clock() - begun
@@ -77,11 +76,19 @@ class Pilot:
 
     def _run(self, arm: Arm, sample: bool) -> Run:
         options = self.session.plan.options
+        # Cold memory would time the host, and choose between an arm's values by it.
+        if warm := self._warm_kb():
+            self.runner.warm(arm, warm)
         run = self.runner.run(arm, pad=0, sample=sample, timeout_s=options.timeout_s or options.budget_s)
         self.session.add("pilot", self._number, run, None)
         self._number += 1
         self._rss_kb = max(self._rss_kb, run.measurement.maxrss_kb)
         return run
+
+    def _warm_kb(self) -> int:
+        """Return how much memory to touch before a run: the largest peak so far and a quarter; 0 where none is lazy."""
+        lazy = self.session.plan.options.warm and self.machine.virtual.lazy_memory
+        return int(self._rss_kb * WARM_MARGIN) if lazy else 0
 
     def _base(self, base: Arm) -> None:
         plan, session = self.session.plan, self.session
@@ -193,8 +200,6 @@ class Pilot:
     def _time_overhead(self) -> None:
         plan = self.session.plan
         begun = self.clock()
-        if plan.warm_kb:
-            self.runner.warm(plan.warm_kb)
         run = self._run(plan.arms[0], sample=False)
         plan.overhead_s = max(0.0, self.clock() - begun - run.measurement.wall_ns / 1e9)
         plan.base_s = plan.arm_s[BASE] = run.measurement.wall_ns / 1e9

@@ -123,7 +123,7 @@ class Rounds:
             self.runner.run(plan.arm(BASE), pad=sub.pad, sample=False, timeout_s=plan.timeout_s)
             session.passed(BASE)
         if plan.warm_kb:
-            self.runner.warm(plan.warm_kb)
+            self.runner.warm(arm, plan.warm_kb)
         run = self.runner.run(arm, pad=sub.pad, sample=False, timeout_s=plan.timeout_s)
         if not self._counts(arm, run, sub):
             session.passed(arm.name)

@@ -47,8 +47,8 @@ class Runner(Protocol):
         """Run one arm to its end; `sample` also polls its memory, which disturbs its time (pilots only)."""
         ...
 
-    def warm(self, kb: int) -> None:
-        """Touch and free that much memory in a process of its own, untimed."""
+    def warm(self, arm: Arm, kb: int) -> None:
+        """Touch and free that much memory, untimed, in a process of its own to which the arm's levers are applied."""
         ...
 
 
@@ -79,9 +79,12 @@ class ProcessRunner:
             argv.append(f"--pad-env={self.pad_to + pad}")
         return [*argv, "--", *self.options.command]
 
-    def warm(self, kb: int) -> None:
+    def warm(self, arm: Arm, kb: int) -> None:
         """See Runner.warm; a toucher that fails only leaves memory cold, so it is no error."""
-        subprocess.run([native.find("okosu-warm"), str(kb * 1024)], check=False, stderr=subprocess.DEVNULL)
+        argv = [native.find("okosu-run"), *arm.options, "--", native.find("okosu-warm"), str(kb * 1024)]
+        subprocess.run(
+            argv, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def run(self, arm: Arm, *, pad: int, sample: bool, timeout_s: float) -> Run:
         """See Runner.run. OkosuError when the measurement itself, or a --prepare or --conclude command, fails."""

@@ -24,8 +24,8 @@ def same(a: machine.Machine, b: machine.Machine) -> bool:
 
 
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".tar.xz"])
-def test_a_capture_replays_as_the_same_machine(suffix: str, tmp_path: Path) -> None:
-    root = built.place("server-2s4n", tmp_path / "tree")
+def test_a_capture_replays_as_the_same_machine(suffix: str, tmp_path: Path, places: dict[str, Path]) -> None:
+    root = places["container"]
     out = tmp_path / f"m{suffix}"
     assert machine.capture(root, out) > 100
     with machine.unpacked(out) as folder:
@@ -52,7 +52,7 @@ def test_this_machine_replays(tmp_path: Path) -> None:
 
 
 def test_nothing_that_names_the_host_goes_out(tmp_path: Path) -> None:
-    tree = built.server()
+    tree = built.thp_never()
     container = "deadbeef" * 8
     pod = "0a1b2c3d-1111-2222-3333-444455556666"
     tree |= {

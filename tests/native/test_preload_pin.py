@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from preload_tool import build, passed, run
+from preload_tool import THP, build, passed, run
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 ORDER = ALLOWED[:3][::-1]  # not the order of the numbers, so that it shows
@@ -28,7 +28,7 @@ def test_threads_take_the_list_in_turn_and_children_the_whole(children: str) -> 
     for number, name in enumerate(["main", "thread1", "thread2", "thread3"]):
         assert seen[name] == [ORDER[number % len(ORDER)]], name
     whole = sorted(ORDER)
-    for name in ("own", "fork", "fork-thread", "spawn", "vfork"):
+    for name in ("own", "c11", "fork", "fork-thread", "spawn", "vfork"):
         assert seen[name] == whole, name
     assert seen["after"] == seen["main"], "a failed exec left the thread off its CPU"
 
@@ -75,7 +75,7 @@ def test_a_cpu_that_does_not_exist_is_a_reason() -> None:
     assert "a thread could not be pinned to its CPU" in ran.evidence[-1]["reasons"]
 
 
-@pytest.mark.parametrize("levers", [{}, PIN])
+@pytest.mark.parametrize("levers", [{}, PIN, THP, PIN | THP])
 def test_thread_creation_at_its_edges(levers: dict[str, str]) -> None:
     passed(run("thread-edges", levers=levers, root=True))
 

@@ -78,7 +78,7 @@ class SimRunner:
     def clock(self) -> float:
         return self.now
 
-    def warm(self, kb: int) -> None:
+    def warm(self, arm: Arm, kb: int) -> None:
         self.warmed += 1
         self.now += 0.01
 

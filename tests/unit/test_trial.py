@@ -169,7 +169,9 @@ def test_memory_is_warmed_before_each_timed_run_only_where_it_is_lazy() -> None:
     made, _, _ = trial(lazy, [FakeLever("a")], lazy=True, max_rounds=9)
     assert cold.warmed == 0
     timed = sum(len(r.samples) for r in made.envelope.records if r.metric == "wall" and r.stage != "pilot")
-    assert lazy.warmed == timed + 1
+    # The pilot warms every run but base's first, from which it learns how much.
+    pilots = sum(len(r.samples) for r in made.envelope.records if r.metric == "wall" and r.stage == "pilot")
+    assert lazy.warmed == timed + pilots - 1
     assert made.plan.warm_kb == 1250
 
 

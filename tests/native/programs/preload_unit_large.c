@@ -215,6 +215,23 @@ static void retained_is_not_zero_and_bounded(void)
     CHECK(okosu_counters.advised == 0);
 }
 
+/* What is kept makes room when a new block raises the peak and cannot use it. */
+static void kept_and_live_stay_below_the_peak(void)
+{
+    void *p[3];
+    int i;
+
+    okosu_config.retain = true;
+    for (i = 0; i < 3; i++)
+        p[i] = alloc(8 * MIB);
+    okosu_large_free(p[0]);
+    okosu_large_free(p[2]);
+    CHECK(okosu_counters.advised == 24 * MIB);
+    /* The last run can grow into this one, the first cannot: the second block is in the way. */
+    CHECK(alloc(20 * MIB) && okosu_counters.retained_hits == 1);
+    CHECK(okosu_counters.advised <= 30 * MIB);
+}
+
 static void budget_bounds_blocks(void)
 {
     void *p[4];
@@ -431,6 +448,7 @@ static void maps_wanted(void)
     apply(no_address_space) \
     apply(region_is_a_quarter_and_cut) \
     apply(retained_is_not_zero_and_bounded) \
+    apply(kept_and_live_stay_below_the_peak) \
     apply(budget_bounds_blocks) \
     apply(keeps_what_glibc_would) \
     apply(no_advice) \

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -56,6 +58,12 @@ static void use_memory(unsigned tag)
     free(p);
 }
 
+static void *use_once(void *index)
+{
+    use_memory((unsigned)(size_t)index);
+    return NULL;
+}
+
 /* Forks at any time from a program whose other threads allocate; the child uses what it inherited.
  */
 static int forks(int argc, char **argv)
@@ -75,6 +83,9 @@ static int forks(int argc, char **argv)
             alarm(20); /* a lock left held would otherwise hang the test */
             CHECK(is_filled(kept, 6 * MIB, 1));
             use_memory(7);
+            if (i % 4 == 0)
+                run_checked(use_once,
+                            2); /* a lock that the child's main thread holds stops these */
             fill(kept, 6 * MIB, 2);
             free(kept);
             _exit(0);
@@ -277,6 +288,12 @@ static void *leave_early(void *what)
     pthread_exit(what);
 }
 
+static int print_own_mask_11(void *what)
+{
+    print_mask(what);
+    return 5;
+}
+
 static void run_thread(const pthread_attr_t *attr, void *(*routine)(void *), void *what)
 {
     pthread_t thread;
@@ -297,6 +314,7 @@ static int affinity(int argc, char **argv)
     char *args[] = {"probe", "mask", NULL, NULL}, *self = "/proc/self/exe";
     pthread_attr_t attr;
     cpu_set_t set;
+    thrd_t c11;
     pid_t pid;
     FILE *f;
     int c;
@@ -310,6 +328,8 @@ static int affinity(int argc, char **argv)
     run_thread(NULL, print_own_mask, "thread1");
     run_thread(NULL, leave_early, "thread2");
     run_thread(NULL, print_own_mask, "thread3");
+    CHECK(thrd_create(&c11, print_own_mask_11, "c11") == thrd_success);
+    CHECK(thrd_join(c11, &c) == thrd_success && c == 5);
     CHECK(pthread_attr_init(&attr) == 0);
     CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
     CHECK(pthread_attr_setaffinity_np(&attr, sizeof set, &set) == 0);
@@ -358,6 +378,12 @@ static void *wait_for_ever(void *arg)
     return arg;
 }
 
+static void *first_block_on_a_small_stack(void *arg)
+{
+    use_memory(1);
+    return arg;
+}
+
 static int thread_edges(int argc, char **argv)
 {
     pthread_attr_t attr;
@@ -368,6 +394,8 @@ static int thread_edges(int argc, char **argv)
 
     (void)argc, (void)argv;
     CHECK(pthread_attr_init(&attr) == 0);
+    CHECK(pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN) == 0);
+    run_thread(&attr, first_block_on_a_small_stack, &attr);
     CHECK(pthread_attr_setstacksize(&attr, (size_t)1 << 46) == 0);
     CHECK(pthread_create(&thread, &attr, wait_for_ever, NULL) != 0);
     in_use = mallinfo2().uordblks;

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu doctor as a command: output, JSON, capture and replay, and every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from okosu.cli.main import dispatch
+from okosu.errors import OkosuError
+from okosu.machine import Machine
+
+
+def doctor(*argv: str) -> int:
+    return dispatch(["doctor", *argv])
+
+
+def test_this_machine_fits_80_columns_without_colour(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert doctor() == 0
+    text = capsys.readouterr().out
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert not [line for line in text.splitlines() if line.endswith(" ")]
+    for word in ("CPU", "Caches", "NUMA", "Huge pages", "Rights", "Limits", "Virtual", "GPU", "pin", "superpage"):
+        assert word in text
+
+
+def test_json_on_stdout_replaces_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor("--json", "-", "--", "/bin/true") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["schema"] == "okosu.doctor/1"
+    assert set(said["levers"]) == {"pin", "numa", "superpage", "retain"}
+    assert said["program"]["kind"] == "glibc"
+    import msgspec
+
+    assert msgspec.convert(said["machine"], Machine).id == said["machine"]["id"]
+
+
+def test_json_in_a_file_stands_beside_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.json"
+    assert doctor("--json", str(path)) == 0
+    assert "lever" in capsys.readouterr().out
+    assert json.loads(path.read_text())["levers"]["retain"]["available"] in (True, False)
+
+
+def test_capture_and_replay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.tar.xz"
+    assert doctor("--capture", str(path)) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "files" in said.err
+    assert path.stat().st_size < 100_000
+    assert doctor("--root", str(path)) == 0
+    assert "(captured)" in capsys.readouterr().out
+
+
+def test_the_environment_names_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "proc").mkdir()
+    monkeypatch.setenv("OKOSU_ROOT", str(tmp_path))
+    assert doctor() == 0
+    text = capsys.readouterr().out
+    assert "unknown processor" in text
+    assert "not known which CPUs" in text
+
+
+def test_a_program_that_nothing_reaches_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "setuid"
+    copy.write_bytes(Path("/bin/true").read_bytes())
+    copy.chmod(0o4755)
+    assert doctor("--", str(copy)) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "cannot be preloaded" in text
+    assert "ignores GLIBC_TUNABLES" in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "words"),
+    [
+        (["--root", "/no/such/folder"], 2, "does not exist"),
+        (["--root", "/etc/passwd"], 1, "no captured machine"),
+        (["--root", "{tmp}"], 2, "holds no machine"),
+        (["--capture", "{tmp}/none/m.tar"], 1, "cannot be written"),
+        (["--json", "{tmp}/none/m.json"], 1, "cannot be written"),
+        (["--", "/no/such/program"], 127, "not found"),
+        (["--", "/etc/passwd"], 126, "cannot be executed"),
+    ],
+)
+def test_bad_input_is_an_error_in_three_parts(argv: list[str], status: int, words: str, tmp_path: Path) -> None:
+    with pytest.raises(OkosuError) as caught:
+        doctor(*[word.replace("{tmp}", str(tmp_path)) for word in argv])
+    assert caught.value.status == status
+    assert words in caught.value.what
+    assert caught.value.fix
+
+
+def test_doctor_works_without_the_launcher(tmp_path: Path) -> None:
+    """The facts and the levers' needs are Python's; only a program needs the launcher."""
+    code = "import okosu.native as n; n._candidates = lambda name: []\nfrom okosu.cli.main import dispatch\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "dispatch(['doctor'])"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
+    assert "superpage" in done.stdout
+
+
+def test_help_begins_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        doctor("--help")
+    text = capsys.readouterr().out
+    assert text.startswith("Examples:\n  okosu doctor")
+    assert text.split("usage:")[0].count("  okosu doctor") == 3

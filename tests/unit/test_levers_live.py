@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs on real processes: python3, which knows nothing of okosu, with and without each lever."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from okosu import levers, machine, native
+from okosu.machine.program import inspect
+from okosu.records.measurement import Measurement
+from okosu.records.types import Proof
+
+ALL = levers.load()
+HERE = machine.read()
+PYTHON = os.path.realpath(sys.executable)
+
+HOLD = "block = b'x' * (24 << 20); import time; time.sleep(0.1)"
+# Larger than the threshold that glibc adapts, so that each block is mapped and unmapped anew.
+CHURN = "for i in range(4): b'x' * (40 << 20)"
+THREADS = (
+    "import threading as t, time; w = [t.Thread(target=time.sleep, args=(0.05,)) for _ in range(3)];"
+    "[x.start() for x in w]; [x.join() for x in w]"
+)
+
+
+def run(code: str, *options: str, observe: str = "") -> Measurement:
+    """Measure python3 running the code, started by okosu-run with the options."""
+    with tempfile.TemporaryDirectory() as folder:
+        proof = Path(folder) / "proof"
+        argv = [native.find("okosu-measure"), "--proof=sample", "--stdout=/dev/null", *([observe] if observe else [])]
+        argv += ["--", native.find("okosu-run"), f"--proof={proof}", *options, "--", PYTHON, "-S", "-c", code]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        lines = proof.read_text().splitlines() if proof.exists() else []
+    measured = msgspec.json.decode(done.stdout, type=Measurement)
+    assert measured.status == 0, done.stderr
+    return msgspec.structs.replace(measured, preload=[json.loads(line) for line in lines])
+
+
+@functools.cache
+def base(code: str, observe: str = "") -> Measurement:
+    return run(code, observe=observe)
+
+
+def prove(lever: str, value: str, code: str, observe: str = "") -> Proof:
+    measured = run(code, f"--{lever}={value}", observe=observe)
+    return ALL[lever].proof(value, measured, base(code, observe), None)
+
+
+thp_here = pytest.mark.skipif(HERE.thp.mode != "madvise", reason="needs transparent huge pages set to madvise")
+
+
+@thp_here
+@pytest.mark.parametrize("value", ["glibc", "thp"])
+def test_superpage_is_proved(value: str) -> None:
+    proof = prove("superpage", value, HOLD)
+    assert proof.holds, proof.text
+    assert proof.values["huge_mib"] >= 20
+
+
+@thp_here
+def test_superpage_is_not_proved_by_the_placebo() -> None:
+    assert not ALL["superpage"].proof("thp", run(HOLD, "--placebo"), base(HOLD), None).holds
+
+
+@thp_here
+def test_superpage_is_proved_in_later_runs() -> None:
+    lever = ALL["superpage"]
+    pilot = run(HOLD, "--superpage=thp")
+    assert lever.proof("thp", run(HOLD, "--superpage=thp"), base(HOLD), pilot).holds
+    assert not lever.proof("thp", run(HOLD), base(HOLD), pilot).holds
+
+
+@thp_here
+def test_superpage_is_proved_where_memory_is_freed_before_the_end() -> None:
+    code = f"{HOLD}; del block"
+    lever = ALL["superpage"]
+    pilot = run(code, "--superpage=thp")
+    assert lever.proof("thp", pilot, base(code), None).holds
+    assert lever.proof("thp", run(code, "--superpage=thp"), base(code), pilot).holds
+    assert not lever.proof("thp", run(code), base(code), pilot).holds
+
+
+def test_retain_is_proved_on_a_program_that_hands_blocks_back() -> None:
+    proof = prove("retain", "on", CHURN)
+    assert proof.holds, proof.text
+    pilot = run(CHURN, "--retain")
+    assert ALL["retain"].proof("on", run(CHURN, "--retain"), base(CHURN), pilot).holds
+    assert not ALL["retain"].proof("on", run(CHURN), base(CHURN), pilot).holds
+
+
+def test_retain_has_nothing_to_do_in_a_program_that_frees_nothing() -> None:
+    proof = prove("retain", "on", "pass")
+    assert not proof.holds
+    assert "hands no large blocks back" in proof.text
+
+
+@pytest.mark.skipif(len(HERE.cpus_allowed) < 2, reason="needs two CPUs")
+def test_pin_is_proved_for_all_threads() -> None:
+    policy = ALL["pin"].values(HERE, inspect(PYTHON), None)[0][0]
+    proof = prove("pin", policy, THREADS, "--threads")
+    assert proof.holds, proof.text
+    assert not ALL["pin"].proof(policy, run(THREADS, observe="--threads"), base(THREADS, "--threads"), None).holds
+
+
+@pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="needs a kernel with NUMA")
+def test_a_memory_policy_is_proved_even_on_one_node() -> None:
+    node = HERE.nodes[0].number
+    for value in ("interleave", "local", f"bind:{node}", f"preferred:{node}"):
+        proof = prove("numa", value, HOLD, "--numa")
+        assert proof.holds, proof.text
+    unbound = run(HOLD, observe="--numa")
+    assert not ALL["numa"].proof("interleave", unbound, unbound, None).holds
+
+
+def test_what_base_leaves_to_try() -> None:
+    program = inspect(PYTHON)
+    assert ALL["superpage"].values(HERE, program, base(HOLD)) == ALL["superpage"].values(HERE, program, None)
