@@ -18,5 +18,5 @@ mkdir -p "$copy/home" "$copy/tmp"
 chown 65534:65534 "$copy/home" "$copy/tmp"
 cd "$copy"
 setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all env -i \
-    PATH="$PATH" HOME="$copy/home" TMPDIR="$copy/tmp" LANG=C.UTF-8 PYTHONPATH="$copy" PYTHONDONTWRITEBYTECODE=1 CI="${CI:-}" \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$copy/home" TMPDIR="$copy/tmp" LANG=C.UTF-8 PYTHONPATH="$copy" PYTHONDONTWRITEBYTECODE=1 CI="${CI:-}" \
     .venv/bin/python -m pytest -p no:cacheprovider -m 'not privileged' "$@"

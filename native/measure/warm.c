@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * okosu-warm BYTES: touches that much memory and gives it back, so that a virtual machine's host has
- * backed the pages before a timed run takes them. It never takes what others need: it stops at a
- * reserve.
+ * okosu-warm BYTES: touches that much memory and gives it back, so that a virtual machine's host
+ * has backed the pages before a timed run takes them. It never takes what others need: it stops at
+ * a reserve.
  *
  * The memory is one block of malloc's, for okosu-run can then apply to it what it applies to the
- * program: small and huge pages come from different free lists, and warming one leaves the other cold
- * (docs/METHOD.md, section 2).
+ * program: small and huge pages come from different free lists, and warming one leaves the other
+ * cold (docs/METHOD.md, section 2).
  */
 #include "error.h"
 #include "proc_read.h"

@@ -81,7 +81,7 @@ class ProcessRunner:
 
     def warm(self, arm: Arm, kb: int) -> None:
         """See Runner.warm; a toucher that fails only leaves memory cold, so it is no error."""
-        argv = [native.find("okosu-run"), *arm.options, "--", native.find("okosu-warm"), str(kb * 1024)]
+        argv = [str(native.find("okosu-run")), *arm.options, "--", str(native.find("okosu-warm")), str(kb * 1024)]
         subprocess.run(
             argv, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
