@@ -5,3 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 # okosu try's own acceptance test, 10 minutes.
 .venv/bin/okosu selftest
+# The wheel in an environment of its own, and the report in a real browser: 2 minutes.
+command -v chromium >/dev/null || tools/chromium.sh
+OKOSU_LAB=1 .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py

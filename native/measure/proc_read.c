@@ -224,6 +224,14 @@ int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out)
     return result;
 }
 
+bool okosu_proc_is_ending(pid_t pid)
+{
+    char path[PATH_SIZE], target[1];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return readlink(path, target, sizeof(target)) < 0 && errno == ENOENT;
+}
+
 bool okosu_proc_is_launcher(pid_t pid)
 {
     char path[PATH_SIZE], target[4096];

@@ -46,6 +46,9 @@ int okosu_proc_threads(pid_t pid, struct okosu_pids *out);
 /* The descendants of ROOT, parents before children; the caller frees out->items. */
 int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out);
 
+/* Whether PID has let go of its memory already: it ends without being killed, or has ended. */
+bool okosu_proc_is_ending(pid_t pid);
+
 /* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed
  * anything. */
 bool okosu_proc_is_launcher(pid_t pid);

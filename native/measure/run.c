@@ -38,6 +38,7 @@ enum {
     /* A process that cannot be killed (set-user-ID, stuck in the kernel) is given up after this
        long. */
     END_PATIENCE_MS = 10000,
+    LAUNCHER_GRACE_MS = 200,
 };
 
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -124,7 +125,7 @@ static void condemn(struct okosu_run *run)
     if (okosu_proc_descendants(run->self, &rows) == 0) {
         for (size_t i = 0; i < rows.count; i++) {
             const struct okosu_proc_row *row = &rows.items[i];
-            if (row->state == 'Z' || row->state == 'X')
+            if (row->state == 'Z' || row->state == 'X' || okosu_proc_is_ending(row->pid))
                 continue;
             struct okosu_process *process = okosu_table_process(run->table, row->pid);
             if (process && !process->condemned) {
@@ -132,6 +133,9 @@ static void condemn(struct okosu_run *run)
                 process->launcher |= !process->root && okosu_proc_is_launcher(row->pid);
                 run->result->left += !process->root && !process->launcher;
             }
+            /* The launcher's helper ends by itself, once it has written what it did. */
+            if (process && process->launcher && okosu_run_now() < run->spare_launcher_until)
+                continue;
             kill(row->pid, SIGKILL);
         }
     }
@@ -150,6 +154,7 @@ static void end_tree(struct okosu_run *run)
 
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
+    run->spare_launcher_until = okosu_run_now() + LAUNCHER_GRACE_MS * MILLISECOND;
     while (okosu_run_now() < give_up) {
         struct rusage usage;
         int status;

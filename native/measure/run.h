@@ -15,6 +15,7 @@ struct okosu_run {
     bool reading;     /* proofs are being taken: the tree is not being killed */
     bool root_reaped; /* the measurement is over */
     uint64_t start_ns, end_ns;
+    uint64_t spare_launcher_until; /* its helper may finish until then */
     /* Tasks that ended before their maker's event was seen; a ring. */
     pid_t unannounced[OKOSU_UNANNOUNCED];
     unsigned unannounced_next;

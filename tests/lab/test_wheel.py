@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel: its tag, and an installed copy that works without the checkout. Needs the package registry (make test-lab)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the bin folder of a fresh environment with the wheel in it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    # A tracked-files copy: what a source distribution would hold, and nothing that a build left in the checkout.
+    subprocess.run(["git", "clone", "--quiet", ROOT, folder / "source"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, folder / "source"], check=True
+    )
+    (wheel,) = folder.glob("*.whl")
+    assert wheel.name == f"okosu-0.1.0-py3-none-linux_{platform.machine()}.whl"
+    venv.create(folder / "venv", with_pip=True)
+    subprocess.run([folder / "venv/bin/python", "-m", "pip", "install", "--quiet", f"{wheel}[report]"], check=True)
+    return folder / "venv/bin"
+
+
+def run(installed: Path, tmp_path: Path, program: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": f"{installed}:/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    return subprocess.run(
+        [installed / program, *argv], capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=120
+    )
+
+
+def test_the_commands_work_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
+    assert run(installed, tmp_path, "okosu", "--version").stdout.startswith("okosu 0.1.0")
+    assert "superpage" in run(installed, tmp_path, "okosu", "doctor").stdout
+    tried = run(
+        installed, tmp_path, "okosu", "try", "--json", "t.json", "--levers", "none", "--arm", "a=A=1",
+        "--max-rounds", "8", "--", "/bin/true",
+    )  # fmt: skip
+    assert tried.returncode == 0, tried.stderr
+    assert run(installed, tmp_path, "okosu", "report", "t.json").returncode == 0
+    assert (tmp_path / "t.html").stat().st_size > 10_000
+
+
+def test_the_launcher_alone_finds_its_library(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, tmp_path, "okosu-run", "--placebo", "--", "/bin/sh", "-c", "grep -c okosu-preload /proc/$$/maps")
+    assert int(done.stdout) > 0, done.stderr
+    assert run(installed, tmp_path, "okosu", "run", "--placebo", "--", "/bin/sh", "-c", "exit 5").returncode == 5

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier 2 under the measurer: the launcher's helper is no part of the tree, and lives to write what it did."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from okosu import native
+
+PROGRAM = r"""
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    size_t size = (size_t)96 << 20;
+    volatile char *block = malloc(size);
+    if (!block)
+        return 1;
+    for (size_t i = 0; i < size; i += 512)
+        block[i] = 1;
+    sleep(2);
+    return block[size / 2] != 1;
+}
+"""
+
+
+@pytest.mark.privileged
+def test_the_helper_writes_its_evidence_and_is_not_counted(tmp_path: Path) -> None:
+    if "[never]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text():
+        pytest.skip("huge pages are switched off here")
+    (tmp_path / "hold.c").write_text(PROGRAM)
+    subprocess.run(["cc", "-O1", "-static", "-o", tmp_path / "hold", tmp_path / "hold.c"], check=True)
+    evidence = tmp_path / "evidence"
+    done = subprocess.run(
+        [
+            native.find("okosu-measure"),
+            "--",
+            native.find("okosu-run"),
+            "--superpage=collapse",
+            f"--proof={evidence}",
+            "--",
+            tmp_path / "hold",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    run = json.loads(done.stdout)
+    assert (run["status"], run["processes"], run["left"]) == (0, 1, 0), done.stderr
+    line = json.loads(evidence.read_text())
+    assert line["by"] == "collapse"
+    assert line["collapsed"] > 0
+    assert run["exit"]["anon_huge_kb"] >= 2048
