@@ -15,7 +15,7 @@ from okosu.errors import OkosuError
 
 PACKAGE = Path(__file__).resolve().parent
 
-# Below a build tree each program lies in the folder of its sources; in a wheel all but okosu-run lie in okosu/_native.
+# Below a build tree each program lies in the folder of its sources; in a wheel okosu-run is a script, the rest is data.
 _BUILD_PLACES = {
     "okosu-run": "native/launch/okosu-run",
     "okosu-measure": "native/measure/okosu-measure",
@@ -28,15 +28,17 @@ def _candidates(name: str) -> list[Path]:
     found = []
     if override := os.environ.get("OKOSU_NATIVE"):
         found += [Path(override) / _BUILD_PLACES[name], Path(override) / name]
-    found.append(PACKAGE / "_native" / name)
     found.append(PACKAGE.parent / "build" / _BUILD_PLACES[name])
+    schemes = [s for s in ("posix_prefix", "posix_user", "posix_local") if s in sysconfig.get_scheme_names()]
+    # PACKAGE.parent is the prefix of `pip install --target`.
     if name == "okosu-run":
-        schemes = ["posix_prefix", "posix_user", "posix_local"]
-        known = sysconfig.get_scheme_names()
-        found += [Path(sysconfig.get_path("scripts", s)) / name for s in schemes if s in known]
+        found += [Path(sysconfig.get_path("scripts", s)) / name for s in schemes]
         found.append(PACKAGE.parent / "bin" / name)
         if on_path := shutil.which(name):
             found.append(Path(on_path))
+    else:
+        found += [Path(sysconfig.get_path("data", s)) / "share" / "okosu" / name for s in schemes]
+        found.append(PACKAGE.parent / "share" / "okosu" / name)
     return found
 
 

@@ -17,8 +17,7 @@ static const char *const places[] = {
     "/../lib/okosu/" LIBRARY,
     "/../lib*/okosu/" LIBRARY,
     "/../lib*/*-linux-*/okosu/" LIBRARY,
-    "/../lib*/python3*/site-packages/okosu/_native/" LIBRARY,
-    "/../lib*/python3*/dist-packages/okosu/_native/" LIBRARY,
+    "/../share/okosu/" LIBRARY,
 };
 
 /* LD_PRELOAD needs an absolute path once the program changes its directory, and "x/.." is no help
