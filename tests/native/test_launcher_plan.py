@@ -119,8 +119,7 @@ def test_a_path_that_ld_preload_cannot_hold(launcher: Path, tmp_path: Path, fold
         "lib/okosu/",
         "lib64/okosu/",
         "lib/x86_64-linux-gnu/okosu/",
-        "lib/python3.11/site-packages/okosu/_native/",
-        "lib/python3/dist-packages/okosu/_native/",
+        "share/okosu/",
     ],
 )
 def test_where_the_library_is_looked_for(launcher: Path, tmp_path: Path, place: str) -> None:
