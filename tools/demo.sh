@@ -5,11 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 out=${OKOSU_DEMO_DIR:-build/demo}
 mkdir -p "$out"
-# A table that is several times the reach of the TLB, but never more than a third of the memory that is there.
-third=$(awk '/MemAvailable/ { print int($2 / 3 / 1048576) }' /proc/meminfo)
-size=$((third > 3 ? 3 : third))
-table="${size}G"
-[ "$size" -ge 1 ] || table=512M
+# A table beyond the reach of the TLB, but never more than a third of the memory that is there.
+third=$(awk '/MemAvailable/ { print int($2 / 3 / 1024) }' /proc/meminfo)
+table="$((third > 1024 ? 1024 : third))M"
 
 try() {
     name=$1
