@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel: its tag, and an installed copy that works without the checkout. Needs the package registry (make test-lab)."""
+"""The wheel: its tag, and an installed copy that works without the checkout. Needs the registry (make test-lab)."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def test_the_commands_work_outside_the_checkout(installed: Path, tmp_path: Path)
 
 
 def test_the_launcher_alone_finds_its_library(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, tmp_path, "okosu-run", "--placebo", "--", "/bin/sh", "-c", "grep -c okosu-preload /proc/$$/maps")
+    done = run(installed, tmp_path, "okosu-run", "--placebo", "--", "/bin/sh", "-c", "grep -c preload /proc/$$/maps")
     assert int(done.stdout) > 0, done.stderr
     assert run(installed, tmp_path, "okosu", "run", "--placebo", "--", "/bin/sh", "-c", "exit 5").returncode == 5
