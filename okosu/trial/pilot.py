@@ -25,6 +25,9 @@ Say = Callable[[str], None]
 CLEARLY = 1.1
 """A later alternative of an arm is preferred to an earlier one when its pilot is faster by this factor."""
 WARM_MARGIN = 1.25
+REPORTED_SHARE = 16
+"""Free page reporting takes up to this part of the free memory back at a time, what was freed last first (Linux,
+mm/page_reporting.c): so much more is warmed, up to the peak itself once more, that one pass leaves enough."""
 TIMEOUT_FACTOR = 20
 TIMEOUT_LEAST = 30.0
 
@@ -86,9 +89,11 @@ class Pilot:
         return run
 
     def _warm_kb(self) -> int:
-        """Return how much memory to touch before a run: the largest peak so far and a quarter; 0 where none is lazy."""
-        lazy = self.session.plan.options.warm and self.machine.virtual.lazy_memory
-        return int(self._rss_kb * WARM_MARGIN) if lazy else 0
+        """Return how much memory to touch before a run: the largest peak so far and a margin; 0 where none is lazy."""
+        if not (self.session.plan.options.warm and self.machine.virtual.lazy_memory):
+            return 0
+        once_more = min(self._rss_kb, self.machine.memory.available_kb // REPORTED_SHARE)
+        return int(self._rss_kb * WARM_MARGIN) + once_more
 
     def _base(self, base: Arm) -> None:
         plan, session = self.session.plan, self.session

@@ -126,7 +126,12 @@ class Silent:
 
 
 def fake_machine(lazy: bool = False) -> Machine:
-    return cast(Machine, SimpleNamespace(virtual=SimpleNamespace(lazy_memory=lazy, lazy_why="a test")))
+    return cast(
+        Machine,
+        SimpleNamespace(
+            virtual=SimpleNamespace(lazy_memory=lazy, lazy_why="a test"), memory=SimpleNamespace(available_kb=8000)
+        ),
+    )
 
 
 def fake_program(preloadable: bool = True) -> Program:
