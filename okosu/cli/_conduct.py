@@ -140,7 +140,8 @@ def _run(session: Session, here: machine.Machine, program: Program, fixed: Arm |
     runner = ProcessRunner(plan.options, plan.observes, proof_mode=plan.proof_mode, pad_to=plan.pad_to)
     with watcher:
         if not piloted:
-            _state.warn(here)
+            for note in _state.notes(here):
+                watcher.say(note)
             Pilot(session, runner, _levers(), here, program, watcher.say, fixed).run()
         runner.proof_mode = plan.proof_mode
         watcher.planned()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from okosu.cli import _table
 from okosu.stats.verdict import RESOLVED, Judgement
+from okosu.trial.pilot import clock
 from okosu.trial.session import Session, Stage
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Lines:
         if time.monotonic() - self._last > LINES_EVERY_S:
             self._last = time.monotonic()
             open_arms = [f"{n} {_interval(j)}" for n, j in judgements.items() if j.verdict not in RESOLVED]
-            self.say(f"  round {number + 1}, {left_s:.0f} s left: {', '.join(open_arms)}")
+            self.say(f"  round {number + 1}, at most {clock(left_s)} left: {', '.join(open_arms)}")
 
 
 class Screen(Lines):
@@ -66,8 +67,9 @@ class Screen(Lines):
         super().__init__(session)
         self._live: Live | None = None
         self._judgements: dict[str, Judgement] = {}
-        self._status = "pilot"
         self._stage = "pilot"
+        self._status = "pilot: each arm once, to see what it does"
+        self._left = ""
 
     def __enter__(self) -> Screen:
         from rich.console import Console
@@ -95,19 +97,20 @@ class Screen(Lines):
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
         """See Watcher.stage."""
-        self._stage = stage
+        self._stage, self._left = stage, ""
         self._judgements = {name: Judgement("", None, None, 0, 0, 0) for name in arms}
         self._draw()
 
     def running(self, arm: str, number: int) -> None:
         """See Watcher.running: draw before the run starts."""
-        self._status = f"{self._stage} round {number + 1}: {arm}"
+        self._status = f"{self._stage} round {number + 1}: {arm} runs{self._left}"
         self._draw()
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
         """See Watcher.round_done."""
         self._judgements = judgements
-        self._status = f"{self._stage} round {number + 1} done, at most {left_s:.0f} s left in this stage"
+        self._left = f"; at most {clock(left_s)} left in this stage"
+        self._status = f"{self._stage} round {number + 1} done{self._left}"
         self._draw()
 
     def _draw(self) -> None:
@@ -115,15 +118,18 @@ class Screen(Lines):
             self._live.update(self._table(), refresh=True)
 
     def _table(self) -> Any:
+        from rich.console import Group
         from rich.table import Table
 
-        table = Table(title=self._status, title_justify="left", box=None, pad_edge=False)
+        if not self._judgements:
+            return self._status
+        table = Table(box=None, pad_edge=False)
         for heading in ("arm", "ratio", "interval", "rounds", "verdict"):
             table.add_column(heading, no_wrap=True)
         for name, j in self._judgements.items():
             ratio = "" if j.ratio is None else f"{j.ratio:.4f}"
             table.add_row(name, ratio, _interval(j), str(j.rounds), j.verdict if j.rounds else "")
-        return table
+        return Group(self._status, table)
 
 
 def _interval(j: Judgement) -> str:

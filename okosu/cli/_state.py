@@ -5,7 +5,6 @@ in."""
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import msgspec
@@ -41,15 +40,13 @@ def differences(then: dict[str, Any], now: Machine) -> list[str]:
     return lines
 
 
-def warn(machine: Machine) -> None:
-    """Say on stderr what about the machine's present state makes measuring slow or uncertain. Nothing is changed."""
-    load = os.getloadavg()[0]
-    cpus = len(os.sched_getaffinity(0))
+def notes(machine: Machine) -> list[str]:
+    """Return what about the machine's present state makes measuring slow or uncertain, a line each."""
+    said = []
+    load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > 0.5 * cpus:
-        print(
-            f"note: the load is {load:.1f} on {cpus} CPUs: verdicts stay right, but need more rounds",
-            file=sys.stderr,
-        )
+        said.append(f"note: the load is {load:.1f} on {cpus} CPUs: verdicts stay right, but need more rounds")
     if machine.virtual.lazy_memory:
         why = machine.virtual.lazy_why
-        print(f"note: memory is touched before each run ({why}); --no-warm turns it off", file=sys.stderr)
+        said.append(f"note: memory is touched before each run ({why}); --no-warm turns it off")
+    return said

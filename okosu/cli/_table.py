@@ -36,6 +36,9 @@ def _headline(session: Session) -> str:
     best = [v for v in session.envelope.verdicts if v.headline]
     base = session.plan.base_s
     if not best:
+        open_ones = [v.arm for v in session.envelope.verdicts if v.verdict == "FASTER" and v.confirmed is None]
+        if open_ones:
+            return f"base {base:.3g} s; faster so far, and not yet confirmed on fresh rounds: {', '.join(open_ones)}\n"
         nothing = "no lever made it faster" if session.plan.k else "no lever applies"
         return f"base {base:.3g} s; {nothing} (as far as the verdicts below are resolved)\n"
     v = best[0]

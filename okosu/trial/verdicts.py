@@ -100,9 +100,7 @@ def _outlook(verdict: Verdict, n: int) -> str:
         return "at this share of wins it takes over 10x the budget to decide"
     if verdict.rounds_needed <= n:
         return "decided against 1 only by a wider interval than now; more rounds may settle it"
-    return (
-        f"about {verdict.rounds_needed - n} more rounds ({verdict.minutes_needed:.0f} min) if the share of wins holds"
-    )
+    return f"about {verdict.rounds_needed - n} more rounds ({max(1, round(verdict.minutes_needed))} min) if the share of wins holds"
 
 
 def _confirmed(session: Session, arm: Arm) -> Verdict:
