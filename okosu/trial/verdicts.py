@@ -99,7 +99,7 @@ def _outlook(verdict: Verdict, n: int) -> str:
     if verdict.rounds_needed is None or verdict.minutes_needed is None:
         return "at this share of wins it takes over 10x the budget to decide"
     if verdict.rounds_needed <= n:
-        return "decided against 1 only by a wider interval than now; more rounds may settle it"
+        return "ties with base keep 1 inside the interval; more rounds may settle it"
     return f"about {verdict.rounds_needed - n} more rounds ({max(1, round(verdict.minutes_needed))} min) if the share of wins holds"
 
 
