@@ -100,7 +100,8 @@ def _outlook(verdict: Verdict, n: int) -> str:
         return "at this share of wins it takes over 10x the budget to decide"
     if verdict.rounds_needed <= n:
         return "ties with base keep 1 inside the interval; more rounds may settle it"
-    return f"about {verdict.rounds_needed - n} more rounds ({max(1, round(verdict.minutes_needed))} min) if the share of wins holds"
+    more, minutes = verdict.rounds_needed - n, max(1, round(verdict.minutes_needed))
+    return f"about {more} more rounds ({minutes} min) if the share of wins holds"
 
 
 def _confirmed(session: Session, arm: Arm) -> Verdict:
