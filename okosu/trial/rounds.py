@@ -21,7 +21,8 @@ from okosu.trial.session import Session, Stage
 from okosu.trial.validity import NOT_APPLIED, WRONG_OUTPUT, prove, wrong
 
 OVERRUN = 1.5
-"""The fewest deciding rounds are finished even over time, up to this multiple of what was allowed."""
+"""The fewest deciding rounds are finished even over time, up to this multiple of what they should take: the time spent
+on a stage that can no longer decide anything would be lost."""
 
 
 class Watcher(Protocol):
@@ -87,8 +88,10 @@ class Rounds:
             spent = self.clock() - begun
             if not _undecided(live) or number >= plan.options.max_rounds:
                 return judgements
-            allowed = stage.seconds * OVERRUN if number < few else stage.seconds
-            if spent + round_s(plan, [a.name for a in live]) > allowed:
+            # Each timed run is preceded by one of base where the stage settles.
+            cost = round_s(plan, [a.name for a in live]) * (2 if stage.settle else 1)
+            allowed = max(stage.seconds, OVERRUN * few * cost) if number < few else stage.seconds
+            if spent + cost > allowed:
                 return judgements
             self._round(stage, number, live)
             self._settle_costs(live, self.clock() - begun - spent)

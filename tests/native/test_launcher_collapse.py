@@ -65,10 +65,11 @@ def has_sys_nice() -> bool:
 
 
 @both
-def test_collapse_without_the_capability(who: str, launcher: Path) -> None:
+def test_collapse_without_the_capability(who: str, launcher: Path, tmp_path: Path) -> None:
     if "[never]" in THP.read_text():
         pytest.skip("THP is off on this machine")
     drop: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    launcher = _for_everyone(launcher, tmp_path)
     done = subprocess.run(
         [launcher, "--superpage=collapse", "echo", "ran"], capture_output=True, text=True, timeout=60, **drop
     )
@@ -173,12 +174,21 @@ def test_a_subreaper_would_be_given_the_helper(launcher: Path) -> None:
     assert "child subreaper" in done.stderr
 
 
+def _for_everyone(launcher: Path, folder: Path) -> Path:
+    """Return a copy of the launcher that any user can reach: the checkout may lie below a closed folder such as /root."""
+    copy = folder / "okosu-run"
+    copy.write_bytes(launcher.read_bytes())
+    copy.chmod(0o755)
+    if os.geteuid() == 0:
+        for parent in [folder, *folder.parents][:-2]:
+            parent.chmod(0o755)
+    return copy
+
+
 @both
 def test_secure_mode_keeps_the_users_variables(who: str, launcher: Path, tmp_path: Path) -> None:
     """With file capabilities ld.so hides LD_LIBRARY_PATH and others from the launcher; the program is to see them."""
-    copy = tmp_path / "okosu-run"
-    copy.write_bytes(launcher.read_bytes())
-    copy.chmod(0o755)
+    copy = _for_everyone(launcher, tmp_path)
     # What `setcap cap_sys_nice+ep` writes: struct vfs_cap_data, revision 2, effective (linux/capability.h).
     capabilities = struct.pack("<5I", 0x02000001, 1 << 23, 0, 0, 0)
     if os.geteuid() != 0:
@@ -186,8 +196,6 @@ def test_secure_mode_keeps_the_users_variables(who: str, launcher: Path, tmp_pat
             os.setxattr(copy, "security.capability", capabilities)
         return
     os.setxattr(copy, "security.capability", capabilities)
-    for folder in [tmp_path, *tmp_path.parents][:-2]:
-        folder.chmod(0o755)
     mine = PATH | {"LD_LIBRARY_PATH": "/nowhere", "GLIBC_TUNABLES": "glibc.malloc.check=0", "TMPDIR": "/t", "EMPTY": ""}
     seen = subprocess.run(
         [copy, "--env=MORE=1", "env"], capture_output=True, text=True, env=mine,

@@ -200,6 +200,16 @@ def test_carry_over_is_flagged_and_confirmation_settles_with_an_untimed_base() -
     assert all(p == "base" for r in confirmation for p in r.predecessor)
 
 
+def test_confirmation_gets_its_fewest_rounds_even_when_carry_over_doubles_its_cost() -> None:
+    runner = SimRunner({"dirty": 0.8, "also": 0.8}, after={"dirty": 1.4}, noise=0.004)
+    made, _, _ = trial(runner, [FakeLever("dirty"), FakeLever("also")], budget_s=100)
+    assert by_arm(made)["dirty"].carry_over
+    assert made.confirm_arms == ["dirty", "dirty+also"]
+    for name in made.confirm_arms:
+        assert by_arm(made)[name].rounds >= fewest_rounds(2, 0.05)
+        assert by_arm(made)[name].confirmed
+
+
 def test_an_interrupted_trial_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     whole, _, _ = trial(SimRunner({"a": 0.9}, noise=0.002), [FakeLever("a")])
