@@ -175,7 +175,7 @@ def test_a_subreaper_would_be_given_the_helper(launcher: Path) -> None:
 
 
 def _for_everyone(launcher: Path, folder: Path) -> Path:
-    """Return a copy of the launcher that any user can reach: the checkout may lie below a closed folder such as /root."""
+    """Return a copy of the launcher that any user can reach: the checkout may lie below a closed folder, as /root."""
     copy = folder / "okosu-run"
     copy.write_bytes(launcher.read_bytes())
     copy.chmod(0o755)
