@@ -13,7 +13,7 @@ from okosu.trial.session import Session
 from okosu.trial.verdicts import command_line
 
 WIDTH = 80
-ARM = 22
+ARM = 20
 
 
 def render(session: Session) -> str:
@@ -21,8 +21,8 @@ def render(session: Session) -> str:
     plan = session.plan
     times, _ = session.base_history("screening")
     lines = [_headline(session)]
-    title = {"wall": "time", "cpu": "CPU time", "rss": "peak memory", "regex": "metric"}[plan.options.metric]
-    lines.append(f"{'arm':<{ARM}}  {title + ' x':>10}  {'interval':^15}  {'rounds':>6}  {'applied':^7}  verdict")
+    title = {"wall": "time", "cpu": "CPU", "rss": "memory", "regex": "metric"}[plan.options.metric]
+    lines.append(_columns("arm", title + " x", "interval", "rounds", "applied", "verdict"))
     lines += [_row(v) for v in session.envelope.verdicts]
     notes = [note for v in session.envelope.verdicts for note in _notes(v)]
     if notes:
@@ -33,25 +33,25 @@ def render(session: Session) -> str:
 
 
 def _headline(session: Session) -> str:
+    return textwrap.fill(_said(session), WIDTH) + "\n"
+
+
+def _said(session: Session) -> str:
     best = [v for v in session.envelope.verdicts if v.headline]
-    base = session.plan.base_s
+    base = f"base {session.plan.base_s:.3g} s; "
     if not best:
         open_ones = [v.arm for v in session.envelope.verdicts if v.verdict == "FASTER" and v.confirmed is None]
         if open_ones:
-            return f"base {base:.3g} s; faster so far, and not yet confirmed on fresh rounds: {', '.join(open_ones)}\n"
+            return f"{base}faster so far, and not yet confirmed on fresh rounds: {', '.join(open_ones)}"
         nothing = "no lever made it faster" if session.plan.k else "no lever applies"
-        return f"base {base:.3g} s; {nothing} (as far as the verdicts below are resolved)\n"
+        return f"{base}{nothing} (as far as the verdicts below are resolved)"
     v = best[0]
     assert v.ratio is not None
     assert v.interval is not None
     low, high = 1 / v.interval[1], 1 / v.interval[0]
     return (
-        textwrap.fill(
-            f"base {base:.3g} s; {v.arm} makes it {_times(1 / v.ratio)} faster "
-            f"(95 % interval {_times(low)} to {_times(high)}), confirmed on {v.rounds} fresh rounds",
-            WIDTH,
-        )
-        + "\n"
+        f"{base}{v.arm} makes it {_times(1 / v.ratio)} faster "
+        f"(95 % interval {_times(low)} to {_times(high)}), confirmed on {v.rounds} fresh rounds"
     )
 
 
@@ -70,7 +70,11 @@ def _row(v: Verdict) -> str:
     applied = "" if v.ratio is None else ("yes" if v.applied else "no")
     rounds = str(v.rounds) if v.rounds else ""
     mark = "*" if v.headline else ""
-    return f"{name:<{ARM}}  {ratio:>10}  {interval:^15}  {rounds:>6}  {applied:^7}  {v.verdict}{mark}".rstrip()
+    return _columns(name, ratio, interval, rounds, applied, f"{v.verdict}{mark}")
+
+
+def _columns(arm: str, ratio: str, interval: str, rounds: str, applied: str, verdict: str) -> str:
+    return f"{arm:<{ARM}} {ratio:>9}  {interval:^15} {rounds:>6} {applied:^7}  {verdict}".rstrip()
 
 
 def _notes(v: Verdict) -> list[str]:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The printed table: 80 columns whatever the verdicts, names and numbers are, and nobody left out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sim import session
+
+from okosu.cli import _options, _table
+from okosu.records.types import Verdict
+
+NAMES = st.text("abcdefghij+=-:", min_size=1, max_size=60)
+RATIOS = st.floats(1e-3, 9999)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda arm, verdict, ratio, spread, rounds, headline: Verdict(
+                arm=arm,
+                verdict=verdict,
+                ratio=ratio,
+                interval=(ratio / spread, ratio * spread),
+                rounds=rounds,
+                headline=headline,
+                applied=True,
+                why="because of this " * 9,
+                proof="seen " * 40,
+            ),
+            NAMES,
+            st.sampled_from(_options.VERDICTS),
+            RATIOS,
+            st.floats(1, 9),
+            st.integers(0, 99_999),
+            st.booleans(),
+        ),
+        max_size=6,
+    )
+)
+def test_no_line_is_wider_than_80_columns(verdicts: list[Verdict]) -> None:
+    made = session()
+    made.envelope.verdicts = verdicts
+    text = _table.render(made)
+    assert max(map(len, text.splitlines())) <= 80
+    for v in verdicts:
+        assert v.verdict in text
+
+
+@pytest.mark.parametrize(("ratio", "said"), [(0.5, "2.00x"), (0.0667, "15.0x"), (0.999, "1.001x")])
+def test_the_headline_says_how_many_times(ratio: float, said: str) -> None:
+    made = session()
+    made.envelope.verdicts = [
+        Verdict(arm="a", verdict="FASTER", ratio=ratio, interval=(ratio * 0.9, ratio), rounds=9, headline=True)
+    ]
+    assert f"a makes it {said} faster" in " ".join(_table.render(made).split())
