@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
 from okosu.records import files  # noqa: E402
+from okosu.report import commands, model  # noqa: E402
 from okosu.trial.session import Session  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -27,8 +28,8 @@ def _session(path: str) -> Session:
 
 def _try(paths: list[str]) -> str:
     session = _session(paths[0])
-    command = " ".join(session.plan.options.command)
-    shown = f"$ okosu try -- {command}\n{_table.render(session)}\n"
+    command = commands.again(model.load(session.envelope))
+    shown = f"$ {command}\n{_table.render(session)}\n"
     if advice := _table.advice(session):
         shown += f"\n{advice}\n"
     return f"```text\n{shown}```\n"
