@@ -44,7 +44,7 @@ def verdicts(envelope: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
     script = "i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done"
     done, envelope = tried(
-        tmp_path, "--levers", "none", "--arm", "more=TURNS=12000", "--arm", "less=TURNS=200", "--max-rounds", "12",
+        tmp_path, "--levers", "none", "--arm", "more=TURNS=60000", "--arm", "less=TURNS=200", "--max-rounds", "40",
         "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -195,8 +195,8 @@ def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: P
 
 def test_a_recommendation_is_applied_by_run_and_can_be_revalidated(tmp_path: Path) -> None:
     done, envelope = tried(
-        tmp_path, "--levers", "none", "--arm", "quick=N=1", "--max-rounds", "10", "--", "/bin/sh", "-c",
-        "i=0; while [ $i -lt ${N:-20000} ]; do i=$((i+1)); done",
+        tmp_path, "--levers", "none", "--arm", "quick=N=1", "--max-rounds", "40", "--", "/bin/sh", "-c",
+        "i=0; while [ $i -lt ${N:-60000} ]; do i=$((i+1)); done",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["quick"]["headline"], done.stdout
