@@ -8,11 +8,13 @@
  */
 #pragma once
 
+#include "export.h"
+
 #include <stddef.h>
 
 /* The least size that is served by large.c, and the least length by maps.c. */
-extern size_t okosu_large_from;
-extern size_t okosu_maps_from;
+extern OKOSU_LOCAL size_t okosu_large_from;
+extern OKOSU_LOCAL size_t okosu_maps_from;
 
 /* Reads the environment if that has not been done and can be. */
 void okosu_init(void);

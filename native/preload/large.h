@@ -19,6 +19,8 @@
  */
 #pragma once
 
+#include "export.h"
+
 #include "sys.h"
 
 #include <stdatomic.h>
@@ -30,8 +32,8 @@
 #define OKOSU_LARGE_MIN OKOSU_CHUNK
 
 /* `span` is written after `base` and read before it, so that a span never meets an older base. */
-extern _Atomic uintptr_t okosu_large_base;
-extern atomic_size_t okosu_large_span;
+extern OKOSU_LOCAL _Atomic uintptr_t okosu_large_base;
+extern OKOSU_LOCAL atomic_size_t okosu_large_span;
 
 static inline bool okosu_large_owns(const void *p)
 {

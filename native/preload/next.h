@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "export.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -49,7 +51,7 @@ struct okosu_next {
     void (*exit_now)(int);
 };
 
-extern struct okosu_next okosu_next;
+extern OKOSU_LOCAL struct okosu_next okosu_next;
 
 /* Resolves everything; harmless to repeat. */
 void okosu_next_resolve(void);
