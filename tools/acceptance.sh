@@ -15,7 +15,7 @@ trial() {
     [ -s "$out/$name.json" ] || $okosu try --seed 1 --json "$out/$name.json" "$@"
 }
 
-superpage at least 1.3x faster, at least 95 % of the table on huge pages, confirmed; the placebo neither faster nor slower.
+# superpage at least 1.3x faster, at least 95 % of the table on huge pages, confirmed; the placebo neither faster nor slower.
 trial chase-4g --budget 9m --levers superpage --expect superpage=faster -- build/examples/chase 4G
 # CHASE8=1 adds the larger table: it takes half an hour, most of it touching memory.
 [ -z "${CHASE8:-}" ] || trial chase-8g --budget 40m --levers superpage --expect superpage=faster -- build/examples/chase 8G

@@ -10,5 +10,7 @@ if command -v clang-format >/dev/null; then
 fi
 long=$(find okosu tests -name '*.py' -exec wc -l {} + | awk '$1 > 300 && $2 != "total"'; find native examples -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"')
 [ -z "$long" ] || { echo "files too long:"; echo "$long"; exit 1; } >&2
+# A script that does not parse would fail only when somebody needs it.
+for script in tools/*.sh examples/real/*.sh .ci/run; do sh -n "$script"; done
 # The documents' figures are those of the committed records.
 .venv/bin/python tools/readme.py --check

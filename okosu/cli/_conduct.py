@@ -78,12 +78,10 @@ def resume(path: Path) -> tuple[Session, Finish]:
         raise OkosuError(
             f"{path} is a finished trial", "there is nothing to go on with", "okosu try --revalidate " + str(path)
         )
-    if not session.plan.k and not session.pilots:
-        raise OkosuError(
-            f"{path} was interrupted before its pilot ended", "", "start anew: nothing that counts is lost"
-        )
+    if not session.piloted:
+        session.forget_pilot()
     program = inspect(session.plan.options.command[0])
-    return session, lambda: _run(session, machine.read(), program, None, piloted=True)
+    return session, lambda: _run(session, machine.read(), program, None, piloted=session.piloted)
 
 
 def revalidate(path: Path, args: argparse.Namespace) -> tuple[Session, Finish]:

@@ -74,7 +74,8 @@ class Pilot:
         plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
         plan.pilot_s = self.clock() - begun
         session.write()
-        if counted:
+        # A revalidation has no screening to pay for, and its fewest rounds are always finished.
+        if counted and not self.fixed:
             _check_budget(session)
 
     def _run(self, arm: Arm, sample: bool) -> Run:

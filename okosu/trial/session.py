@@ -112,6 +112,16 @@ class Session:
         """Return the number of the first round of `stage` that has not been run."""
         return max((n // MOST_PARTS for n in self.values(stage, BASE)), default=-1) + 1
 
+    @property
+    def piloted(self) -> bool:
+        """Say whether the pilot ran to its end, so that the plan is fixed."""
+        return self.plan.pilot_s > 0
+
+    def forget_pilot(self) -> None:
+        """Make ready for another pilot after one that was interrupted; the records of its runs stay."""
+        self.plan.arms, self.plan.k = [], 0
+        self.pilots, self.proofs, self.failures = {}, {}, {}
+
     def forget_round(self, stage: Stage, number: int) -> None:
         """Drop what an interrupted round left behind, so that a resumed trial runs it whole."""
         for record in self.envelope.records:

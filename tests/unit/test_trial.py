@@ -15,6 +15,7 @@ from okosu.levers.base import Availability
 from okosu.records import files
 from okosu.records.types import Verdict
 from okosu.stats.eprocess import fewest_rounds
+from okosu.trial.arms import Arm
 from okosu.trial.conduct import Trial
 from okosu.trial.pilot import Pilot
 from okosu.trial.schedule import MOST_PARTS
@@ -234,6 +235,39 @@ def test_an_interrupted_trial_goes_on_where_it_stopped(tmp_path: Path) -> None:
     )
     orders = [o for r in again.envelope.records if r.metric == "wall" for o in r.order]
     assert len(orders) == len(set(orders))
+
+
+def test_a_trial_interrupted_in_its_pilot_is_piloted_anew(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    runner, levers = SimRunner({"a": 0.8, "b": 0.9}, interrupt_at=3), {"a": FakeLever("a"), "b": FakeLever("b")}
+    stopped = session(path, levers={"a": "", "b": ""})
+
+    def pilot(made: Session) -> Pilot:
+        return Pilot(made, runner, levers, fake_machine(), fake_program(), lambda _: None, clock=runner.clock)  # type: ignore[arg-type]
+
+    with pytest.raises(KeyboardInterrupt):
+        pilot(stopped).run()
+    stopped.write()
+    again = Session.restore(files.read(path), path)
+    assert not again.piloted
+    again.forget_pilot()
+    pilot(again).run()
+    Trial(again, runner, levers, Silent(), runner.clock).run()  # type: ignore[arg-type]
+    assert again.piloted
+    assert again.plan.k == 2
+    assert {v.arm: v.verdict for v in again.envelope.verdicts if v.arm in "ab"} == {"a": "FASTER", "b": "FASTER"}
+    assert [a.name for a in again.plan.arms if a.kind != "stack"] == ["base", "placebo", "a", "b"]
+
+
+def test_a_revalidation_runs_one_arm_against_base_and_needs_no_budget_for_screening() -> None:
+    runner, levers, watcher = SimRunner({"a": 0.8}), {"a": FakeLever("a")}, Silent()
+    made = session(budget_s=30, levers={"a": ""})
+    arm = Arm("a", "lever", {"a": "on"})
+    Pilot(made, runner, levers, fake_machine(), fake_program(), lambda _: None, arm, runner.clock).run()  # type: ignore[arg-type]
+    Trial(made, runner, levers, watcher, runner.clock).run()  # type: ignore[arg-type]
+    assert watcher.stages == [("confirmation", ["a"])]
+    (verdict,) = made.envelope.verdicts
+    assert (verdict.verdict, verdict.confirmed, verdict.rounds) == ("FASTER", True, fewest_rounds(1, 0.05))
 
 
 def test_no_false_alarm_and_a_stored_file_reads_back(tmp_path: Path) -> None:
