@@ -37,6 +37,8 @@ def _headline(session: Session) -> str:
 
 
 def _said(session: Session) -> str:
+    if not session.piloted:
+        return "the pilot did not end: nothing is decided yet"
     best = [v for v in session.envelope.verdicts if v.headline]
     base = f"base {session.plan.base_s:.3g} s; "
     if not best:

@@ -100,7 +100,7 @@ class Rounds:
             states.append({"stage": stage.stage, "round": number, **self.snapshot()})
             session.write()
             shown = {a.name: judge(session, stage.stage, a, stage.k) for a in stage.arms}
-            self.watcher.round_done(number, shown, max(0.0, stage.seconds - (self.clock() - begun)))
+            self.watcher.round_done(number - 1, shown, max(0.0, stage.seconds - (self.clock() - begun)))
 
     def _live(self, stage: StageRun, judgements: dict[str, Judgement]) -> list[Arm]:
         """Return the arms that still run: the unresolved ones, and the placebo for as long as one of them needs it."""

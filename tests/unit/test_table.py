@@ -41,6 +41,7 @@ RATIOS = st.floats(1e-3, 9999)
 )
 def test_no_line_is_wider_than_80_columns(verdicts: list[Verdict]) -> None:
     made = session()
+    made.plan.pilot_s = 1.0
     made.envelope.verdicts = verdicts
     text = _table.render(made)
     assert max(map(len, text.splitlines())) <= 80
@@ -51,7 +52,12 @@ def test_no_line_is_wider_than_80_columns(verdicts: list[Verdict]) -> None:
 @pytest.mark.parametrize(("ratio", "said"), [(0.5, "2.00x"), (0.0667, "15.0x"), (0.999, "1.001x")])
 def test_the_headline_says_how_many_times(ratio: float, said: str) -> None:
     made = session()
+    made.plan.pilot_s = 1.0
     made.envelope.verdicts = [
         Verdict(arm="a", verdict="FASTER", ratio=ratio, interval=(ratio * 0.9, ratio), rounds=9, headline=True)
     ]
     assert f"a makes it {said} faster" in " ".join(_table.render(made).split())
+
+
+def test_a_trial_interrupted_in_its_pilot_claims_nothing() -> None:
+    assert "nothing is decided" in _table.render(session())

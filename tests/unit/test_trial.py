@@ -266,6 +266,7 @@ def test_a_revalidation_runs_one_arm_against_base_and_needs_no_budget_for_screen
     Pilot(made, runner, levers, fake_machine(), fake_program(), lambda _: None, arm, runner.clock).run()  # type: ignore[arg-type]
     Trial(made, runner, levers, watcher, runner.clock).run()  # type: ignore[arg-type]
     assert watcher.stages == [("confirmation", ["a"])]
+    assert [number for number, _ in watcher.rounds] == list(range(fewest_rounds(1, 0.05)))
     (verdict,) = made.envelope.verdicts
     assert (verdict.verdict, verdict.confirmed, verdict.rounds) == ("FASTER", True, fewest_rounds(1, 0.05))
 
