@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu: which instructions this processor and this kernel let a program use. Variants are chosen by
+ * these, never by vendor or family number. */
+#ifndef OKOSU_CPU_H
+#define OKOSU_CPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Each bit says that the instructions exist *and* that the kernel saves the registers they need. */
+#define OKOSU_CPU_SSE2 (UINT64_C(1) << 0)
+#define OKOSU_CPU_SSE3 (UINT64_C(1) << 1)
+#define OKOSU_CPU_AVX2 (UINT64_C(1) << 2)   /* AVX2 and FMA3, ymm state enabled */
+#define OKOSU_CPU_AVX512 (UINT64_C(1) << 3) /* F, VL, BW and DQ, zmm and mask state enabled */
+#define OKOSU_CPU_ERMS (UINT64_C(1) << 4)   /* rep movsb/stosb are meant to be fast */
+#define OKOSU_CPU_FSRM (UINT64_C(1) << 5)   /* ... for short copies too */
+#define OKOSU_CPU_CLZERO (UINT64_C(1) << 6)
+#define OKOSU_CPU_NEON (UINT64_C(1) << 16)
+#define OKOSU_CPU_DCZVA (UINT64_C(1) << 17) /* DC ZVA is allowed at EL0 */
+
+/* The features of this machine; read once. */
+uint64_t okosu_cpu_features(void);
+/* Names of the bits in `features`, separated by spaces, as snprintf writes and returns. */
+int okosu_cpu_names(uint64_t features, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
