@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import exp, fsum, lgamma, log, log1p
+from math import comb, exp, fsum, lgamma, log, log1p
 
 
 def _tail(hits: int, trials: int, p: float) -> float:
@@ -36,3 +36,13 @@ def clopper_pearson(hits: int, trials: int, alpha: float = 0.05) -> tuple[float,
     if not 0 <= hits <= trials or trials < 1:
         raise ValueError(f"{hits} of {trials}")
     return _lower(hits, trials, alpha / 2), 1 - _lower(trials - hits, trials, alpha / 2)
+
+
+def fewer_by_chance(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
+    """Return the probability of at most `hits` of `trials`, given both totals, if both rates are one (Fisher's exact
+    test, one-sided); 0 <= hits <= trials, the same of the others."""
+    if not (0 <= hits <= trials and 0 <= other_hits <= other_trials):
+        raise ValueError(f"{hits} of {trials}, {other_hits} of {other_trials}")
+    both = hits + other_hits
+    ways = sum(comb(trials, i) * comb(other_trials, both - i) for i in range(max(0, both - other_trials), hits + 1))
+    return ways / comb(trials + other_trials, both)

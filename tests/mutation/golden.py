@@ -280,3 +280,15 @@ def rate(m: Namespace) -> None:
     low, high = interval(0, 2000)
     assert isclose(high, 1 - 0.025 ** (1 / 2000), rel_tol=1e-9)
     assert all(refuses(f"{h} of {n}", interval, h, n) for h, n in [(-1, 5), (6, 5), (0, 0), (0, -1), (1, 0)])
+    chance = m["fewer_by_chance"]
+    # Of four things two are drawn; both hits are among the other two in one of the six ways.
+    assert chance(0, 2, 2, 2) == 1 / 6
+    assert chance(1, 2, 1, 2) == 5 / 6
+    assert chance(2, 2, 0, 2) == 1.0
+    # The others cannot hold all the hits: at least one of three is among the first two, in 6 of 10 ways exactly one.
+    assert chance(1, 2, 2, 3) == 7 / 10
+    assert chance(1, 3, 2, 2) == 3 / 10
+    # Fewer hits than places among the others.
+    assert chance(0, 2, 1, 2) == 1 / 2
+    assert chance(0, 0, 0, 0) == 1.0
+    assert all(refuses(" of ", chance, *c) for c in [(-1, 5, 0, 1), (6, 5, 0, 1), (0, 1, -1, 5), (0, 1, 6, 5)])

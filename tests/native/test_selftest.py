@@ -37,7 +37,38 @@ def test_the_quick_selftest_passes(tmp_path: Path) -> None:
     ],
 )
 def test_a_rate_passes_or_fails_by_its_bound(case: selftest.Case, passed: bool) -> None:
-    assert selftest._rate(case, 2, 12_000, seed=1).passed is passed
+    [rate] = selftest._rates([case], 2, 12_000, seed=1)
+    assert rate.passed is passed
+
+
+def trial(verdict: str, noise: float = 0.0) -> selftest.Outcome:
+    """Return a trial of 30 rounds in which base takes 1 s, and the other as long, but `noise` more or less in turn."""
+    return selftest.Outcome(verdict, 30, [(1.0, 1 + noise * (-1) ** i + 1e-6 * i) for i in range(30)], 1.0)
+
+
+PLANTED = selftest.Case("planted", 0, 0.05, fewest_found=36)
+
+
+@pytest.mark.parametrize(
+    ("found", "noise", "visible", "passed"),
+    [
+        (36, 0.2, 0, True),
+        (33, 0.0, 40, False),  # a quiet machine shows all of them: the tool missed seven
+        (33, 0.2, 0, True),  # a noisy one hides them all, whatever the tool does
+    ],
+)
+def test_a_slow_down_is_missed_only_where_the_noise_hides_it(
+    found: int, noise: float, visible: int, passed: bool
+) -> None:
+    planted = [trial("SLOWER")] * found + [trial("UNRESOLVED")] * (40 - found)
+    rate = selftest._rate(PLANTED, planted, [trial("UNRESOLVED", noise)] * 40)
+    assert (rate.visible, rate.passed) == (visible, passed)
+
+
+def test_the_time_planted_is_that_of_the_pilot() -> None:
+    quick = selftest.Outcome("UNRESOLVED", 30, [(1.0, 0.97 + 1e-6 * i) for i in range(30)], 0.5)
+    assert not selftest._would_show(quick, PLANTED)  # 0.97 + 0.025 is still less than 1
+    assert selftest._would_show(trial("UNRESOLVED"), PLANTED)
 
 
 def test_the_full_test_is_as_large_as_promised() -> None:

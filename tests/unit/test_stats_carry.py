@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from okosu.stats import carry
-from okosu.stats.rate import clopper_pearson
+from okosu.stats.rate import clopper_pearson, fewer_by_chance
 
 distinct = st.lists(st.integers(-1000, 1000), min_size=4, max_size=14, unique=True)
 coarse = st.lists(st.integers(0, 5).map(float), min_size=2, max_size=9)
@@ -170,3 +170,16 @@ def test_the_interval_of_a_rate_of_thousands(hits: int, trials: int) -> None:
 def test_impossible_rates_are_refused(hits: int, trials: int) -> None:
     with pytest.raises(ValueError, match=f"{hits} of {trials}"):
         clopper_pearson(hits, trials)
+
+
+@given(rates, rates)
+@settings(max_examples=60, deadline=None)
+def test_the_chance_of_so_few_is_scipys(one: tuple[int, int], other: tuple[int, int]) -> None:
+    table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
+    assert fewer_by_chance(*one, *other) == pytest.approx(stats.fisher_exact(table, "less").pvalue, rel=1e-7)
+
+
+@pytest.mark.parametrize("counts", [(-1, 5, 0, 1), (6, 5, 0, 1), (0, 1, -1, 5), (0, 1, 6, 5)])
+def test_impossible_counts_are_refused(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match=" of "):
+        fewer_by_chance(*counts)
