@@ -179,6 +179,9 @@ static int make_context(struct okosu_launch *launch)
                            "LD_PRELOAD cannot hold";
         program->preloadable = !*program->why;
         launch->context.library = library;
+        if (program->preloadable)
+            launch->context.copy_library =
+                okosu_prepare_beside(&launch->plan.arena, library, "libokosu-copy.so");
     }
     return 0;
 }
@@ -246,7 +249,9 @@ static int speak(struct okosu_launch *launch)
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     if (!rc && (plan->hook_count || options->children == 0))
         rc = okosu_env_set(&plan->env, "OKOSU_ROOT_PID", pid);
-    return rc ? rc : add_library(plan, launch->context.library);
+    if (!rc)
+        rc = add_library(plan, launch->context.library);
+    return rc || !plan->beside ? rc : add_library(plan, plan->beside);
 }
 
 static int pad(struct okosu_plan *plan, size_t wanted)

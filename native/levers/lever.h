@@ -41,6 +41,7 @@ struct okosu_context {
     const char *root;    /* OKOSU_ROOT or "/": where /proc and /sys are read */
     const char *self;    /* path of this launcher, for the texts of fixes */
     const char *library; /* path of the preload library; NULL unless the program is preloadable */
+    const char *copy_library; /* path of libokosu-copy.so beside it, NULL if it is not there */
     const struct okosu_program *program;
     struct okosu_cpuset inherited; /* the CPUs that this process may use now */
     bool inherited_known;
@@ -97,6 +98,7 @@ struct okosu_plan {
     unsigned long nodes[OKOSU_NODE_LIMIT / (8 * sizeof(unsigned long))];
     const char *helper_lever; /* "superpage=collapse"; NULL: no helper */
     bool preload;
+    const char *beside; /* a library that is loaded beside the preload library; NULL: none */
 };
 
 struct okosu_value {

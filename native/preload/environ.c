@@ -28,25 +28,30 @@ static bool is_listed(const char *list, const char *piece, size_t len)
     }
 }
 
-static bool is_library(const char *piece, size_t len, const char *library)
+static bool is_library(const char *piece, size_t len, const char *const *libraries)
 {
-    size_t n = strlen(library);
+    for (; *libraries; libraries++) {
+        size_t n = strlen(*libraries);
 
-    return len >= n && memcmp(piece + len - n, library, n) == 0 &&
-           (len == n || piece[len - n - 1] == '/');
+        if (len >= n && memcmp(piece + len - n, *libraries, n) == 0 &&
+            (len == n || piece[len - n - 1] == '/'))
+            return true;
+    }
+    return false;
 }
 
-/* Drops from LIST, whose pieces end at any of SEPARATORS, our library or what ADDED lists (the one
- * that is not NULL). A piece that stays keeps the separator before it.
+/* Drops from LIST, whose pieces end at any of SEPARATORS, our libraries or what ADDED lists (the
+ * one that is not NULL). A piece that stays keeps the separator before it.
  */
-static void filter(char *list, const char *separators, const char *library, const char *added)
+static void filter(char *list, const char *separators, const char *const *libraries,
+                   const char *added)
 {
     char *out = list, *in = list;
 
     for (;;) {
         size_t len = strcspn(in, separators);
         bool last = !in[len];
-        bool drop = library ? is_library(in, len, library) : is_listed(added, in, len);
+        bool drop = libraries ? is_library(in, len, libraries) : is_listed(added, in, len);
 
         if (!drop) {
             if (out > list) {
@@ -72,12 +77,12 @@ static void clean_tunables(char **env)
         filter(now, ":", NULL, added);
 }
 
-void okosu_environ_clean(char **env, const char *library)
+void okosu_environ_clean(char **env, const char *const *libraries)
 {
     char **in, **out, *preload = okosu_config_get(env, "LD_PRELOAD");
 
     if (preload)
-        filter(preload, " :", library, NULL);
+        filter(preload, " :", libraries, NULL);
     clean_tunables(env);
     for (in = out = env; *in; in++) {
         if (starts_with(*in, "OKOSU_") || strcmp(*in, "LD_PRELOAD=") == 0 ||

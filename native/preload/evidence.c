@@ -3,13 +3,12 @@
 #include "evidence.h"
 
 #include "config.h"
+#include "copying.h"
+#include "line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,105 +51,45 @@ static atomic_uint messages;
 static _Atomic pid_t owner;
 static struct stat stderr_at_start;
 
-/* A buffer that drops what does not fit and remembers that it did. */
-struct line {
-    char *text;
-    size_t size, used;
-    bool cut;
-};
-
-#define LINE(buffer)                                                                               \
-    {                                                                                              \
-        .text = (buffer), .size = sizeof(buffer)                                                   \
-    }
-
-static void put_char(struct line *l, char c)
+static void put_counter(struct okosu_line *l, const char *key, const atomic_size_t *counter)
 {
-    if (l->used < l->size)
-        l->text[l->used++] = c;
-    else
-        l->cut = true;
+    okosu_put_key(l, key);
+    okosu_put_number(l, atomic_load_explicit(counter, memory_order_relaxed));
 }
 
-static void put(struct line *l, const char *text)
-{
-    while (*text)
-        put_char(l, *text++);
-}
-
-static void put_number(struct line *l, size_t value)
-{
-    char digits[24];
-    int n = 0;
-
-    do {
-        digits[n++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    while (n)
-        put_char(l, digits[--n]);
-}
-
-static void put_key(struct line *l, const char *key)
-{
-    put(l, ", \"");
-    put(l, key);
-    put(l, "\": ");
-}
-
-static void put_counter(struct line *l, const char *key, const atomic_size_t *counter)
-{
-    put_key(l, key);
-    put_number(l, atomic_load_explicit(counter, memory_order_relaxed));
-}
-
-/* A process name may hold any byte; only those that need no escape in JSON are kept. */
-static void put_comm(struct line *l)
-{
-    char name[17] = "";
-    const char *s;
-
-    prctl(PR_GET_NAME, name, 0, 0, 0);
-    put_key(l, "comm");
-    put_char(l, '"');
-    for (s = name; *s; s++)
-        put_char(l, *s < ' ' || *s > '~' || *s == '"' || *s == '\\' ? '?' : *s);
-    put_char(l, '"');
-}
-
-static void put_pins(struct line *l)
+static void put_pins(struct okosu_line *l)
 {
     size_t i, count = atomic_load_explicit(&okosu_counters.threads_pinned, memory_order_relaxed);
 
-    put_key(l, "pins");
-    put_char(l, '"');
+    okosu_put_key(l, "pins");
+    okosu_put_char(l, '"');
     for (i = 0; i < count && i < PINS_SHOWN; i++) {
         if (i)
-            put_char(l, ',');
-        put_number(l, atomic_load_explicit(&pins[i], memory_order_relaxed));
+            okosu_put_char(l, ',');
+        okosu_put_number(l, atomic_load_explicit(&pins[i], memory_order_relaxed));
     }
-    put_char(l, '"');
+    okosu_put_char(l, '"');
 }
 
-static void put_reasons(struct line *l)
+static void put_reasons(struct okosu_line *l)
 {
     bool first = true;
     int i;
 
-    put_key(l, "reasons");
-    put_char(l, '{');
+    okosu_put_key(l, "reasons");
+    okosu_put_char(l, '{');
     for (i = 0; i < OKOSU_WHY_COUNT; i++) {
         size_t count = okosu_reason_count((enum okosu_reason)i);
 
         if (!count)
             continue;
-        put(l, first ? "\"" : ", \"");
-        put(l, reason_texts[i]);
-        put(l, "\": ");
-        put_number(l, count);
+        okosu_put(l, first ? "\"" : ", \"");
+        okosu_put(l, reason_texts[i]);
+        okosu_put(l, "\": ");
+        okosu_put_number(l, count);
         first = false;
     }
-    put_char(l, '}');
+    okosu_put_char(l, '}');
 }
 
 static const char *tier_name(void)
@@ -161,17 +100,15 @@ static const char *tier_name(void)
     return names[okosu_config.tier];
 }
 
-static void put_evidence(struct line *l)
+static void put_evidence(struct okosu_line *l)
 {
     const struct okosu_counters *c = &okosu_counters;
 
-    put(l, "{\"pid\": ");
-    put_number(l, (size_t)getpid());
-    put_comm(l);
-    put_key(l, "superpage");
-    put_char(l, '"');
-    put(l, tier_name());
-    put_char(l, '"');
+    okosu_put_process(l);
+    okosu_put_key(l, "superpage");
+    okosu_put_char(l, '"');
+    okosu_put(l, tier_name());
+    okosu_put_char(l, '"');
     put_counter(l, "blocks", &c->blocks);
     put_counter(l, "mmaps", &c->mmaps);
     put_counter(l, "advised_bytes_peak", &c->advised_peak);
@@ -182,9 +119,9 @@ static void put_evidence(struct line *l)
     put_counter(l, "threads_pinned", &c->threads_pinned);
     put_pins(l);
     put_reasons(l);
-    put_key(l, "forked");
-    put(l, atomic_load(&c->forked) ? "true" : "false");
-    put(l, "}\n");
+    okosu_put_key(l, "forked");
+    okosu_put(l, atomic_load(&c->forked) ? "true" : "false");
+    okosu_put(l, "}\n");
 }
 
 /* The program may have closed descriptor 2 and opened a file of its own there. */
@@ -196,35 +133,27 @@ static bool stderr_is_ours(void)
            now.st_ino == stderr_at_start.st_ino;
 }
 
-/* Best effort: there is nobody to tell that a message could not be written. */
-static void emit(int fd, const struct line *l)
-{
-    ssize_t written = write(fd, l->text, l->used);
-
-    (void)written;
-}
-
-static void say(const struct line *l)
+static void say(const struct okosu_line *l)
 {
     int saved = errno;
 
     if (stderr_is_ours())
-        emit(STDERR_FILENO, l);
+        okosu_line_emit(STDERR_FILENO, l);
     errno = saved;
 }
 
 void okosu_reason_add(enum okosu_reason why)
 {
     char text[160];
-    struct line l = LINE(text);
+    struct okosu_line l = OKOSU_LINE(text);
 
     if (atomic_fetch_add_explicit(&reasons[why], 1, memory_order_relaxed) || !okosu_config.verbose)
         return;
     if (atomic_fetch_add_explicit(&messages, 1, memory_order_relaxed) >= MESSAGES_MAX)
         return;
-    put(&l, "okosu: ");
-    put(&l, reason_texts[why]);
-    put_char(&l, '\n');
+    okosu_put(&l, "okosu: ");
+    okosu_put(&l, reason_texts[why]);
+    okosu_put_char(&l, '\n');
     say(&l);
 }
 
@@ -280,51 +209,30 @@ void okosu_evidence_restart(void)
     atomic_store(&owner, getpid());
 }
 
-/* A write beyond RLIMIT_FSIZE raises SIGXFSZ, and would change how the program ends. */
-static bool fits_file_limit(int fd, size_t length)
-{
-    struct rlimit limit;
-    struct stat st;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return true;
-    return fstat(fd, &st) == 0 && (rlim_t)st.st_size + length <= limit.rlim_cur;
-}
-
 static void write_proof(void)
 {
     char text[4096];
-    struct line l = LINE(text);
-    int fd;
+    struct okosu_line l = OKOSU_LINE(text);
 
     put_evidence(&l);
-    if (l.cut)
-        return;
-    /* O_NONBLOCK: a FIFO without a reader must not hold the program up. */
-    fd = open(okosu_config.proof, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-              0644);
-    if (fd < 0)
-        return;
-    if (fits_file_limit(fd, l.used))
-        emit(fd, &l);
-    close(fd);
+    okosu_line_append(okosu_config.proof, &l);
 }
 
 static void write_summary(void)
 {
     const struct okosu_counters *c = &okosu_counters;
     char text[160];
-    struct line l = LINE(text);
+    struct okosu_line l = OKOSU_LINE(text);
 
-    put(&l, "okosu: ");
-    put_number(&l, atomic_load(&c->blocks));
-    put(&l, " blocks and ");
-    put_number(&l, atomic_load(&c->mmaps));
-    put(&l, " mmaps, at most ");
-    put_number(&l, atomic_load(&c->advised_peak) >> 20);
-    put(&l, " MiB advised, ");
-    put_number(&l, atomic_load(&c->threads_pinned));
-    put(&l, " threads pinned\n");
+    okosu_put(&l, "okosu: ");
+    okosu_put_number(&l, atomic_load(&c->blocks));
+    okosu_put(&l, " blocks and ");
+    okosu_put_number(&l, atomic_load(&c->mmaps));
+    okosu_put(&l, " mmaps, at most ");
+    okosu_put_number(&l, atomic_load(&c->advised_peak) >> 20);
+    okosu_put(&l, " MiB advised, ");
+    okosu_put_number(&l, atomic_load(&c->threads_pinned));
+    okosu_put(&l, " threads pinned\n");
     say(&l);
 }
 
@@ -335,8 +243,11 @@ void okosu_evidence_write(void)
 
     if (!me || !atomic_compare_exchange_strong(&owner, &me, 0))
         return;
-    if (okosu_config.proof[0])
+    if (okosu_config.proof[0]) {
         write_proof();
+        if (okosu_copying_evidence)
+            okosu_copying_evidence(okosu_config.proof);
+    }
     if (okosu_config.verbose)
         write_summary();
     errno = saved;

@@ -3,6 +3,7 @@
 #include "init.h"
 
 #include "config.h"
+#include "copying.h"
 #include "environ.h"
 #include "evidence.h"
 #include "large.h"
@@ -19,7 +20,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define LIBRARY "libokosu-preload.so"
+static const char *const libraries[] = {"libokosu-preload.so", "libokosu-copy.so", NULL};
 
 size_t okosu_large_from = OKOSU_LARGE_MIN;
 size_t okosu_maps_from = OKOSU_CHUNK;
@@ -70,6 +71,8 @@ static void after_fork_in_child(void)
     okosu_policy_forked();
     okosu_pin_child();
     okosu_config.is_root = false;
+    if (okosu_copying_forked)
+        okosu_copying_forked(!okosu_config.children);
     if (!okosu_config.children)
         go_inert();
 }
@@ -93,9 +96,11 @@ void okosu_init(void)
         go_inert();
     }
     set_switches();
+    if (okosu_copying_begin)
+        okosu_copying_begin();
     okosu_pin_start();
     if (okosu_config.is_root && !okosu_config.children)
-        okosu_environ_clean(environ, LIBRARY);
+        okosu_environ_clean(environ, libraries);
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     at_quick_exit(okosu_evidence_write);
     errno = saved;

@@ -26,6 +26,7 @@ SMALL = {
     "churn": ["8", "3"],
     "grain": ["5", "1K", "3"],
     "gups": ["1M", "30K"],
+    "relay": ["500", "3"],
     "spin": ["1"],
     "stream": ["200K", "3"],
     "transpose": ["70", "3"],
@@ -149,6 +150,15 @@ def test_churn(rounds: int, seed: int) -> None:
     assert numbers("churn", str(rounds), str(seed)) == [str(rounds), str(sum(sizes)), str(total)]
 
 
+@pytest.mark.parametrize(("messages", "seed"), [(1, 1), (3, 0), (100, 7), (9, 1_000_000_000)])
+def test_relay(messages: int, seed: int) -> None:
+    draws = splitmix(seed, messages)
+    copied = sum(2 * (4096 + (draw * 12289 >> 64)) for draw in draws)
+    assert numbers("relay", str(messages), str(seed)) == [
+        str(messages), str(copied), str(sum(draw & 255 for draw in draws)),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_output_is_the_same_under_every_lever(name: str) -> None:
     outputs = {run(name, *SMALL[name], tunables=tunables).stdout for tunables in [*LEVERS.values(), None]}
@@ -203,6 +213,7 @@ def test_help_is_on_stdout(name: str) -> None:
         ("churn 0", "ROUNDS must be a number from 1 to"),
         ("churn 1 -1", "unknown option"),
         ("churn -- 1 -1", "SEED must be a number from 0 to 1000000000, a suffix K, M or G is allowed: -1"),
+        ("relay 0", "MESSAGES must be a number from 1 to"),
         ("stream 0", "SIZE must be a number from 8 to"),
         ("spin 0", "MILLIONS must be a number from 1 to"),
         ("grain 0 1", "THREADS must be a number from 1 to 10000: 0"),
@@ -247,6 +258,7 @@ DEFECTS = {
     "chase": ("at = table[at].next;", "at = table[at].next ^ (load == 9);"),
     "churn": ("memset(block->data, block->fill, block->size);", "memset(block->data, 1, block->size);"),
     "grain": ("sum += tasks[at].value;", "sum += tasks[at / 2].value;"),
+    "relay": ("memcpy(there, here, size);", "memcpy(there, here, size - 4096);"),
     "gups": ("table[random_below(random, entries)]", "table[random_below(random, entries) / 2]"),
     "spin": ("x = lcg_step(x);", "x = lcg_step(x) + (step == 5);"),
     "stream": ("a[at] = b[at] + s * c[at];", "a[at] = b[at] + s * c[at] + (at == n - 1);"),

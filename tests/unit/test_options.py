@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from okosu.cli import _options
 from okosu.errors import USAGE_ERROR, OkosuError
 
-KNOWN = ["pin", "numa", "superpage", "retain"]
+KNOWN = ["pin", "numa", "superpage", "retain", "copy"]
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,11 @@ static void expect_env(const char *const *strings)
     CHECK(!env[i]);
 }
 
+static const char *const libraries[] = {"libokosu-preload.so", "libokosu-copy.so", NULL};
+
 #define CLEANED(...)                                                                               \
     do {                                                                                           \
-        okosu_environ_clean(env, "libokosu-preload.so");                                           \
+        okosu_environ_clean(env, libraries);                                                       \
         expect_env((const char *const[]){__VA_ARGS__, NULL});                                      \
     } while (0)
 
@@ -53,6 +55,8 @@ static void environ_is_cleaned(void)
     CLEANED("LD_PRELOAD=a.so b.so");
     ENV("LD_PRELOAD=/x/notlibokosu-preload.so", "NOT_OKOSU_PIN=1");
     CLEANED("LD_PRELOAD=/x/notlibokosu-preload.so", "NOT_OKOSU_PIN=1");
+    ENV("LD_PRELOAD=/x/libokosu-preload.so:/x/libokosu-copy.so:/x/libokosu-cblas.so");
+    CLEANED("LD_PRELOAD=/x/libokosu-cblas.so");
     ENV("PATH=/bin");
     CLEANED("PATH=/bin");
 }

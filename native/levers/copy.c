@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copy: memcpy, memmove and memset by okosu's routines, for libc chooses its own by the vendor's
+ * thresholds, which can be far off for the machine at hand. */
+#include "lever.h"
+
+#include <okosu/copy.h>
+#include <okosu/cpu.h>
+#include <okosu/zero.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int load(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    int rc = okosu_plan_needs_preload(plan, context, "build it as a dynamic glibc program");
+
+    if (rc)
+        return rc;
+    if (!context->copy_library)
+        return okosu_plan_refuse(plan, -ENOENT,
+                                 "libokosu-copy.so is not beside libokosu-preload.so",
+                                 "install okosu whole, or make build");
+    plan->beside = context->copy_library;
+    plan->preload = true;
+    return 0;
+}
+
+static int lacks(struct okosu_plan *plan, const char *name)
+{
+    return okosu_plan_refuse(
+        plan, -ENOTSUP,
+        okosu_arena_printf(&plan->arena, "this processor or kernel lacks what %s needs", name),
+        "--copy=auto");
+}
+
+static int apply_variant(struct okosu_plan *plan, const char *name,
+                         const struct okosu_context *context)
+{
+    const struct okosu_copy_variant *const *copy = okosu_copy_table();
+    const struct okosu_zero_variant *const *zero = okosu_zero_table();
+    uint64_t features = okosu_cpu_features();
+    int rc;
+
+    while (*copy && strcmp((*copy)->about.name, name))
+        copy++;
+    if (!*copy)
+        return okosu_plan_refuse(plan, -EINVAL, "no routine has that name",
+                                 "okosu bench copy --list names them");
+    if ((*copy)->about.needs & ~features)
+        return lacks(plan, name);
+    rc = load(plan, context);
+    if (!rc)
+        rc = okosu_plan_hook(plan, "OKOSU_COPY", name, true);
+    while (*zero && strcmp((*zero)->about.name, name))
+        zero++;
+    /* Routines that set have names of their own where the instruction differs. */
+    if (!rc && *zero && !((*zero)->about.needs & ~features))
+        rc = okosu_plan_hook(plan, "OKOSU_ZERO", name, true);
+    return rc;
+}
+
+/* The program may change its directory before the library reads the file. */
+static int apply_profile(struct okosu_plan *plan, const char *file,
+                         const struct okosu_context *context)
+{
+    struct okosu_copy_reason reason;
+    char *path, *full;
+    int rc = okosu_copy_profile_explained(file, &reason);
+
+    if (rc)
+        return okosu_plan_refuse(
+            plan, rc == -EINVAL ? -EBADMSG : rc,
+            okosu_arena_printf(&plan->arena, "%s: %s", reason.what, reason.why),
+            okosu_arena_printf(&plan->arena, "%s", reason.fix));
+    full = realpath(file, NULL);
+    path = full ? okosu_arena_printf(&plan->arena, "%s", full) : NULL;
+    free(full);
+    if (!path)
+        return -ENOMEM;
+    rc = load(plan, context);
+    return rc ? rc : okosu_plan_hook(plan, "OKOSU_COPY_PROFILE", path, true);
+}
+
+static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)
+{
+    const char *name = okosu_lever_parameter(value, "variant");
+    const char *file = okosu_lever_parameter(value, "profile");
+
+    if (name)
+        return apply_variant(plan, name, context);
+    if (file)
+        return apply_profile(plan, file, context);
+    if (strcmp(value, "auto"))
+        return okosu_plan_refuse(plan, -EINVAL, "there is no such choice", "see okosu-run --help");
+    return load(plan, context);
+}
+
+static const struct okosu_value values[] = {
+    {"auto", "a routine for each size, by CPU features and cache sizes"},
+    {"variant:NAME", "one routine for all sizes"},
+    {"profile:FILE", "as measured here: okosu bench copy writes such a file"},
+    {NULL, NULL},
+};
+
+const struct okosu_lever okosu_lever_copy = {
+    .name = "copy",
+    .doc = "memcpy, memmove and memset by okosu's routines instead of libc's",
+    .default_value = "auto",
+    .values = values,
+    .apply = apply,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots of counters and their sums (see copy_count.h). */
+#include "copy_count.h"
+
+#include "export.h"
+
+#include <stdbool.h>
+
+/* Zero pages until they are counted in: a program of one thread touches one slot. */
+static struct okosu_count_slot slots[OKOSU_COUNT_SLOTS];
+static atomic_uint taken;
+
+__thread struct okosu_count_slot *okosu_count_mine;
+
+struct okosu_count_slot *okosu_count_take(void)
+{
+    unsigned next = atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
+
+    okosu_count_mine = &slots[next % OKOSU_COUNT_SLOTS];
+    return okosu_count_mine;
+}
+
+static unsigned used(void)
+{
+    unsigned count = atomic_load_explicit(&taken, memory_order_relaxed);
+
+    return count < OKOSU_COUNT_SLOTS ? count : OKOSU_COUNT_SLOTS;
+}
+
+void okosu_count_restart(void)
+{
+    for (unsigned s = 0; s < used(); s++) {
+        for (int kind = 0; kind < OKOSU_COUNT_KINDS; kind++) {
+            for (int c = 0; c < OKOSU_COUNT_CLASSES; c++) {
+                atomic_store(&slots[s].classes[kind][c].calls, 0);
+                atomic_store(&slots[s].classes[kind][c].bytes, 0);
+            }
+        }
+    }
+}
+
+static void sum(enum okosu_count_kind kind, int c, uint64_t *calls, uint64_t *bytes)
+{
+    *calls = *bytes = 0;
+    for (unsigned s = 0; s < used(); s++) {
+        *calls += atomic_load_explicit(&slots[s].classes[kind][c].calls, memory_order_relaxed);
+        *bytes += atomic_load_explicit(&slots[s].classes[kind][c].bytes, memory_order_relaxed);
+    }
+}
+
+static void put_kind(struct okosu_line *l, enum okosu_count_kind kind, const char *const names[3])
+{
+    uint64_t calls, bytes, all_calls = 0, all_bytes = 0;
+    bool first = true;
+
+    okosu_put_key(l, names[0]);
+    okosu_put_char(l, '{');
+    for (int c = 0; c < OKOSU_COUNT_CLASSES; c++) {
+        sum(kind, c, &calls, &bytes);
+        if (!calls)
+            continue;
+        okosu_put(l, first ? "\"" : ", \"");
+        okosu_put_number(l, (size_t)1 << c);
+        okosu_put(l, "\": [");
+        okosu_put_number(l, calls);
+        okosu_put(l, ", ");
+        okosu_put_number(l, bytes);
+        okosu_put_char(l, ']');
+        all_calls += calls;
+        all_bytes += bytes;
+        first = false;
+    }
+    okosu_put_char(l, '}');
+    okosu_put_key(l, names[1]);
+    okosu_put_number(l, all_calls);
+    okosu_put_key(l, names[2]);
+    okosu_put_number(l, all_bytes);
+}
+
+void okosu_count_put(struct okosu_line *l)
+{
+    put_kind(l, OKOSU_COUNT_COPY, (const char *const[]){"classes", "calls", "bytes"});
+    put_kind(l, OKOSU_COUNT_SET, (const char *const[]){"set_classes", "set_calls", "set_bytes"});
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts of the copies and sets by size, for the effect proof.
+ *
+ * Each thread counts in a slot of its own, so that the counting of one costs the others nothing.
+ * Slots are never given back: what a thread that ended had counted stays. Threads beyond the last
+ * slot share, and may then lose a count; none is ever invented.
+ */
+#pragma once
+
+#include "line.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Class c holds sizes above 2^(c-1) and up to 2^c. */
+#define OKOSU_COUNT_CLASSES 48
+#define OKOSU_COUNT_SLOTS 128
+
+enum okosu_count_kind { OKOSU_COUNT_COPY, OKOSU_COUNT_SET, OKOSU_COUNT_KINDS };
+
+struct okosu_count_slot {
+    struct {
+        _Atomic uint64_t calls, bytes;
+    } classes[OKOSU_COUNT_KINDS][OKOSU_COUNT_CLASSES];
+} __attribute__((aligned(64)));
+
+/* Eight bytes of the static TLS that every preloaded library competes for. */
+extern __thread struct okosu_count_slot *okosu_count_mine
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+struct okosu_count_slot *okosu_count_take(void);
+/* Start again from nothing (child of fork). */
+void okosu_count_restart(void);
+/* Members "calls", "bytes", "classes" and the same of sets, as of now, over all threads. */
+void okosu_count_put(struct okosu_line *l);
+
+static inline unsigned okosu_count_class(size_t n)
+{
+    unsigned c = n < 2 ? 0 : 64 - (unsigned)__builtin_clzll(n - 1);
+
+    return c < OKOSU_COUNT_CLASSES ? c : OKOSU_COUNT_CLASSES - 1;
+}
+
+/* Adds without a lock prefix: the slot has one writer. */
+static inline void okosu_count_add(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+static inline void okosu_count_note(enum okosu_count_kind kind, size_t n)
+{
+    struct okosu_count_slot *slot = okosu_count_mine;
+    unsigned c = okosu_count_class(n);
+
+    if (__builtin_expect(!slot, 0))
+        slot = okosu_count_take();
+    okosu_count_add(&slot->classes[kind][c].calls, 1);
+    okosu_count_add(&slot->classes[kind][c].bytes, n);
+}

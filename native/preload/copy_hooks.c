@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libokosu-copy.so: memcpy, memmove, memset and their kin by okosu's routines.
+ *
+ * 1. The loader and other libraries call these functions before anything is initialised: until
+ *    okosu_copying_begin() they are plain loops that need nothing.
+ * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting where a proof
+ *    was asked for.
+ * 3. What the _FORTIFY_SOURCE forms refuse, libc's own __chk_fail refuses.
+ */
+#include "copy_count.h"
+#include "copying.h"
+
+#include <okosu/copy.h>
+#include <okosu/zero.h>
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+typedef void *copier(void *dst, const void *src, size_t n);
+typedef void *setter(void *p, int byte, size_t n);
+
+static void *early_copy(void *dst, const void *src, size_t n)
+{
+    const char *from = src;
+    char *to = dst;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i];
+    return dst;
+}
+
+static void *early_move(void *dst, const void *src, size_t n)
+{
+    const char *from = src;
+    char *to = dst;
+
+    /* One comparison: below src the difference wraps. */
+    if ((uintptr_t)dst - (uintptr_t)src >= n)
+        return early_copy(dst, src, n);
+    while (n--)
+        to[n] = from[n];
+    return dst;
+}
+
+static void *early_set(void *p, int byte, size_t n)
+{
+    char *to = p;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = (char)byte;
+    return p;
+}
+
+static void *counted_copy(void *dst, const void *src, size_t n)
+{
+    okosu_count_note(OKOSU_COUNT_COPY, n);
+    return okosu_copy(dst, src, n);
+}
+
+static void *counted_move(void *dst, const void *src, size_t n)
+{
+    okosu_count_note(OKOSU_COUNT_COPY, n);
+    return okosu_copy_move(dst, src, n);
+}
+
+static void *counted_set(void *p, int byte, size_t n)
+{
+    okosu_count_note(OKOSU_COUNT_SET, n);
+    return okosu_set(p, byte, n);
+}
+
+static _Atomic(copier *) copy_route = early_copy, move_route = early_move;
+static _Atomic(setter *) set_route = early_set;
+
+static void route(copier *copy, copier *move, setter *set)
+{
+    atomic_store_explicit(&copy_route, copy, memory_order_relaxed);
+    atomic_store_explicit(&move_route, move, memory_order_relaxed);
+    atomic_store_explicit(&set_route, set, memory_order_relaxed);
+}
+
+OKOSU_EXPORT void *memcpy(void *dst, const void *src, size_t n)
+{
+    return atomic_load_explicit(&copy_route, memory_order_relaxed)(dst, src, n);
+}
+
+OKOSU_EXPORT void *memmove(void *dst, const void *src, size_t n)
+{
+    return atomic_load_explicit(&move_route, memory_order_relaxed)(dst, src, n);
+}
+
+OKOSU_EXPORT void *memset(void *p, int byte, size_t n)
+{
+    return atomic_load_explicit(&set_route, memory_order_relaxed)(p, byte, n);
+}
+
+OKOSU_EXPORT void *mempcpy(void *dst, const void *src, size_t n)
+{
+    return (char *)memcpy(dst, src, n) + n;
+}
+
+_Noreturn void __chk_fail(void);
+
+OKOSU_EXPORT void *__memcpy_chk(void *dst, const void *src, size_t n, size_t room)
+{
+    if (n > room)
+        __chk_fail();
+    return memcpy(dst, src, n);
+}
+
+OKOSU_EXPORT void *__memmove_chk(void *dst, const void *src, size_t n, size_t room)
+{
+    if (n > room)
+        __chk_fail();
+    return memmove(dst, src, n);
+}
+
+OKOSU_EXPORT void *__memset_chk(void *p, int byte, size_t n, size_t room)
+{
+    if (n > room)
+        __chk_fail();
+    return memset(p, byte, n);
+}
+
+OKOSU_EXPORT void *__mempcpy_chk(void *dst, const void *src, size_t n, size_t room)
+{
+    if (n > room)
+        __chk_fail();
+    return mempcpy(dst, src, n);
+}
+
+static bool proof_wanted(void)
+{
+    static const char name[] = "OKOSU_PROOF=";
+
+    for (char **entry = environ; *entry; entry++) {
+        size_t i = 0;
+
+        while (name[i] && (*entry)[i] == name[i])
+            i++;
+        if (!name[i])
+            return (*entry)[i] != '\0';
+    }
+    return false;
+}
+
+void okosu_copying_begin(void)
+{
+    static atomic_bool begun;
+
+    if (!environ || atomic_exchange(&begun, true))
+        return;
+    /* The choice reads files and the environment, by way of functions that copy: the plain loops
+     * serve those. */
+    okosu_copy_chosen(OKOSU_COPY_ANY, 1);
+    okosu_zero_chosen(OKOSU_ZERO_ANY, 1);
+    if (proof_wanted())
+        route(counted_copy, counted_move, counted_set);
+    else
+        route(okosu_copy, okosu_copy_move, okosu_set);
+}
+
+__attribute__((constructor)) static void enter(void)
+{
+    okosu_copying_begin();
+}
+
+void okosu_copying_forked(bool inert)
+{
+    okosu_count_restart();
+    if (inert) {
+        copier *copy = (copier *)dlsym(RTLD_NEXT, "memcpy");
+        copier *move = (copier *)dlsym(RTLD_NEXT, "memmove");
+        setter *set = (setter *)dlsym(RTLD_NEXT, "memset");
+
+        if (copy && move && set)
+            route(copy, move, set);
+    }
+}
+
+/* "avx512 to 32768, rep-movsb" */
+static void put_choice(struct okosu_line *l)
+{
+    struct okosu_copy_class classes[OKOSU_COPY_CLASSES];
+    size_t count = okosu_copy_choice(OKOSU_COPY_ANY, classes);
+
+    okosu_put_key(l, "choice");
+    okosu_put_char(l, '"');
+    for (size_t i = 0; i < count; i++) {
+        okosu_put(l, i ? ", " : "");
+        okosu_put(l, classes[i].variant->about.name);
+        if (classes[i].up_to != SIZE_MAX) {
+            okosu_put(l, " to ");
+            okosu_put_number(l, classes[i].up_to);
+        }
+    }
+    okosu_put_char(l, '"');
+}
+
+void okosu_copying_evidence(const char *proof)
+{
+    static char text[8192];
+    struct okosu_line l = OKOSU_LINE(text);
+
+    okosu_put_process(&l);
+    okosu_put(&l, ", \"by\": \"copy\"");
+    put_choice(&l);
+    /* A profile or a name that would not do leaves the automatic choice. */
+    okosu_put_key(&l, "as_asked");
+    okosu_put(&l, okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0 ? "true" : "false");
+    okosu_count_put(&l);
+    okosu_put(&l, "}\n");
+    okosu_line_append(proof, &l);
+}

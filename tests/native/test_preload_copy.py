@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lever copy in real processes: right bytes, exact counts, forks, the launcher's plan."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from preload_tool import build, clean_environment
+
+from okosu import native
+
+# What one pass of copies.c asks for: (function's group, size, calls).
+PASSES = 1000
+COPIES = {128: (3 * PASSES, 3 * 100 * PASSES), 8192: (2 * PASSES, 2 * 5000 * PASSES), 64: (PASSES, 64 * PASSES)}
+SETS = {2048: (4 * PASSES, 4 * 2048 * PASSES)}
+
+
+def program() -> Path:
+    return build("copies", "-fno-builtin", "copies.c", "-lpthread")
+
+
+def launch(tmp_path: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    """Run okosu-run; return what it did and the lines of evidence that libokosu-copy.so wrote."""
+    proof = tmp_path / "proof"
+    proof.unlink(missing_ok=True)
+    done = subprocess.run(
+        [native.find("okosu-run"), f"--proof={proof}", *words],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        timeout=60,
+        check=False,
+    )
+    lines = [json.loads(line) for line in proof.read_text().splitlines()] if proof.exists() else []
+    return done, [line for line in lines if line.get("by") == "copy"]
+
+
+def counted(line: dict[str, Any], group: str, wanted: dict[int, tuple[int, int]], times: int = 1) -> None:
+    """Each class has what the program asked for, and libc and the loader little beyond."""
+    for bound, (calls, size) in wanted.items():
+        seen_calls, seen_size = line[group][str(bound)]
+        assert times * calls <= seen_calls <= times * calls + 300, (bound, line)
+        assert times * size <= seen_size <= times * size + 300 * bound, (bound, line)
+
+
+@pytest.mark.parametrize("value", ["auto", "variant:loop8", "variant:rep-movsb"])
+def test_every_copy_is_right_and_counted(tmp_path: Path, value: str) -> None:
+    if value == "variant:rep-movsb" and "x86" not in subprocess.check_output(["uname", "-m"], text=True):
+        pytest.skip("an instruction of x86")
+    done, [line] = launch(tmp_path, f"--copy={value}", "--", str(program()), "plain")
+    assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
+    assert line["as_asked"] is True
+    if value != "auto":
+        assert line["choice"] == value.partition(":")[2]
+    counted(line, "classes", COPIES)
+    counted(line, "set_classes", SETS)
+    assert line["calls"] == sum(calls for calls, _ in line["classes"].values())
+    assert line["set_bytes"] == sum(size for _, size in line["set_classes"].values())
+
+
+def test_threads_are_added_up(tmp_path: Path) -> None:
+    done, [line] = launch(tmp_path, "--copy", "--", str(program()), "threads")
+    assert done.returncode == 0, done.stderr
+    counted(line, "classes", COPIES, times=4)
+
+
+@pytest.mark.parametrize(("children", "lines"), [("1", 2), ("0", 2)])
+def test_a_child_counts_from_nothing_and_may_be_left_alone(tmp_path: Path, children: str, lines: int) -> None:
+    done, evidence = launch(tmp_path, "--copy", f"--children={children}", "--", str(program()), "fork")
+    assert (done.returncode, len(evidence)) == (0, lines), done.stderr
+    child, parent = evidence
+    counted(parent, "classes", COPIES)
+    if children == "1":
+        counted(child, "classes", COPIES)
+    else:
+        assert child["calls"] < 300, "the child of --children=0 still copies by our routines"
+
+
+def test_a_program_that_leaves_by_exit_is_counted(tmp_path: Path) -> None:
+    done, [line] = launch(tmp_path, "--copy", "--", str(program()), "exit")
+    assert done.returncode == 0
+    counted(line, "classes", COPIES)
+
+
+def test_an_overflow_that_fortify_sees_ends_the_program(tmp_path: Path) -> None:
+    done, _ = launch(tmp_path, "--copy", "--", str(program()), "overflow")
+    assert done.returncode == -signal.SIGABRT
+    assert "buffer overflow detected" in done.stderr
+
+
+def test_the_placebo_does_not_load_it(tmp_path: Path) -> None:
+    done, evidence = launch(tmp_path, "--placebo", "--", str(program()), "plain")
+    assert (done.returncode, evidence) == (0, [])
+
+
+def test_a_profile_is_used_and_one_that_is_none_refused(tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    profile.write_text("256 loop8\nmax sse2\n" if Path("/proc/sys/abi").exists() else "max loop8\n")
+    done, [line] = launch(tmp_path, f"--copy=profile:{profile}", "--", str(program()), "plain")
+    assert done.returncode == 0, done.stderr
+    assert line["choice"].startswith("loop8")
+    profile.write_text("256 nonsense\n")
+    done, evidence = launch(tmp_path, "--strict", f"--copy=profile:{profile}", "--", str(program()), "plain")
+    assert (done.returncode, evidence) == (125, [])
+    assert "nonsense" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["variant:nonsense", "nonsense", "variant:"])
+def test_a_routine_that_is_none_is_a_mistake(tmp_path: Path, value: str) -> None:
+    done, _ = launch(tmp_path, f"--copy={value}", "--", str(program()), "plain")
+    assert done.returncode == 125
+    assert done.stdout == ""
+
+
+def test_large_programs_run_as_before(tmp_path: Path) -> None:
+    """A whole interpreter with its libraries: the same output with and without."""
+    words = ["-c", "import json, hashlib; b = bytes(range(256)) * 4096; d = bytearray(b)\n"
+             "for i in range(200): d[i:i + 4096] = b[:4096]\n"
+             "print(hashlib.sha256(d * 3).hexdigest(), len(json.dumps(list(d[:1000]))))"]  # fmt: skip
+    plain = subprocess.run(["/usr/bin/python3", *words], capture_output=True, text=True, check=True)
+    done, evidence = launch(tmp_path, "--copy", "--", "/usr/bin/python3", *words)
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
+    assert sum(line["bytes"] for line in evidence) > 1 << 20
