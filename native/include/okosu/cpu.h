@@ -4,6 +4,8 @@
 #ifndef OKOSU_CPU_H
 #define OKOSU_CPU_H
 
+#include <okosu/api.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +24,12 @@ extern "C" {
 #define OKOSU_CPU_NEON (UINT64_C(1) << 16)
 #define OKOSU_CPU_DCZVA (UINT64_C(1) << 17) /* DC ZVA is allowed at EL0 */
 
-/* The features of this machine; read once. */
-uint64_t okosu_cpu_features(void);
-/* Names of the bits in `features`, separated by spaces, as snprintf writes and returns. */
-int okosu_cpu_names(uint64_t features, char *text, size_t size);
+/* The features of this machine; read once. Calls nothing, so that it may be used before main and
+ * inside an ifunc resolver. */
+OKOSU_API uint64_t okosu_cpu_features(void);
+/* Names of the bits in `features`, separated by spaces, as snprintf writes and returns. Bits
+ * without a name are left out. */
+OKOSU_API int okosu_cpu_names(uint64_t features, char *text, size_t size);
 
 #ifdef __cplusplus
 }

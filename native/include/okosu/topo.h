@@ -4,9 +4,14 @@
 #ifndef OKOSU_TOPO_H
 #define OKOSU_TOPO_H
 
+#include <okosu/api.h>
 #include <okosu/cpulist.h>
 
 #include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Each place is named by the lowest CPU in it (a NUMA node by its number), so the names are unique
@@ -31,17 +36,22 @@ enum okosu_topo_order {
  * kernels) is taken to be one place, but for cores: those are then one a CPU. `cpus` has room for
  * okosu_cpuset_count(mask) entries. Returns how many were written, or -ENOMEM.
  */
-long okosu_topo_read(const char *root, const struct okosu_cpuset *mask,
-                     struct okosu_topo_cpu *cpus);
+OKOSU_API long okosu_topo_read(const char *root, const struct okosu_cpuset *mask,
+                               struct okosu_topo_cpu *cpus);
 /* Put the CPUs into the order named. Returns how many of them belong to it (they come first), or
  * -ENOMEM. */
-long okosu_topo_sort(struct okosu_topo_cpu *cpus, size_t count, enum okosu_topo_order order);
+OKOSU_API long okosu_topo_sort(struct okosu_topo_cpu *cpus, size_t count,
+                               enum okosu_topo_order order);
 /* The CPUs that are online below root. 0 or -errno. */
-int okosu_topo_online(const char *root, struct okosu_cpuset *online);
+OKOSU_API int okosu_topo_online(const char *root, struct okosu_cpuset *online);
 /*
  * The CPUs that the cgroup of this process may use, which is what a container or a batch system
  * confined it to; all that are online where no cgroup says otherwise. 0 or -errno.
  */
-int okosu_topo_confined(const char *root, struct okosu_cpuset *cpus);
+OKOSU_API int okosu_topo_confined(const char *root, struct okosu_cpuset *cpus);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

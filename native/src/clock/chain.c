@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock: core cycles, by a chain of dependent additions. */
+#include "clock/frequency.h"
+
+#include <okosu/clock.h>
+
+#include <stdatomic.h>
+
+#define PASSES 16
+
+_Static_assert(PASSES * 1024 == OKOSU_CLOCK_CHAIN, "the .rept below counts 1024 links");
+
+/*
+ * Register to register: some cores compute an addition of a constant while renaming, in no cycle.
+ * 1024 links a pass, since a loop that ends after 16 passes is predicted and its 3 KiB fit every
+ * first-level instruction cache; a mispredicted end would cost 0.1 %.
+ */
+static void run_chains(uint64_t count)
+{
+    uint64_t value = 1, one = 1, passes = count * PASSES;
+
+#if defined(__x86_64__)
+    __asm__ volatile(".p2align 6\n"
+                     "1:\n\t"
+                     ".rept 1024\n\t"
+                     "add %[one], %[value]\n\t"
+                     ".endr\n\t"
+                     "dec %[passes]\n\t"
+                     "jnz 1b"
+                     : [value] "+r"(value), [passes] "+r"(passes)
+                     : [one] "r"(one)
+                     : "cc");
+#else
+    __asm__ volatile(".p2align 6\n"
+                     "1:\n\t"
+                     ".rept 1024\n\t"
+                     "add %[value], %[value], %[one]\n\t"
+                     ".endr\n\t"
+                     "subs %[passes], %[passes], #1\n\t"
+                     "b.ne 1b"
+                     : [value] "+r"(value), [passes] "+r"(passes)
+                     : [one] "r"(one)
+                     : "cc");
+#endif
+}
+
+static uint64_t chains_ticks(uint64_t count)
+{
+    static _Atomic uint64_t known;
+    uint64_t overhead = atomic_load_explicit(&known, memory_order_relaxed), start, ticks;
+
+    if (!overhead) {
+        overhead = okosu_clock_empty();
+        atomic_store_explicit(&known, overhead, memory_order_relaxed);
+    }
+    start = okosu_clock_start();
+    run_chains(count);
+    ticks = okosu_clock_stop() - start;
+    return ticks > overhead ? ticks - overhead : 1;
+}
+
+uint64_t okosu_clock_chain(void)
+{
+    return chains_ticks(1);
+}
+
+/* The first run pays for the code's way into the cache, and tells how coarse the counter is. */
+double okosu_clock_cycles_per_tick(void)
+{
+    uint64_t samples[5], first = chains_ticks(1), chains;
+
+    chains = first < 1000 ? 1000 / first + 1 : 1;
+    for (int i = 0; i < 5; i++)
+        samples[i] = chains_ticks(chains);
+    return (double)(OKOSU_CLOCK_CHAIN * chains) / (double)okosu_clock_median(samples, 5);
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu/clock.h against the kernel's clocks, a chain of multiplications and CPUID tables of known processors.
+
+Chains last microseconds, so that the median of many is free of whatever else runs here.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import itertools
+import json
+import platform
+import re
+import subprocess
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from preload_tool import build
+
+ROOT = Path(__file__).resolve().parents[2]
+AGREE = 1e-3
+"""OKOSU_CLOCK_AGREE of the header."""
+
+
+@functools.cache
+def program() -> Path:
+    sources = [str(ROOT / "native" / "src" / "clock" / f"{name}.c") for name in ("chain", "frequency", "read")]
+    include = (f"-I{ROOT / 'native' / 'include'}", f"-I{ROOT / 'native' / 'src'}")
+    return build("clock-tool", "-O2", *include, "clock_tool.c", *sources)
+
+
+def run(*words: str) -> dict[str, Any]:
+    done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, check=True)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_the_clock_is_what_its_parts_say() -> None:
+    said = run("about")
+    stated = {"hypervisor": said["hypervisor"], "cpuid": said["cpuid"], "cntfrq": said["cpuid"]}
+    expected = stated.get(said["source"], said["calibrated"])
+    assert said["hz"] == pytest.approx(expected, rel=1e-4)
+    assert 1e6 < said["hz"] < 1e10
+    # Two serialising reads: more than nothing on a counter of a GHz, and less than a microsecond.
+    assert said["overhead"] < said["hz"] * 1e-6
+    assert said["granularity"] > 0
+    assert said["overhead"] % said["granularity"] == 0
+    assert said["windows"] == 20
+    assert (said["check"] == 0) == (said["declared"] == 1 and said["monotone"] == 1 and said["deviation"] <= AGREE)
+
+
+def test_stated_frequencies_agree_with_the_calibration() -> None:
+    said = run("about")
+    for source in ("hypervisor", "cpuid"):
+        if said[source]:
+            assert said[source] == pytest.approx(said["calibrated"], rel=AGREE), source
+
+
+def test_the_calibration_agrees_with_the_kernels_own() -> None:
+    """loops_per_jiffy is the counter's frequency where the kernel delays by the counter."""
+    found = re.search(r"^bogomips\s*: ([\d.]+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    if platform.machine() != "x86_64" or not found:
+        pytest.skip("only x86-64 tells its counter's frequency so")
+    assert run("about")["calibrated"] / 1e6 == pytest.approx(float(found[1]) / 2, rel=1e-3)
+
+
+def test_ten_milliseconds_are_ten_milliseconds() -> None:
+    ratios = []
+    for _ in range(3):
+        said = run("against-kernel")
+        ratios.append(said["ours"] / said["kernel"])
+    assert median(ratios) == pytest.approx(1, rel=2e-3)
+
+
+def test_a_multiplication_takes_a_whole_number_of_additions() -> None:
+    # The core's frequency wanders, so each chain is compared with its neighbours in time.
+    pairs = run("chains")["pairs"]
+    latency = median(2 * multiply / (before + after) for (before, multiply), (after, _) in itertools.pairwise(pairs))
+    assert latency == pytest.approx(round(latency), rel=0.01)
+    assert 2 <= round(latency) <= 5
+
+
+def test_cycles_per_tick_is_the_chain_by_its_time() -> None:
+    said = run("chains")
+    ticks = median(pair[0] for pair in said["pairs"])
+    assert median(said["rates"]) == pytest.approx(said["chain"] / ticks, rel=0.1)
+    # Between an eighth of the counter's rate and a counter of 10 MHz beside a core of 6 GHz.
+    assert 0.125 < median(said["rates"]) < 600
+
+
+def test_an_empty_region_takes_nothing() -> None:
+    said = run("empty")
+    # The median is what was subtracted, so half of them may be a step of the counter more.
+    assert median(said["empty"]) <= said["granularity"]
+    assert sorted(said["empty"])[250] == 0
+    assert said["backwards"] == 0
+
+
+def test_reads_are_monotone_across_cpus() -> None:
+    if not run("about")["declared"]:
+        pytest.skip("this counter is not declared to be one clock")
+    said = run("monotone")
+    assert said["reads"] == 50 * said["moves"] >= 10_000
+    assert said["backwards"] == 0
+
+
+def test_arguments_out_of_range() -> None:
+    assert run("bad-arguments") == dict.fromkeys(("short", "long", "nan", "one", "many"), -errno.EINVAL)
+
+
+@pytest.mark.parametrize(
+    ("leaf15", "mhz", "hz"),
+    [
+        ((2, 168, 38400000, 0), 0, 3225.6e6),  # Tiger Lake and its kin: a crystal of 38.4 MHz is stated
+        ((3, 205, 25000000, 0), 0, 25e6 * 205 / 3),  # a part with a crystal of 25 MHz
+        ((2, 216, 0, 0), 2600, 2600e6),  # Skylake states no crystal: the base frequency of leaf 16h
+        ((2, 216, 0, 0), 0, 0),
+        ((0, 216, 24000000, 0), 0, 0),  # no ratio
+        ((2, 0, 24000000, 0), 2600, 2600e6),
+        ((0, 0, 0, 0), 0x12340000 + 3000, 3000e6),  # the upper half of leaf 16h is reserved
+        ((0, 0, 0, 0), 0, 0),  # AMD
+        ((1, 4000000000, 4000000000, 0), 0, 1.6e19),  # no overflow
+    ],
+)
+def test_cpuid_leaves_15_and_16(leaf15: tuple[int, ...], mhz: int, hz: float) -> None:
+    assert run("leaf15", *map(str, leaf15), str(mhz))["hz"] == pytest.approx(hz, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("highest", "name", "khz", "hz"),
+    [
+        ("0x40000010", "VMwareVMware", 2599998, 2599998e3),
+        ("0x40000010", "KVMKVMKVM", 2596122, 2596122e3),
+        ("0x40000001", "KVMKVMKVM", 2596122, 0),  # the leaf is not there
+        ("0x4000000c", "Microsoft Hv", 7, 0),
+        ("0x40000082", "Microsoft Hv", 7, 0),  # there, and something else
+        ("0x40000010", "KVMKVMKVM", 0, 0),
+    ],
+)
+def test_the_hypervisors_leaf(highest: str, name: str, khz: int, hz: float) -> None:
+    assert run("hypervisor", highest, name, str(khz))["hz"] == hz
