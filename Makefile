@@ -3,7 +3,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-lab lint bench deps clean schemas
+.PHONY: build demo test test-lab lint bench deps peers clean schemas
 
 build: .venv/.stamp-run
 	@. .venv/bin/activate && { [ -f build/build.ninja ] || meson setup build >/dev/null; } && ninja -C build --quiet
@@ -28,6 +28,10 @@ schemas: build
 
 deps:
 	@tools/deps.sh
+
+# The libraries that `okosu bench blas1` compares with; optional.
+peers: .venv/.stamp-run
+	@tools/peers.sh
 
 .venv/.stamp-run: pyproject.toml tools/venv.sh
 	@tools/deps.sh && tools/venv.sh run report

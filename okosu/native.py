@@ -23,12 +23,25 @@ _BUILD_PLACES = {
     "libokosu-preload.so": "native/preload/libokosu-preload.so",
 }
 
+# Every microbenchmark okosu-bench-NAME is native/bench/NAME.c, so that a new one needs no row above.
+BENCH = "okosu-bench-"
+_BENCH_FOLDER = "native/bench"
+# Every listing okosu-paper-FOLDER-NAME of a paper is native/papers/FOLDER/NAME.c; a folder's name has no hyphen.
+PAPER = "okosu-paper-"
+_PAPERS_FOLDER = "native/papers"
+
+
+def _build_place(name: str) -> str:
+    if name.startswith(PAPER):
+        return f"{_PAPERS_FOLDER}/{name.removeprefix(PAPER).partition('-')[0]}/{name}"
+    return f"{_BENCH_FOLDER}/{name}" if name.startswith(BENCH) else _BUILD_PLACES[name]
+
 
 def _candidates(name: str) -> list[Path]:
     found = []
     if override := os.environ.get("OKOSU_NATIVE"):
-        found += [Path(override) / _BUILD_PLACES[name], Path(override) / name]
-    found.append(PACKAGE.parent / "build" / _BUILD_PLACES[name])
+        found += [Path(override) / _build_place(name), Path(override) / name]
+    found.append(PACKAGE.parent / "build" / _build_place(name))
     schemes = [s for s in ("posix_prefix", "posix_user", "posix_local") if s in sysconfig.get_scheme_names()]
     # PACKAGE.parent is the prefix of `pip install --target`.
     if name == "okosu-run":
@@ -54,6 +67,17 @@ def find(name: str) -> Path:
         "make build (in a checkout) or pip install okosu",
         status=125,
     )
+
+
+def benches() -> list[str]:
+    """Return the names of the microbenchmarks that are there, in alphabetical order; OkosuError (125) if none is."""
+    for folder in {path.parent: None for path in _candidates(f"{BENCH}x")}:
+        names = {path.name.removeprefix(BENCH) for path in folder.glob(f"{BENCH}*") if os.access(path, os.X_OK)}
+        # Meson keeps the objects of a program beside it, in NAME.p.
+        if found := sorted(name for name in names if (folder / f"{BENCH}{name}").is_file()):
+            return found
+    find(f"{BENCH}NAME")
+    return []
 
 
 @functools.cache

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +17,7 @@ import msgspec
 import okosu
 from okosu import levers, machine, native
 from okosu.cli import _options, _progress, _state
+from okosu.cli._lock import measuring
 from okosu.errors import OkosuError
 from okosu.machine.program import Program, inspect
 from okosu.records import files
@@ -37,25 +35,7 @@ PAD_ALLOWANCE = 4096
 
 Finish = Callable[[], None]
 
-
-@contextlib.contextmanager
-def measuring() -> Iterator[None]:
-    """Hold the machine's measurement lock: two measurements at once would measure each other. Waits for its turn."""
-    path = Path(tempfile.gettempdir()) / "okosu-measuring.lock"
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
-    except PermissionError:
-        # Sticky folders refuse O_CREAT on another user's file; the lock needs no more than a descriptor.
-        fd = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("another okosu is measuring on this machine; waiting for it to end", file=sys.stderr)
-            fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+__all__ = ["Finish", "begin", "dry_run", "keep", "measuring", "resume", "revalidate"]
 
 
 def begin(options: Options, json: str | None) -> tuple[Session, Finish]:

@@ -87,10 +87,10 @@ def _show(session: Session, args: argparse.Namespace, interrupted: bool) -> None
         _conduct.keep(session)
     text = _table.render(session)
     if args.json == "-":
-        import msgspec
+        from okosu.records import files
 
         print(text, file=sys.stderr)
-        print(msgspec.json.encode(session.envelope).decode())
+        print(files.encode(session.envelope).decode())
     else:
         print(text)
     if session.path is not None:

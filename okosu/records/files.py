@@ -18,7 +18,7 @@ import msgspec
 
 from okosu.errors import OkosuError
 from okosu.records.salvage import salvage_bytes, whole_text
-from okosu.records.types import Envelope
+from okosu.records.types import Envelope, foreign_parts
 
 _VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 1}
 _BYTE = re.compile(r" \(byte (\d+)\)$")
@@ -55,7 +55,7 @@ def write(envelope: Envelope, path: Path) -> None:
 
     An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
     """
-    data = msgspec.json.format(msgspec.json.encode(envelope), indent=1) + b"\n"
+    data = msgspec.json.format(encode(envelope), indent=1) + b"\n"
     try:
         check_columns(msgspec.json.decode(data, type=Envelope))
     except msgspec.ValidationError as error:
@@ -72,6 +72,15 @@ def write(envelope: Envelope, path: Path) -> None:
             f"{error.strerror or error}",
             "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to",
         ) from error
+
+
+def encode(envelope: Envelope) -> bytes:
+    """Return the envelope as JSON on one line, without the conclusions that its kind of file does not have."""
+    built = msgspec.to_builtins(envelope)
+    for part in foreign_parts(envelope.schema):
+        if not built[part]:
+            del built[part]
+    return msgspec.json.encode(built)
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -206,7 +215,10 @@ def _check_version(path: Path, head: _Head) -> None:
 
 
 def check_columns(envelope: Envelope) -> None:
-    """Raise msgspec.ValidationError, naming the field, where a record's columns do not belong together."""
+    """Raise msgspec.ValidationError, naming the field, where columns or conclusions do not belong together."""
+    for part in foreign_parts(envelope.schema):
+        if getattr(envelope, part):
+            raise msgspec.ValidationError(f"Expected none in a file of {envelope.schema} - at `$.{part}`")
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
         for column in ("order", "rounds", "predecessor"):

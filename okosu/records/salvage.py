@@ -8,16 +8,17 @@ from typing import Any
 
 import msgspec
 
-from okosu.records.types import Envelope, Record, Verdict
+from okosu.records.types import Claim, Envelope, Record, Verdict
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: name)
 _SPACE = " \t\n\r"
+_KINDS: dict[str, type[Record | Verdict | Claim]] = {"records": Record, "verdicts": Verdict, "claims": Claim}
 
 
 def salvage_bytes(data: bytes) -> Envelope | None:
     """Return an unfinished envelope of all that is whole before the first damage, or None if the plan is not.
 
-    The elements of `records` and `verdicts` are taken one by one, so that a cut among them costs only what follows.
+    The elements of `records`, `verdicts` and `claims` are taken one by one: a cut among them costs only what follows.
     """
     found: dict[str, Any] = {}
     text = whole_text(data)
@@ -26,7 +27,7 @@ def salvage_bytes(data: bytes) -> Envelope | None:
         while True:
             key, at = _DECODER.raw_decode(text, _skip(text, at))
             at = _expect(text, at, ":")
-            if key in ("records", "verdicts"):
+            if key in _KINDS:
                 found[key] = []
                 at = _elements(text, at, found[key])
             else:
@@ -37,9 +38,8 @@ def salvage_bytes(data: bytes) -> Envelope | None:
     try:
         return msgspec.convert(
             {
-                **{key: value for key, value in found.items() if key not in ("records", "verdicts")},
-                "records": _whole(found.get("records", []), Record),
-                "verdicts": _whole(found.get("verdicts", []), Verdict),
+                **{key: value for key, value in found.items() if key not in _KINDS},
+                **{key: _whole(found.get(key, []), kind) for key, kind in _KINDS.items()},
                 "finished": False,
             },
             Envelope,
@@ -70,7 +70,7 @@ def _elements(text: str, at: int, into: list[Any]) -> int:
         at = _expect(text, at, ",")
 
 
-def _whole(values: list[Any], kind: type[Record] | type[Verdict]) -> list[Any]:
+def _whole(values: list[Any], kind: type[Record | Verdict | Claim]) -> list[Any]:
     good = []
     for value in values:
         try:

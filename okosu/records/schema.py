@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from okosu.records.types import RECORD_SCHEMA, TRY_SCHEMA, Envelope, Record
+from okosu.records.types import PARTS, RECORD_SCHEMA, Envelope, Record, foreign_parts
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -19,11 +19,19 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def generate() -> dict[str, str]:
     """Return the text of each schema by its file's name, e.g. "okosu.try-1.json"."""
-    record = msgspec.json.schema(Record)
-    envelope = msgspec.json.schema(Envelope)
-    # One type serves every kind of file; each kind's schema admits its own name only.
-    envelope["$defs"]["Envelope"]["properties"]["schema"] = {"enum": [TRY_SCHEMA]}
-    return {_file(name): _text(name, schema) for name, schema in ((RECORD_SCHEMA, record), (TRY_SCHEMA, envelope))}
+    found = {_file(RECORD_SCHEMA): _text(RECORD_SCHEMA, msgspec.json.schema(Record))}
+    return found | {_file(name): _text(name, _envelope(name)) for name in PARTS}
+
+
+def _envelope(name: str) -> dict[str, Any]:
+    """Return the schema of one kind of file: its own name only, and of the conclusions only those that it has."""
+    schema = msgspec.json.schema(Envelope)
+    fields = schema["$defs"]["Envelope"]["properties"]
+    fields["schema"] = {"enum": [name]}
+    for part in foreign_parts(name):
+        kind = fields.pop(part)["items"]["$ref"].rpartition("/")[2]
+        del schema["$defs"][kind]
+    return schema
 
 
 def _file(name: str) -> str:

@@ -9,6 +9,15 @@ import msgspec
 
 RECORD_SCHEMA: Final = "okosu.record/1"
 TRY_SCHEMA: Final = "okosu.try/1"
+BENCH_SCHEMA: Final = "okosu.bench/1"
+REPRODUCE_SCHEMA: Final = "okosu.reproduce/1"
+PARTS: Final = {TRY_SCHEMA: ("verdicts",), BENCH_SCHEMA: (), REPRODUCE_SCHEMA: ("claims",)}
+"""Which of the envelope's lists of conclusions a kind of file has; the others are empty, and not written."""
+
+
+def foreign_parts(schema: str) -> list[str]:
+    """Return the names of the conclusions that a kind of file does not have."""
+    return sorted({part for parts in PARTS.values() for part in parts} - set(PARTS[schema]))
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -49,6 +58,8 @@ class Record(msgspec.Struct, kw_only=True):
     order: list[int] = []
     rounds: list[int] = []
     predecessor: list[str] = []
+    parameters: dict[str, str | float] = {}
+    """What was measured, where it takes more than the subject and the variant to say it (size, mode, placement, …)."""
     seed: int = 0
     proof: Proof | None = None
     note: str = ""
@@ -85,8 +96,31 @@ class Verdict(msgspec.Struct, kw_only=True):
     minutes_needed: float | None = None
 
 
+class Claim(msgspec.Struct, kw_only=True):
+    """A number that a paper published, or that okosu promises, beside what was measured here (`okosu reproduce`).
+
+    Published numbers are compared and never fail: `holds` is null. Of a promise, null says that it could not be judged.
+    """
+
+    id: str
+    text: str
+    kind: Literal["published", "floor", "at least"]
+    mark: Literal["", "value", "statement", "disputed"] = ""
+    """Of a published number: was it measured there, stated, or is it wrong?"""
+    source: str
+    target: float
+    measured: float | None = None
+    interval: tuple[float, float] | None = None
+    unit: str = ""
+    holds: bool | None = None
+    note: str = ""
+
+
 class Envelope(msgspec.Struct, kw_only=True):
-    """A whole records file: who measured, on what machine, to what plan, what came out."""
+    """A whole records file: who measured, on what machine, to what plan, what came out.
+
+    One type serves every kind of file; `PARTS` says which conclusions a kind has, and the others stay empty.
+    """
 
     schema: Literal["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]
     tool: Tool
@@ -94,4 +128,6 @@ class Envelope(msgspec.Struct, kw_only=True):
     plan: dict[str, Any]
     records: list[Record] = []
     verdicts: list[Verdict] = []
+    claims: list[Claim] = []
+    """What `okosu reproduce` compares, in the order of the paper and then of the targets; [] of any other command."""
     finished: bool = False

@@ -14,7 +14,7 @@ from typing import Any
 import okosu
 from okosu.errors import OkosuError
 from okosu.records.types import Envelope
-from okosu.report import charts, commands, facts, formats, model, story
+from okosu.report import bench, charts, claims, commands, facts, formats, model, story
 from okosu.report.model import BASE, STAGES, Arm, Trial
 
 _HERE = Path(__file__).parent
@@ -53,11 +53,15 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
     for arm in section["arms"]:
         for chart in arm["charts"]:
             chart["svg"] = markup(chart["svg"])
+    for chart in (chart for each in section["benches"] for group in each["groups"] for chart in group["charts"]):
+        chart["svg"] = markup(chart["svg"])
 
 
 def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any]:
     key = f"s{index}"
     envelope = trial.envelope
+    is_trial = envelope.schema.startswith("okosu.try/")
+    benches = bench.sections(envelope, key)
     carried = trial.by_predecessor()
     labels, explained = facts.explaining(trial)
     unit = _unit(trial)
@@ -74,12 +78,12 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "key": key,
         "file": path.name,
         "kind": envelope.schema,
-        "is_trial": envelope.schema.startswith("okosu.try/"),
+        "is_trial": is_trial,
         "subject": " ".join(trial.command) or path.name,
-        "headline": story.headline(trial),
-        "unfinished": "" if envelope.finished else f"unfinished: {trial.rounds()} rounds",
+        "headline": story.headline(trial) if is_trial else _counted(envelope),
+        "unfinished": "" if envelope.finished else f"unfinished: {trial.rounds()} rounds" if is_trial else "unfinished",
         "remark": remark,
-        "rows": story.rows(trial),
+        "rows": story.rows(trial) if is_trial else [],
         "level": story.level(trial, trial.comparisons("screening")),
         "delta": formats.setting(trial.delta),
         "alpha": formats.setting(trial.alpha),
@@ -92,13 +96,21 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "carry": [(arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()],
         "explain_labels": labels,
         "explain": explained,
+        "claims": claims.claims(envelope),
+        "benches": benches,
         "machine": facts.machine(trial),
         "state": facts.state(trial),
         "plan": facts.plan(trial),
-        "records": facts.all_records(trial),
+        # Of a benchmark's thousands of records, each is in a table of its own kernel already.
+        "records": [] if benches else facts.all_records(trial),
         "again": commands.again(trial),
         "revalidate": commands.revalidate(path),
     }
+
+
+def _counted(envelope: Envelope) -> story.Headline:
+    count = len(envelope.records)
+    return story.Headline(f"{count} record{'' if count == 1 else 's'}", "", "", "muted", "")
 
 
 def _unit(trial: Trial) -> str:

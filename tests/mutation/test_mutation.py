@@ -12,10 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 import golden
+import golden_paired
 import mutate
 import pytest
 
-from okosu.stats import carry, eprocess, rate, verdict
+from okosu.stats import carry, eprocess, paired, rate, verdict
 
 EQUIVALENT: dict[str, str] = {
     entry["id"]: entry["proof"]
@@ -26,6 +27,7 @@ CHECKS: list[tuple[ModuleType, Callable[[mutate.Namespace], None], int]] = [
     (verdict, golden.verdict, 150),
     (carry, golden.carry, 250),
     (rate, golden.rate, 120),
+    (paired, golden_paired.paired, 80),
 ]
 
 

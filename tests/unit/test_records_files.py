@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import Envelope, Proof, Record, Tool, Verdict
+from okosu.records.types import (
+    BENCH_SCHEMA,
+    REPRODUCE_SCHEMA,
+    TRY_SCHEMA,
+    Claim,
+    Envelope,
+    Proof,
+    Record,
+    Tool,
+    Verdict,
+)
 
 FIXTURE = Path(__file__).parents[1] / "data" / "try-small.json"
 
@@ -45,6 +55,7 @@ def records(draw: st.DrawFn) -> Record:
         order=list(range(count)) if column else [],
         rounds=draw(st.lists(st.integers(0, 2**40), min_size=count, max_size=count)),
         predecessor=draw(st.lists(texts, min_size=count, max_size=count)),
+        parameters=draw(st.dictionaries(texts, texts | numbers, max_size=3)),
         seed=draw(st.integers(0, 2**63)),
         proof=draw(st.none() | st.builds(Proof, st.booleans(), texts, st.dictionaries(texts, numbers, max_size=2))),
         note=draw(texts),
@@ -61,15 +72,36 @@ verdicts = st.builds(
     confirmed=st.none() | st.booleans(),
     minutes_needed=st.none() | numbers,
 )
-envelopes = st.builds(
-    Envelope,
-    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]),
-    tool=st.builds(Tool, texts, texts, texts),
-    machine=facts,
-    plan=facts,
-    records=st.lists(records(), max_size=3),
-    verdicts=st.lists(verdicts, max_size=2),
-    finished=st.booleans(),
+claims = st.builds(
+    Claim,
+    id=texts,
+    text=texts,
+    kind=st.sampled_from(["published", "floor", "at least"]),
+    source=texts,
+    target=numbers,
+    measured=st.none() | numbers,
+    interval=st.none() | st.tuples(numbers, numbers),
+    holds=st.none() | st.booleans(),
+)
+
+
+def envelopes_of(schema: str, **conclusions: st.SearchStrategy[object]) -> st.SearchStrategy[Envelope]:
+    return st.builds(
+        Envelope,
+        schema=st.just(schema),
+        tool=st.builds(Tool, texts, texts, texts),
+        machine=facts,
+        plan=facts,
+        records=st.lists(records(), max_size=3),
+        finished=st.booleans(),
+        **conclusions,
+    )
+
+
+envelopes = st.one_of(
+    envelopes_of(TRY_SCHEMA, verdicts=st.lists(verdicts, max_size=2)),
+    envelopes_of(BENCH_SCHEMA),
+    envelopes_of(REPRODUCE_SCHEMA, claims=st.lists(claims, max_size=2)),
 )
 in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

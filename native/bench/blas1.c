@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas1: sums, products and updates of vectors: every variant of okosu, the paper's listings and
+ * the peers in turn, beside what this machine can do at most, from one element to beyond the
+ * caches. */
+#include "blas1.h"
+
+#include <okosu/cpu.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARIES_LIMIT 64
+#define ROWS_LIMIT 96
+/* Calls of so few elements are measured in both ways: independent, and each waiting for the last.
+ */
+#define SMALL 256
+/* y and z begin so many bytes further than x, modulo 2 MiB. A load whose address lies up to 2.5 KiB
+ * behind that of a store on its way, modulo 64 KiB, waits for it on Zen 5 (measured: axpy 320
+ * cycles for 283); these are far from that. */
+#define Y_SKEW 20480
+#define Z_SKEW 40960
+#define SKEW_ROOM 65536
+
+static const struct bench_kernel kernels[] = {
+    {"dsum", 8, 1, "element", "sum of x"},
+    {"dsumsq", 8, 2, "element", "sum of squares of x"},
+    {"dasum", 8, 1, "element", "sum of sizes of x"},
+    {"dnrm2", 8, 2, "element", "square root of the sum of squares of x, safe from overflow"},
+    {"ddot", 16, 2, "element", "sum of products of x and y"},
+    {"daxpy", 24, 2, "element", "y = y + a x"},
+    {"dscal", 16, 1, "element", "y = a y"},
+    {"dtriad", 24, 2, "element", "z = x + a y (STREAM's triad)"},
+    {"limit-load", 8, 0, "element", "limit: loads of x alone"},
+    {"limit-load2", 16, 0, "element", "limit: loads of x and y alone"},
+    {"limit-store", 8, 0, "element", "limit: stores of y alone"},
+    {"limit-load-store", 16, 0, "element", "limit: y loaded and stored"},
+    {"limit-load2-store1", 24, 0, "element", "limit: x and y loaded, y or z stored; best order"},
+    {"limit-fma", 0, 2, "element", "limit: multiply-adds in registers"},
+    {"limit-add", 0, 1, "element", "limit: additions in registers"},
+    {"limit-call", 0, 0, "element", "limit: a call of an empty function"},
+    {NULL, 0, 0, NULL, NULL},
+};
+
+static const size_t small_sizes[] = {1,  2,  3,  4,  6,  8,   12,  16, 20,
+                                     24, 28, 32, 48, 64, 100, 128, 256};
+static const size_t large_sizes[] = {512,   1024,  2048,   2560,    5120,
+                                     16384, 32768, 524288, 1048576, 16777216};
+
+struct sweep {
+    struct bench *bench;
+    struct blas1_library libraries[LIBRARIES_LIMIT];
+    size_t count;
+    double *x, *y, *z; /* on 2 MiB boundaries */
+    size_t room;       /* elements */
+};
+
+static void empty(void)
+{
+    bench_keep_memory(NULL);
+}
+
+/* What a call through a pointer costs, which is part of every row but the limits. */
+static void calls_only(const struct blas1_operands *operands, size_t calls)
+{
+    void (*volatile routine)(void) = empty;
+    void (*function)(void) = routine;
+
+    for (size_t i = 0; i < calls; i++)
+        function();
+}
+
+static void run_limit(void *arg, size_t calls)
+{
+    const struct blas1_arg *limit = arg;
+
+    limit->limit(limit->operands, calls);
+}
+
+const struct blas1_limit *blas1_limits(void)
+{
+#if defined(__x86_64__)
+    uint64_t features = okosu_cpu_features();
+
+    if (features & OKOSU_CPU_AVX512)
+        return blas1_limits_avx512;
+    if (features & OKOSU_CPU_AVX2)
+        return blas1_limits_avx2;
+#endif
+    return blas1_limits_base;
+}
+
+#define ANY(FUNCTION) (blas1_any *)(FUNCTION)
+
+static size_t add_okosu(struct blas1_library *libraries)
+{
+    const struct okosu_vec_variant *const *table = okosu_vec_table();
+    size_t count = 0;
+
+    for (size_t i = 0; table[i] && count < LIBRARIES_LIMIT / 4; i++) {
+        const struct okosu_vec_variant *v = table[i];
+
+        if (v->about.needs & ~okosu_cpu_features())
+            continue;
+        libraries[count++] = (struct blas1_library){.variant = v->about.name,
+                                                    .kind = "okosu",
+                                                    .routines = {[BLAS1_DSUM] = ANY(v->dsum),
+                                                                 [BLAS1_DSUMSQ] = ANY(v->dsumsq),
+                                                                 [BLAS1_DASUM] = ANY(v->dasum),
+                                                                 [BLAS1_DNRM2] = ANY(v->dnrm2),
+                                                                 [BLAS1_DDOT] = ANY(v->ddot),
+                                                                 [BLAS1_DAXPY] = ANY(v->daxpy),
+                                                                 [BLAS1_DSCAL] = ANY(v->dscal),
+                                                                 [BLAS1_DTRIAD] = ANY(v->dtriad)}};
+    }
+    libraries[count++] = (struct blas1_library){
+        .variant = "chosen",
+        .kind = "okosu",
+        .config = okosu_vec_chosen()->about.name,
+        .routines = {ANY(okosu_vec_dsum), ANY(okosu_vec_dsumsq), ANY(okosu_vec_dasum),
+                     ANY(okosu_vec_dnrm2), ANY(okosu_vec_ddot), ANY(okosu_vec_daxpy),
+                     ANY(okosu_vec_dscal), ANY(okosu_vec_dtriad)}};
+    return count;
+}
+
+static int check_peer(const struct peer *peer, char *why, size_t size)
+{
+    struct blas1_library library;
+
+    blas1_from_peer(&library, peer);
+    return blas1_check(&library, why, size);
+}
+
+static bool fits(const struct blas1_library *library, enum blas1_kernel kernel,
+                 const struct blas1_operands *o)
+{
+    uintptr_t both = (uintptr_t)o->x | (uintptr_t)o->y;
+
+    return library->routines[kernel] &&
+           (library->multiple == 0 || (o->n % library->multiple == 0 && o->n > 0)) &&
+           (library->alignment == 0 || both % library->alignment == 0);
+}
+
+/* The limit of this point's kernel. */
+static size_t add_limits(enum blas1_kernel kernel, const struct blas1_operands *o,
+                         struct bench_row *rows, struct blas1_arg *args)
+{
+    size_t count = 1;
+
+    args[0] = (struct blas1_arg){.limit = calls_only, .operands = o};
+    rows[0] = (struct bench_row){
+        .kernel = "limit-call", .variant = "empty", .kind = "limit", .run = run_limit};
+    for (const struct blas1_limit *limit = blas1_limits();
+         limit->kernel && o->n % BLAS1_LIMIT_STEP == 0; limit++)
+        if (limit->kernels >> kernel & 1) {
+            args[count] = (struct blas1_arg){.limit = limit->run, .operands = o};
+            rows[count++] = (struct bench_row){.kernel = limit->kernel,
+                                               .variant = limit->variant,
+                                               .kind = "limit",
+                                               .run = run_limit};
+        }
+    return count;
+}
+
+static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, const size_t align[2],
+                     bool waiting)
+{
+    struct bench_row rows[ROWS_LIMIT];
+    struct blas1_arg args[ROWS_LIMIT];
+    char extra[LIBRARIES_LIMIT][64];
+    /* Small updates rotate over copies, but waiting means waiting for the same memory. */
+    bool rotate = n <= SMALL && !waiting;
+    struct blas1_operands o = {.x = sweep->x + align[0] / sizeof(double),
+                               .y = sweep->y + (Y_SKEW + align[1]) / sizeof(double),
+                               .z = sweep->z + (Z_SKEW + align[0]) / sizeof(double),
+                               .line_x = sweep->x,
+                               .line_y = sweep->y + Y_SKEW / sizeof(double),
+                               .line_z = sweep->z + Z_SKEW / sizeof(double),
+                               .n = n,
+                               .mask = rotate ? BLAS1_COPIES - 1 : 0,
+                               .stride = (n + 7) / 8 * 8 + 8};
+    struct bench_point point = {.n = n,
+                                .footprint = n * sizeof(double) * blas1_arrays[kernel],
+                                .align = {align[0], align[1]},
+                                .mode = waiting ? "latency" : "throughput"};
+    size_t count = 0;
+
+    /* Scaling by this changes no size, and the other updates grow by little. */
+    o.a = kernel == BLAS1_DSCAL ? -1.0 : 1e-9;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct blas1_library *library = &sweep->libraries[i];
+
+        if (!fits(library, kernel, &o))
+            continue;
+        args[count] = (struct blas1_arg){.routine = library->routines[kernel], .operands = &o};
+        extra[i][0] = '\0';
+        if (library->stands_in[kernel])
+            snprintf(extra[i], sizeof(extra[i]), "\"routine\": \"%s\"", library->stands_in[kernel]);
+        rows[count] = (struct bench_row){.kernel = blas1_names[kernel],
+                                         .variant = library->variant,
+                                         .kind = library->kind,
+                                         .library = library->library,
+                                         .config = library->config,
+                                         .run = blas1_runner(kernel, library, waiting),
+                                         .extra = extra[i]};
+        count++;
+    }
+    count += add_limits(kernel, &o, rows + count, args + count);
+    for (size_t i = 0; i < count; i++)
+        rows[i].arg = &args[i];
+    return bench_point_run(sweep->bench, &point, rows, count);
+}
+
+static int run_size(struct sweep *sweep, enum blas1_kernel kernel, size_t n)
+{
+    /* Lines; doubles that malloc gives, the same for both operands; operands that differ. */
+    static const size_t alignments[][2] = {{0, 0}, {8, 8}, {8, 24}};
+    size_t wanted = bench_smoke(sweep->bench) ? 2 : 3;
+    int error = 0;
+
+    /* A second array to be aligned differently is what the third one is about. */
+    if (blas1_arrays[kernel] == 1 && wanted == 3)
+        wanted = 2;
+    for (size_t i = 0; error == 0 && i < wanted; i++)
+        error = run_point(sweep, kernel, n, alignments[i], false);
+    if (error == 0 && n <= SMALL)
+        error = run_point(sweep, kernel, n, alignments[0], true);
+    return error;
+}
+
+static int make_operands(struct sweep *sweep, size_t largest)
+{
+    size_t copies = (SMALL + 16) * BLAS1_COPIES;
+
+    sweep->room = (largest > copies ? largest : copies) + SKEW_ROOM / sizeof(double);
+    sweep->x = bench_buffer(sweep->bench, sweep->room * sizeof(double), 0);
+    sweep->y = bench_buffer(sweep->bench, sweep->room * sizeof(double), 0);
+    sweep->z = bench_buffer(sweep->bench, sweep->room * sizeof(double), 0);
+    if (sweep->x == NULL || sweep->y == NULL || sweep->z == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < sweep->room; i++) {
+        double random = (double)bench_random(sweep->bench, 1 << 20) / (1 << 20);
+
+        sweep->x[i] = 0.5 + random;
+        sweep->y[i] = 1.5 - random;
+        sweep->z[i] = random;
+    }
+    return 0;
+}
+
+static size_t collect_sizes(struct bench *bench, size_t *sizes)
+{
+    size_t all[sizeof(small_sizes) / sizeof(size_t) + sizeof(large_sizes) / sizeof(size_t)];
+    const size_t few[] = {3, 32, 2048, 32768};
+    size_t count = 0, given = 0;
+    const size_t *chosen;
+
+    memcpy(all, small_sizes, sizeof(small_sizes));
+    memcpy(all + sizeof(small_sizes) / sizeof(size_t), large_sizes, sizeof(large_sizes));
+    chosen = bench_smoke(bench) ? bench_sizes(bench, few, sizeof(few) / sizeof(few[0]), 0, &given)
+                                : bench_sizes(bench, all, sizeof(all) / sizeof(all[0]), 0, &given);
+    for (; count < given; count++)
+        sizes[count] = chosen[count];
+    return count;
+}
+
+static int sweep_all(struct bench *bench)
+{
+    static struct sweep sweep;
+    size_t sizes[256], size_count = collect_sizes(bench, sizes), largest = 0;
+    struct peer *peers;
+    long peer_count;
+    int error;
+
+    for (size_t i = 0; i < size_count; i++)
+        largest = sizes[i] > largest ? sizes[i] : largest;
+    sweep = (struct sweep){.bench = bench};
+    sweep.count = add_okosu(sweep.libraries);
+#if defined(__x86_64__)
+    sweep.count += blas1_paper(sweep.libraries + sweep.count, 8);
+#endif
+    peer_count = peers_load(bench, bench_peers(bench), check_peer, &peers);
+    if (peer_count < 0)
+        return (int)peer_count;
+    for (long i = 0; i < peer_count && sweep.count < LIBRARIES_LIMIT; i++)
+        blas1_from_peer(&sweep.libraries[sweep.count++], &peers[i]);
+    error = make_operands(&sweep, largest);
+    for (size_t k = 0; error == 0 && k < BLAS1_KERNELS; k++)
+        for (size_t i = 0; error == 0 && i < size_count; i++)
+            error = run_size(&sweep, (enum blas1_kernel)k, sizes[i]);
+    peers_free(peers, peer_count);
+    return error;
+}
+
+static void list(struct bench *bench)
+{
+    for (const struct okosu_vec_variant *const *v = okosu_vec_table(); *v; v++)
+        bench_list_variant(bench, &(*v)->about);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct bench_program program = {
+        .name = "blas1",
+        .doc = "Sums, products and updates of vectors: okosu, the paper's listings and peers, "
+               "beside this machine's limits.",
+        .kernels = kernels,
+        .sweep = sweep_all,
+        .list = list,
+    };
+
+    return bench_main(argc, argv, &program);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas1: what the files of this benchmark share. */
+#ifndef OKOSU_BENCH_BLAS1_H
+#define OKOSU_BENCH_BLAS1_H
+
+#include "harness.h"
+#include "peers.h"
+
+#include <okosu/vec.h>
+
+enum blas1_kernel {
+    BLAS1_DSUM,
+    BLAS1_DSUMSQ,
+    BLAS1_DASUM,
+    BLAS1_DNRM2,
+    BLAS1_DDOT,
+    BLAS1_DAXPY,
+    BLAS1_DSCAL,
+    BLAS1_DTRIAD,
+    BLAS1_KERNELS
+};
+
+/* Copies of what a call writes, used in turn where calls are to be independent: a call that reads
+ * what the last one wrote would wait for it. */
+#define BLAS1_COPIES 8
+
+struct blas1_operands {
+    double *x, *y, *z; /* z: the output of triad alone */
+    /* The same without the point's offsets: the limits always run on whole lines. */
+    double *line_x, *line_y, *line_z;
+    size_t n;
+    double a;
+    size_t mask;   /* BLAS1_COPIES - 1 or 0 */
+    size_t stride; /* elements between copies */
+    uint64_t zero; /* 0, but not to the compiler */
+};
+
+typedef void blas1_any(void);
+
+/* A library's routines; each as `call` says. */
+struct blas1_library {
+    const char *variant, *kind, *library, *config;
+    enum peer_call call;
+    blas1_any *routines[BLAS1_KERNELS];
+    /* This routine stands in for one that the library has not: ddot(x, x) for the sum of squares,
+     * dasum for the sum. */
+    const char *stands_in[BLAS1_KERNELS];
+    size_t multiple;  /* n must be a multiple of this, and not 0; 0: any */
+    size_t alignment; /* bytes; 0: any */
+};
+
+struct blas1_arg {
+    blas1_any *routine;
+    const struct blas1_operands *operands;
+    void (*limit)(const struct blas1_operands *operands, size_t calls);
+};
+
+/* The name of the routine ("ddot"), and how many arrays it goes over. */
+extern const char *const blas1_names[BLAS1_KERNELS];
+extern const size_t blas1_arrays[BLAS1_KERNELS];
+
+/* What calls the routine over and over; waiting: each call for the result of the one before. */
+void (*blas1_runner(enum blas1_kernel kernel, const struct blas1_library *library,
+                    bool waiting))(void *arg, size_t calls);
+/* One call; the result is 0 where the routine has none. */
+double blas1_call(enum blas1_kernel kernel, const struct blas1_library *library,
+                  const struct blas1_operands *operands);
+/* The routines of a peer, with stand-ins. */
+void blas1_from_peer(struct blas1_library *library, const struct peer *peer);
+/* 0, or -EINVAL with the reason: compares every routine with sums in long double. */
+int blas1_check(const struct blas1_library *library, char *why, size_t size);
+
+/* The paper's listings; appends at most `room`, returns how many. */
+size_t blas1_paper(struct blas1_library *libraries, size_t room);
+
+/* The limits run where n is a multiple of this: they have no code for what is left over. */
+#define BLAS1_LIMIT_STEP 128
+
+struct blas1_limit {
+    const char *kernel;  /* "limit-load2-store1" */
+    const char *variant; /* "avx512-ahead4" */
+    void (*run)(const struct blas1_operands *operands, size_t calls);
+    unsigned kernels; /* bit k: a limit of enum blas1_kernel k */
+};
+/* Those of the widest instructions of this CPU, ended by a NULL kernel. */
+const struct blas1_limit *blas1_limits(void);
+extern const struct blas1_limit blas1_limits_base[];
+#if defined(__x86_64__)
+extern const struct blas1_limit blas1_limits_avx2[], blas1_limits_avx512[];
+#endif
+
+#endif

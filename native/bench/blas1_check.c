@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas1, check: a peer's results before its times. */
+#include "blas1.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST 1000
+/* Elements on each side that must stay as they are. */
+#define GUARD 8
+#define GUARD_VALUE 12345.0
+
+const char *const blas1_names[BLAS1_KERNELS] = {"dsum", "dsumsq", "dasum", "dnrm2",
+                                                "ddot", "daxpy",  "dscal", "dtriad"};
+const size_t blas1_arrays[BLAS1_KERNELS] = {1, 1, 1, 1, 2, 2, 1, 3};
+
+void blas1_from_peer(struct blas1_library *library, const struct peer *peer)
+{
+    *library = (struct blas1_library){.variant = peer->name,
+                                      .kind = "peer",
+                                      .library = peer->version,
+                                      .config = peer->config,
+                                      .call = peer->call};
+    for (size_t k = 0; k < BLAS1_KERNELS; k++)
+        library->routines[k] = peers_symbol(peer, blas1_names[k]);
+    if (peer->call == PEER_PLAIN)
+        return;
+    /* CBLAS has no such routines, or OpenBLAS alone has. */
+    library->routines[BLAS1_DTRIAD] = NULL;
+    library->routines[BLAS1_DSUMSQ] = library->routines[BLAS1_DDOT];
+    library->stands_in[BLAS1_DSUMSQ] = "ddot(x, x)";
+    if (library->routines[BLAS1_DSUM] == NULL) {
+        library->routines[BLAS1_DSUM] = library->routines[BLAS1_DASUM];
+        library->stands_in[BLAS1_DSUM] = "dasum";
+    }
+}
+
+struct expected {
+    long double value,
+        error; /* error: the sum of the terms' sizes, which rounding is relative to */
+};
+
+/* What element i of the array that the routine writes is to become. */
+static double updated(enum blas1_kernel kernel, const struct blas1_operands *o, const double *y,
+                      size_t i)
+{
+    switch (kernel) {
+    case BLAS1_DAXPY:
+        return y[i] + o->a * o->x[i];
+    case BLAS1_DSCAL:
+        return o->a * y[i];
+    default:
+        return o->x[i] + o->a * y[i];
+    }
+}
+
+static struct expected expect(enum blas1_kernel kernel, const struct blas1_operands *o)
+{
+    struct expected sum = {0, 0};
+
+    for (size_t i = 0; i < o->n; i++) {
+        long double x = o->x[i], y = o->y[i];
+        long double term = kernel == BLAS1_DSUM    ? x
+                           : kernel == BLAS1_DASUM ? fabsl(x)
+                           : kernel == BLAS1_DDOT  ? x * y
+                                                   : x * x;
+
+        sum.value += term;
+        sum.error += fabsl(term);
+    }
+    if (kernel == BLAS1_DNRM2) {
+        sum.value = sqrtl(sum.value);
+        sum.error = sum.value;
+    }
+    return sum;
+}
+
+static bool close_enough(double got, long double wanted, long double terms, size_t n)
+{
+    return fabsl(got - wanted) <= (long double)(n + 4) * DBL_EPSILON * terms;
+}
+
+static bool writes(enum blas1_kernel kernel)
+{
+    return kernel == BLAS1_DAXPY || kernel == BLAS1_DSCAL || kernel == BLAS1_DTRIAD;
+}
+
+static int check_one(enum blas1_kernel kernel, const struct blas1_library *library, size_t n,
+                     char *why, size_t size)
+{
+    static double x[LONGEST + 2 * GUARD], y[LONGEST + 2 * GUARD], z[LONGEST + 2 * GUARD];
+    static double before[LONGEST + 2 * GUARD];
+    struct blas1_operands o = {.x = x + GUARD, .y = y + GUARD, .z = z + GUARD, .n = n, .a = -0.75};
+    double *out = kernel == BLAS1_DTRIAD ? z : y;
+    struct expected wanted;
+    double got;
+
+    for (size_t i = 0; i < LONGEST + 2 * GUARD; i++) {
+        x[i] = y[i] = z[i] = GUARD_VALUE;
+        if (i >= GUARD && i < GUARD + n) {
+            x[i] = (double)((i * 2654435761u) % 1024) / 512 - 1;
+            y[i] = (double)((i * 40503u) % 512) / 256 - 0.9;
+        }
+    }
+    memcpy(before, y, sizeof(before));
+    wanted = expect(kernel, &o);
+    got = blas1_call(kernel, library, &o);
+    if (!writes(kernel)) {
+        if (close_enough(got, wanted.value, wanted.error, n))
+            return 0;
+        snprintf(why, size, "its result is wrong: %s of %zu elements gave %.17g, not %.17g",
+                 blas1_names[kernel], n, got, (double)wanted.value);
+        return -EINVAL;
+    }
+    for (size_t i = 0; i < LONGEST + 2 * GUARD; i++) {
+        bool inside = i >= GUARD && i < GUARD + n;
+        double value = inside ? updated(kernel, &o, before + GUARD, i - GUARD) : GUARD_VALUE;
+
+        if (inside ? !close_enough(out[i], value, 4, 0) : out[i] != value) {
+            snprintf(why, size, "its result is wrong: %s of %zu elements left %.17g, not %.17g",
+                     blas1_names[kernel], n, out[i], value);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int blas1_check(const struct blas1_library *library, char *why, size_t size)
+{
+    static const size_t lengths[] = {0,  1,  2,  3,  4,  5,  7,  8,   9,   15,  16,
+                                     17, 31, 32, 33, 63, 64, 65, 100, 255, 256, LONGEST};
+    bool any = false;
+
+    for (size_t k = 0; k < BLAS1_KERNELS; k++) {
+        bool same = library->stands_in[k] && k == BLAS1_DSUM;
+
+        any |= library->routines[k] != NULL;
+        /* A sum of sizes is the sum of what is timed, which has no negative element. */
+        for (size_t i = 0; library->routines[k] && !same && i < sizeof(lengths) / sizeof(*lengths);
+             i++)
+            if (check_one((enum blas1_kernel)k, library, lengths[i], why, size) < 0)
+                return -EINVAL;
+    }
+    if (any)
+        return 0;
+    snprintf(why, size, "it has none of the routines that are measured");
+    return -EINVAL;
+}

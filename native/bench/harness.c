@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Harness: one pinned thread, one clock, one stream of random numbers, one output. */
+#include "harness_internal.h"
+
+#include "base/message.h"
+
+#include <okosu/clock.h>
+#include <okosu/cpulist.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A median of this many is not moved by the few that an interrupt hits. */
+#define OVERHEAD_TRIES 101
+
+static uint64_t clock_start(void)
+{
+    return okosu_clock_start();
+}
+
+static uint64_t clock_stop(void)
+{
+    return okosu_clock_stop();
+}
+
+bool bench_wants_kernel(const struct bench *bench, const char *kernel)
+{
+    const struct bench_names *only = &bench->options.only;
+
+    for (size_t i = 0; i < only->count; i++)
+        if (strcmp(only->names[i], kernel) == 0)
+            return true;
+    return only->count == 0;
+}
+
+bool bench_wants_variant(const struct bench *bench, const char *variant)
+{
+    const struct bench_names *names = &bench->options.variant;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], variant) == 0)
+            return true;
+    return names->count == 0;
+}
+
+bool bench_smoke(const struct bench *bench)
+{
+    return bench->options.smoke;
+}
+
+unsigned bench_rounds(const struct bench *bench)
+{
+    return bench->options.rounds;
+}
+
+int bench_cpu(const struct bench *bench)
+{
+    return bench->cpu;
+}
+
+const char *bench_peers(const struct bench *bench)
+{
+    return bench->options.peers;
+}
+
+const struct bench_caches *bench_caches(const struct bench *bench)
+{
+    return &bench->caches;
+}
+
+double bench_ns_per_tick(const struct bench *bench)
+{
+    return 1e9 / bench->clock.tick_hz;
+}
+
+double bench_cycles_per_tick(const struct bench *bench)
+{
+    return bench->cycles_per_tick;
+}
+
+const char *bench_place(const struct bench *bench, size_t footprint)
+{
+    if (footprint <= bench->caches.l1d)
+        return "L1";
+    if (footprint <= bench->caches.l2)
+        return "L2";
+    return footprint <= bench->caches.l3 ? "L3" : "memory";
+}
+
+const size_t *bench_sizes(struct bench *bench, const size_t *all, size_t all_count, size_t few,
+                          size_t *count)
+{
+    const struct bench_options *options = &bench->options;
+
+    if (options->size_count > 0) {
+        *count = options->size_count;
+        return options->sizes;
+    }
+    *count = all_count;
+    if (!options->smoke || few == 0 || few >= all_count)
+        return all;
+    free(bench->sizes);
+    bench->sizes = calloc(few, sizeof(*bench->sizes));
+    if (bench->sizes == NULL)
+        return all;
+    for (size_t i = 0; i < few; i++)
+        bench->sizes[i] = all[few == 1 ? 0 : i * (all_count - 1) / (few - 1)];
+    *count = few;
+    return bench->sizes;
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+/* splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). */
+uint64_t bench_random(struct bench *bench, uint64_t limit)
+{
+    uint64_t z = bench->random += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (uint64_t)((wide)z * limit >> 64);
+}
+
+void bench_progress(struct bench *bench, const char *text)
+{
+    if (bench->progress)
+        fprintf(stderr, "\r\033[K%s%s", text, *text ? "…" : "");
+}
+
+/* The last CPU that is allowed is the one that the kernel's own work and the boot CPU's interrupts
+ * use least. */
+static int pin(struct bench *bench)
+{
+    static cpu_set_t sets[OKOSU_CPU_LIMIT / CPU_SETSIZE];
+    char what[80];
+
+    if (sched_getaffinity(0, sizeof(sets), sets) < 0) {
+        int error = errno;
+
+        okosu_message("no CPU to measure on", strerror(error), NULL);
+        return -error;
+    }
+    bench->cpu = bench->options.cpu;
+    for (int cpu = 0; bench->options.cpu < 0 && cpu < OKOSU_CPU_LIMIT; cpu++)
+        if (CPU_ISSET_S((size_t)cpu, sizeof(sets), sets))
+            bench->cpu = cpu;
+    memset(sets, 0, sizeof(sets));
+    CPU_SET_S((size_t)bench->cpu, sizeof(sets), sets);
+    if (sched_setaffinity(0, sizeof(sets), sets) < 0) {
+        int error = errno;
+
+        snprintf(what, sizeof(what), "not pinned to CPU %d", bench->cpu);
+        okosu_message(what, error == EINVAL ? "this process may not use that CPU" : strerror(error),
+                      "name an allowed CPU: --cpu N");
+        return -error;
+    }
+    return 0;
+}
+
+#define WIDTH_ADDITIONS 16384
+#if defined(__x86_64__)
+#define ADD(n) "add $1, %%r" #n "\n\t"
+#define ADD_EIGHT ADD(8) ADD(9) ADD(10) ADD(11) ADD(12) ADD(13) ADD(14) ADD(15)
+#define ADDED "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc"
+#elif defined(__aarch64__)
+#define ADD(n) "add x" #n ", x" #n ", #1\n\t"
+#define ADD_EIGHT ADD(8) ADD(9) ADD(10) ADD(11) ADD(12) ADD(13) ADD(14) ADD(15)
+#define ADDED "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15"
+#endif
+
+uint64_t bench_width_ticks(void)
+{
+    uint64_t begun = okosu_clock_start();
+
+    for (size_t i = 0; i < WIDTH_ADDITIONS; i += 16)
+        __asm__ volatile(ADD_EIGHT ADD_EIGHT : : : ADDED);
+    return okosu_clock_stop() - begun;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void nothing(void *arg, size_t calls)
+{
+    bench_keep_memory(arg);
+}
+
+/* What a batch of no calls takes, taken the way that batches are. */
+static uint64_t overhead(const struct bench_clock *clock)
+{
+    uint64_t ticks[OVERHEAD_TRIES];
+    void (*volatile run)(void *, size_t) = nothing;
+
+    for (size_t i = 0; i < OVERHEAD_TRIES; i++) {
+        uint64_t begun = clock->start();
+
+        run(NULL, 0);
+        ticks[i] = clock->stop() - begun;
+    }
+    qsort(ticks, OVERHEAD_TRIES, sizeof(ticks[0]), ascending);
+    return ticks[OVERHEAD_TRIES / 2];
+}
+
+/* The core has to be awake before its frequency is read: a chain is a few microseconds. */
+static double measure_cycles_per_tick(const struct bench_clock *clock)
+{
+    uint64_t ticks[OVERHEAD_TRIES];
+
+    for (size_t i = 0; i < 2000; i++)
+        clock->chain();
+    for (size_t i = 0; i < OVERHEAD_TRIES; i++)
+        ticks[i] = clock->chain();
+    qsort(ticks, OVERHEAD_TRIES, sizeof(ticks[0]), ascending);
+    return clock->chain_cycles / (double)ticks[OVERHEAD_TRIES / 2];
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The upper quartile: another thread can only make it less. */
+static double measure_width(const struct bench_clock *clock)
+{
+    double ratios[OVERHEAD_TRIES];
+
+    for (size_t i = 0; i < OVERHEAD_TRIES; i++) {
+        uint64_t chain = clock->chain(), width = clock->width();
+
+        ratios[i] = width > 0 ? (double)chain / (double)width : 0;
+    }
+    qsort(ratios, OVERHEAD_TRIES, sizeof(ratios[0]), rising);
+    return ratios[OVERHEAD_TRIES * 3 / 4];
+}
+
+int bench_start(struct bench *bench)
+{
+    int error = pin(bench);
+
+    if (error < 0)
+        return error;
+    bench->random = bench->options.seed;
+    bench->out = stdout;
+    bench->progress = isatty(STDERR_FILENO);
+    bench_caches_read(&bench->caches, "/", bench->cpu);
+    bench->cycles_per_tick = measure_cycles_per_tick(&bench->clock);
+    bench->overhead = overhead(&bench->clock);
+    if (bench->clock.width)
+        bench->width = measure_width(&bench->clock);
+    return 0;
+}
+
+void bench_end(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->absent_count; i++)
+        free(bench->absent[i]);
+    free(bench->sizes);
+    bench_buffers_free(bench);
+    bench_options_drop(&bench->options);
+}
+
+static int use_clock(struct bench_clock *clock)
+{
+    struct okosu_clock about;
+    int error = okosu_clock_read(&about);
+
+    if (error < 0) {
+        okosu_message("the clock can't be used", strerror(-error), NULL);
+        return error;
+    }
+    *clock = (struct bench_clock){.start = clock_start,
+                                  .stop = clock_stop,
+                                  .chain = okosu_clock_chain,
+                                  .chain_cycles = OKOSU_CLOCK_CHAIN,
+                                  .width = bench_width_ticks,
+                                  .tick_hz = about.tick_hz};
+    return 0;
+}
+
+/* stdout may be a full disk or a reader that left. */
+static int finish(struct bench *bench, int error)
+{
+    bench_progress(bench, "");
+    if (fflush(bench->out) != 0 || ferror(bench->out)) {
+        okosu_message("the results could not be written", strerror(errno), NULL);
+        return -EIO;
+    }
+    if (error == 0 && bench->rows == 0 && !bench->options.list) {
+        okosu_message("nothing was measured", "no row is left by --only, --variant and --sizes",
+                      "--list names the kernels and variants");
+        return -EINVAL;
+    }
+    return error;
+}
+
+int bench_run(struct bench *bench, int argc, char **argv)
+{
+    const struct bench_program *program = bench->program;
+    int error;
+
+    bench->out = stdout;
+    error = bench_options_read(&bench->options, argc, argv, program);
+    if (error < 0)
+        return error == -EINVAL ? 2 : 1;
+    if (bench->options.help) {
+        bench_options_help(stdout, program);
+        error = fflush(stdout);
+        bench_options_drop(&bench->options);
+        return error == 0 ? 0 : 1;
+    }
+    if (bench->options.list) {
+        bench_kernels_print(bench);
+        if (program->list)
+            program->list(bench);
+        error = finish(bench, 0);
+    } else {
+        error = bench->clock.start ? 0 : use_clock(&bench->clock);
+        if (error == 0)
+            error = bench_start(bench);
+        if (error == 0) {
+            bench_header_print(bench);
+            error = finish(bench, program->sweep(bench));
+        }
+    }
+    bench_end(bench);
+    return error < 0 ? 1 : 0;
+}
+
+int bench_main(int argc, char **argv, const struct bench_program *program)
+{
+    static struct bench bench;
+
+    bench.program = program;
+    return bench_run(&bench, argc, argv);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Harness internal: the run's state, shared by the harness's own files and by nothing else but its
+ * tests. */
+#ifndef OKOSU_BENCH_HARNESS_INTERNAL_H
+#define OKOSU_BENCH_HARNESS_INTERNAL_H
+
+#include "harness.h"
+
+#include <stdio.h>
+
+#define BENCH_SIZES_LIMIT 256
+#define BENCH_NAMES_LIMIT 256
+#define BENCH_ROUNDS_LIMIT 100000
+/* A batch whose two chains differ by more than this share ran while the frequency moved, or while
+ * something else had the core. */
+#define BENCH_CHAIN_TOLERANCE 0.01
+/* Runs of one batch before it is given up. */
+#define BENCH_ATTEMPTS 5
+/*
+ * A chain does not feel another hardware thread on the same core (of this machine or, in a guest,
+ * of the host), but the width of the core does: independent additions then run at half to nine
+ * tenths of their rate. On a quiet Zen 5 guest 99 % of readings lie within 2 % of each other.
+ */
+#define BENCH_WIDTH_SHARE 0.93
+/* How long to wait for the other thread to leave, a batch. */
+#define BENCH_WAIT_US 2000
+
+/* Comma-separated names of one option, in text that is the options' own. */
+struct bench_names {
+    const char *names[BENCH_NAMES_LIMIT];
+    size_t count;
+};
+
+struct bench_options {
+    unsigned rounds;
+    int cpu; /* -1: not given */
+    uint64_t seed;
+    bool smoke, list, help;
+    struct bench_names only, variant;
+    size_t sizes[BENCH_SIZES_LIMIT];
+    size_t size_count;
+    const char *peers;
+    char *text; /* what the names lie in */
+};
+
+/* Where time comes from; tests put their own in. */
+struct bench_clock {
+    uint64_t (*start)(void);
+    uint64_t (*stop)(void);
+    /* Ticks that `chain_cycles` dependent adds take. */
+    uint64_t (*chain)(void);
+    double chain_cycles;
+    /* Ticks of independent additions that keep the core's adders busy; NULL: not looked at. */
+    uint64_t (*width)(void);
+    double tick_hz;
+};
+
+struct bench_buffer;
+
+struct bench {
+    const struct bench_program *program;
+    struct bench_options options;
+    struct bench_clock clock;
+    struct bench_caches caches;
+    double cycles_per_tick;
+    uint64_t overhead; /* ticks of an empty batch */
+    double width;      /* chain() / width() on a core of one's own; 0: not known */
+    int cpu;
+    uint64_t random;
+    FILE *out;
+    bool progress;
+    size_t points, rows;
+    size_t *sizes; /* what bench_sizes() handed out */
+    struct bench_buffer *buffers;
+    char *range; /* addresses that buffers are taken from; NULL: none could be had */
+    size_t range_used;
+    bool range_tried;
+    char *absent[BENCH_NAMES_LIMIT];
+    size_t absent_count;
+};
+
+/* 0, or -EINVAL after a message, or -ENOMEM. */
+int bench_options_read(struct bench_options *options, int argc, char **argv,
+                       const struct bench_program *program);
+void bench_options_drop(struct bench_options *options);
+void bench_options_help(FILE *out, const struct bench_program *program);
+
+/* bench_main() with the program, and a clock or none (all zeros), already in *bench. */
+int bench_run(struct bench *bench, int argc, char **argv);
+/* Fill in all of *bench but the clock, which the caller set; measures the clock's cost. */
+int bench_start(struct bench *bench);
+void bench_end(struct bench *bench);
+
+/* A clock of this processor. */
+uint64_t bench_width_ticks(void);
+
+void bench_header_print(struct bench *bench);
+void bench_kernels_print(struct bench *bench);
+/* `rounds` NULL: 0, 1, 2... */
+void bench_row_print(struct bench *bench, const struct bench_point *point,
+                     const struct bench_row *row, const double *samples, const unsigned *rounds,
+                     size_t count, unsigned dropped, unsigned shared);
+const struct bench_kernel *bench_kernel_find(const struct bench *bench, const char *name);
+void bench_buffers_free(struct bench *bench);
+void bench_caches_read(struct bench_caches *caches, const char *root, int cpu);
+void bench_progress(struct bench *bench, const char *text);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Harness, output: one JSON object a line. */
+#include "harness_internal.h"
+
+#include "base/json.h"
+
+#include <okosu/cpu.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct okosu_json begin(struct bench *bench, const char *type)
+{
+    struct okosu_json json = {.out = bench->out};
+
+    okosu_json_open(&json, NULL, '{');
+    okosu_json_string(&json, "type", type);
+    return json;
+}
+
+static void end(struct okosu_json *json)
+{
+    okosu_json_close(json, '}');
+    putc('\n', json->out);
+}
+
+/* JSON has no infinities; seven digits are more than any clock here has. */
+static void number(struct okosu_json *json, const char *name, double value)
+{
+    if (json->comma)
+        fputs(", ", json->out);
+    if (name)
+        fprintf(json->out, "\"%s\": ", name);
+    if (isfinite(value))
+        fprintf(json->out, "%.7g", value);
+    else
+        fputs("null", json->out);
+    json->comma = true;
+}
+
+static void integer(struct okosu_json *json, const char *name, uint64_t value)
+{
+    if (json->comma)
+        fputs(", ", json->out);
+    if (name)
+        fprintf(json->out, "\"%s\": ", name);
+    fprintf(json->out, "%llu", (unsigned long long)value);
+    json->comma = true;
+}
+
+void bench_header_print(struct bench *bench)
+{
+    struct okosu_json json = begin(bench, "header");
+    char features[256] = "";
+
+    okosu_cpu_names(okosu_cpu_features(), features, sizeof(features));
+    okosu_json_string(&json, "bench", bench->program->name);
+    integer(&json, "version", 1);
+    okosu_json_string(&json, "library", "okosu " OKOSU_VERSION);
+    okosu_json_string(&json, "features", features);
+    number(&json, "tick_hz", bench->clock.tick_hz);
+    integer(&json, "overhead_ticks", bench->overhead);
+    number(&json, "cycles_per_tick", bench->cycles_per_tick);
+    okosu_json_int(&json, "cpu", bench->cpu);
+    integer(&json, "seed", bench->options.seed);
+    integer(&json, "rounds", bench->options.rounds);
+    okosu_json_bool(&json, "smoke", bench->options.smoke);
+    okosu_json_open(&json, "caches", '{');
+    integer(&json, "L1d", bench->caches.l1d);
+    integer(&json, "L2", bench->caches.l2);
+    integer(&json, "L3", bench->caches.l3);
+    okosu_json_close(&json, '}');
+    end(&json);
+    fflush(bench->out);
+}
+
+void bench_kernels_print(struct bench *bench)
+{
+    for (const struct bench_kernel *kernel = bench->program->kernels; kernel->name; kernel++) {
+        struct okosu_json json = begin(bench, "kernel");
+
+        okosu_json_string(&json, "name", kernel->name);
+        number(&json, "bytes_per_item", kernel->bytes_per_item);
+        number(&json, "flops_per_item", kernel->flops_per_item);
+        okosu_json_string(&json, "item", kernel->item ? kernel->item : "element");
+        okosu_json_string(&json, "doc", kernel->doc);
+        end(&json);
+    }
+}
+
+void bench_list_variant(struct bench *bench, const struct okosu_variant *variant)
+{
+    struct okosu_json json = begin(bench, "variant");
+    char needs[256] = "";
+
+    okosu_cpu_names(variant->needs, needs, sizeof(needs));
+    okosu_json_string(&json, "name", variant->name);
+    okosu_json_string(&json, "needs", needs);
+    okosu_json_bool(&json, "usable", (variant->needs & ~okosu_cpu_features()) == 0);
+    okosu_json_string(&json, "doc", variant->doc);
+    end(&json);
+}
+
+const struct bench_kernel *bench_kernel_find(const struct bench *bench, const char *name)
+{
+    const struct bench_kernel *kernel = bench->program->kernels;
+
+    while (kernel->name && strcmp(kernel->name, name) != 0)
+        kernel++;
+    return kernel->name ? kernel : NULL;
+}
+
+void bench_row_print(struct bench *bench, const struct bench_point *point,
+                     const struct bench_row *row, const double *samples, const unsigned *rounds,
+                     size_t count, unsigned dropped, unsigned shared)
+{
+    const struct bench_kernel *kernel = bench_kernel_find(bench, row->kernel);
+    struct okosu_json json = begin(bench, "row");
+
+    okosu_json_string(&json, "kernel", row->kernel);
+    okosu_json_string(&json, "variant", row->variant);
+    okosu_json_string(&json, "kind", row->kind);
+    okosu_json_string(&json, "library", row->library ? row->library : "okosu " OKOSU_VERSION);
+    okosu_json_string(&json, "config", row->config ? row->config : "");
+    integer(&json, "n", point->n);
+    integer(&json, "footprint", point->footprint);
+    okosu_json_string(&json, "place",
+                      point->place ? point->place : bench_place(bench, point->footprint));
+    okosu_json_open(&json, "align", '[');
+    integer(&json, NULL, point->align[0]);
+    integer(&json, NULL, point->align[1]);
+    okosu_json_close(&json, ']');
+    okosu_json_string(&json, "mode", point->mode);
+    number(&json, "bytes_per_item", kernel ? kernel->bytes_per_item : 0);
+    number(&json, "flops_per_item", kernel ? kernel->flops_per_item : 0);
+    integer(&json, "items", point->items ? point->items : point->n);
+    okosu_json_string(&json, "unit", point->unit ? point->unit : "cycles");
+    okosu_json_open(&json, "samples", '[');
+    for (size_t i = 0; i < count; i++)
+        number(&json, NULL, samples[i]);
+    okosu_json_close(&json, ']');
+    okosu_json_open(&json, "rounds", '[');
+    for (size_t i = 0; i < count; i++)
+        integer(&json, NULL, rounds ? rounds[i] : i);
+    okosu_json_close(&json, ']');
+    integer(&json, "dropped", dropped);
+    integer(&json, "shared", shared);
+    integer(&json, "point", bench->points);
+    fprintf(bench->out, ", \"extra\": {%s}", row->extra ? row->extra : "");
+    end(&json);
+    bench->rows++;
+}
+
+void bench_values(struct bench *bench, const struct bench_point *point, const struct bench_row *row,
+                  const double *samples, size_t count)
+{
+    bench_row_print(bench, point, row, samples, NULL, count, 0, 0);
+    fflush(bench->out);
+}
+
+void bench_note(struct bench *bench, const char *format, ...)
+{
+    struct okosu_json json = begin(bench, "note");
+    char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    okosu_json_string(&json, "text", text);
+    end(&json);
+    free(text);
+}
+
+void bench_absent(struct bench *bench, const char *variant, const char *why, const char *fix)
+{
+    struct okosu_json json;
+
+    for (size_t i = 0; i < bench->absent_count; i++)
+        if (bench->absent[i] && strcmp(bench->absent[i], variant) == 0)
+            return;
+    if (bench->absent_count < BENCH_NAMES_LIMIT)
+        bench->absent[bench->absent_count++] = strdup(variant);
+    json = begin(bench, "absent");
+    okosu_json_string(&json, "variant", variant);
+    okosu_json_string(&json, "why", why ? why : "");
+    okosu_json_string(&json, "fix", fix ? fix : "");
+    end(&json);
+}

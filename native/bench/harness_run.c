@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Harness, run: calibrates, interleaves, and times batches between two readings of the core's
+ * speed. */
+#include "harness_internal.h"
+
+#include "base/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Long against the clock's own cost, short against a timer tick (1 to 4 ms). */
+#define BATCH_US 100.0
+#define SMOKE_BATCH_US 10.0
+/* The clock's share of a batch is to stay below a thousandth. */
+#define OVERHEAD_SHARE 1000
+
+struct slot {
+    const struct bench_row *row;
+    size_t calls;
+    double *samples;
+    unsigned *rounds;
+    size_t count;
+    unsigned dropped, shared;
+};
+
+static uint64_t time_batch(const struct bench *bench, const struct bench_row *row, size_t calls)
+{
+    uint64_t begun = bench->clock.start(), ticks;
+
+    row->run(row->arg, calls);
+    ticks = bench->clock.stop() - begun;
+    return ticks > bench->overhead ? ticks - bench->overhead : 0;
+}
+
+/* Calls that fill a batch. Doubling until half of it is seen keeps a first, cold call from
+ * deciding. */
+static size_t calibrate(const struct bench *bench, const struct bench_row *row, double target)
+{
+    size_t calls = 1;
+    uint64_t ticks;
+
+    if (row->prepare)
+        row->prepare(row->arg);
+    else
+        row->run(row->arg, 1);
+    for (;;) {
+        double wanted;
+
+        if (row->prepare)
+            row->prepare(row->arg);
+        ticks = time_batch(bench, row, calls);
+        if ((double)ticks >= target / 2 || (row->calls_limit && calls >= row->calls_limit) ||
+            calls >= (size_t)1 << 30) {
+            wanted = ticks ? (double)calls * target / (double)ticks : (double)calls;
+            calls = wanted < 1 ? 1 : (size_t)(wanted + 0.999);
+            break;
+        }
+        calls *= 2;
+        if (row->calls_limit && calls > row->calls_limit)
+            calls = row->calls_limit;
+    }
+    return row->calls_limit && calls > row->calls_limit ? row->calls_limit : calls;
+}
+
+static bool apart(uint64_t before, uint64_t after)
+{
+    uint64_t low = before < after ? before : after, high = before < after ? after : before;
+
+    return (double)(high - low) > BENCH_CHAIN_TOLERANCE * (double)low;
+}
+
+/* Whether something else had part of the core just now. */
+static bool shared(const struct bench *bench, uint64_t chain)
+{
+    return bench->clock.width && bench->width > 0 &&
+           (double)chain < BENCH_WIDTH_SHARE * bench->width * (double)bench->clock.width();
+}
+
+static void wait_alone(const struct bench *bench)
+{
+    uint64_t until = bench->clock.start() + (uint64_t)(BENCH_WAIT_US / 1e6 * bench->clock.tick_hz);
+
+    while (shared(bench, bench->clock.chain()) && bench->clock.start() < until)
+        ;
+}
+
+static void sample(struct bench *bench, const struct bench_point *point, struct slot *slot,
+                   unsigned round)
+{
+    const struct bench_row *row = slot->row;
+
+    for (int attempt = 1; attempt <= BENCH_ATTEMPTS; attempt++) {
+        uint64_t before, after, ticks;
+        bool others;
+        double per_call;
+
+        if (attempt > 1)
+            wait_alone(bench);
+        if (row->prepare)
+            row->prepare(row->arg);
+        else
+            row->run(row->arg, slot->calls / 16 + 1);
+        before = bench->clock.chain();
+        others = shared(bench, before);
+        ticks = time_batch(bench, row, slot->calls);
+        after = bench->clock.chain();
+        others |= shared(bench, after);
+        /* A batch that was never alone is better than none, and is counted. */
+        if (apart(before, after) || (others && attempt < BENCH_ATTEMPTS))
+            continue;
+        per_call = (double)ticks / (double)slot->calls;
+        if (point->unit && strcmp(point->unit, "ns") == 0)
+            per_call *= bench_ns_per_tick(bench);
+        else
+            per_call *= 2 * bench->clock.chain_cycles / (double)(before + after);
+        slot->samples[slot->count] = per_call;
+        slot->rounds[slot->count++] = round;
+        slot->shared += others;
+        return;
+    }
+    slot->dropped++;
+}
+
+/* Fisher and Yates. */
+static void shuffle(struct bench *bench, size_t *order, size_t count)
+{
+    for (size_t i = count; i > 1; i--) {
+        size_t k = (size_t)bench_random(bench, i), other = order[i - 1];
+
+        order[i - 1] = order[k];
+        order[k] = other;
+    }
+}
+
+static int check_row(struct bench *bench, const struct bench_row *rows, size_t i)
+{
+    char what[200];
+
+    if (bench_kernel_find(bench, rows[i].kernel) == NULL) {
+        snprintf(what, sizeof(what), "row %s %s: its kernel is in no table", rows[i].kernel,
+                 rows[i].variant);
+        okosu_message(what, "the program is wrong", NULL);
+        return -EINVAL;
+    }
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(rows[k].kernel, rows[i].kernel) == 0 &&
+            strcmp(rows[k].variant, rows[i].variant) == 0) {
+            snprintf(what, sizeof(what), "row %s %s is there twice", rows[i].kernel,
+                     rows[i].variant);
+            okosu_message(what, "the program is wrong", NULL);
+            return -EINVAL;
+        }
+    return 0;
+}
+
+static void tell(struct bench *bench, const struct bench_point *point, const struct bench_row *row)
+{
+    char text[200];
+
+    snprintf(text, sizeof(text), "%s: point %zu: %s n=%zu %s", bench->program->name, bench->points,
+             row->kernel, point->n, point->mode);
+    bench_progress(bench, text);
+}
+
+static void run_rounds(struct bench *bench, const struct bench_point *point, struct slot *slots,
+                       size_t *order, size_t count)
+{
+    double target = (point->batch_us > 0    ? point->batch_us
+                     : bench->options.smoke ? SMOKE_BATCH_US
+                                            : BATCH_US) *
+                    bench->clock.tick_hz / 1e6;
+
+    if (target < OVERHEAD_SHARE * (double)bench->overhead)
+        target = OVERHEAD_SHARE * (double)bench->overhead;
+    for (size_t i = 0; i < count; i++) {
+        order[i] = i;
+        slots[i].calls = calibrate(bench, slots[i].row, target);
+    }
+    for (unsigned round = 0; round < bench->options.rounds; round++) {
+        shuffle(bench, order, count);
+        for (size_t i = 0; i < count; i++)
+            sample(bench, point, &slots[order[i]], round);
+    }
+}
+
+int bench_point_run(struct bench *bench, const struct bench_point *point,
+                    const struct bench_row *rows, size_t count)
+{
+    struct slot *slots = calloc(count + 1, sizeof(*slots));
+    size_t *order = calloc(count + 1, sizeof(*order));
+    double *samples = calloc((count + 1) * bench->options.rounds, sizeof(*samples));
+    unsigned *rounds = calloc((count + 1) * bench->options.rounds, sizeof(*rounds));
+    size_t used = 0, wanted = 0;
+    int error = -ENOMEM;
+
+    if (slots == NULL || order == NULL || samples == NULL || rounds == NULL) {
+        okosu_message("out of memory", NULL, NULL);
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool limit = strcmp(rows[i].kind, "limit") == 0;
+
+        error = check_row(bench, rows, i);
+        if (error < 0)
+            goto out;
+        if (!limit && !(bench_wants_kernel(bench, rows[i].kernel) &&
+                        bench_wants_variant(bench, rows[i].variant)))
+            continue;
+        wanted +=
+            !limit || (bench->options.only.count > 0 && bench_wants_kernel(bench, rows[i].kernel));
+        slots[used].row = &rows[i];
+        slots[used].samples = samples + used * bench->options.rounds;
+        slots[used].rounds = rounds + used * bench->options.rounds;
+        used++;
+    }
+    error = 0;
+    if (wanted == 0)
+        goto out;
+    bench->points++;
+    tell(bench, point, slots[0].row);
+    run_rounds(bench, point, slots, order, used);
+    for (size_t i = 0; i < used; i++)
+        bench_row_print(bench, point, slots[i].row, slots[i].samples, slots[i].rounds,
+                        slots[i].count, slots[i].dropped, slots[i].shared);
+    fflush(bench->out);
+out:
+    free(rounds);
+    free(samples);
+    free(order);
+    free(slots);
+    return error;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zero: memset and the clearing of pages, in variants chosen by CPU features and cache geometry.
+ *
+ * Memory that is in a cache and memory that is not want opposite code: vector stores win while the
+ * lines are near, but read every line from memory first when they are not; string stores and
+ * non-temporal ones do not. One threshold cannot serve both, hence three entries for each routine:
+ * the plain one never loses to memset and wins where it can without knowing; the near one supposes
+ * that the memory is in a cache or is read soon; the far one that neither holds.
+ *
+ * Every routine takes any n and any alignment (unless it says otherwise), fails never, and may be
+ * called from any thread. What is chosen on first use can be forced by OKOSU_ZERO=NAME, or replaced
+ * by a measured profile with OKOSU_ZERO_PROFILE=FILE; a name that is not known or not possible here
+ * and a profile that cannot be read leave the automatic choice, and okosu_zero_state() says so.
+ */
+#ifndef OKOSU_ZERO_H
+#define OKOSU_ZERO_H
+
+#include <okosu/api.h>
+#include <okosu/variant.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* memset(p, byte, n): n bytes from p become (unsigned char)byte; returns p. */
+OKOSU_API void *okosu_set(void *p, int byte, size_t n);
+OKOSU_API void *okosu_set_near(void *p, int byte, size_t n);
+OKOSU_API void *okosu_set_far(void *p, int byte, size_t n);
+
+/* The same with byte 0. */
+OKOSU_API void *okosu_zero(void *p, size_t n);
+OKOSU_API void *okosu_zero_near(void *p, size_t n);
+OKOSU_API void *okosu_zero_far(void *p, size_t n);
+
+/*
+ * Clear a page that is not in a cache: `page` is a multiple of 64 and `bytes` one too (4 KiB and
+ * 2 MiB are what it is measured for). Whole lines only: nothing is read, no line is kept. Stores
+ * that went past the caches are fenced before it returns.
+ */
+OKOSU_API void okosu_zero_page(void *page, size_t bytes);
+
+/* A row of the table. */
+struct okosu_zero_variant {
+    struct okosu_variant about;
+    /* memset, complete by itself. A variant whose instruction writes nothing but zeros (clzero,
+     * dc-zva) sets other bytes as the variant does that its `about.doc` names. */
+    void *(*set)(void *p, int byte, size_t n);
+    /* Whether whole lines go past the caches to memory; then a fence has ended before it returns.
+     */
+    bool streams;
+};
+
+/* Every variant that was built, this CPU's or not, ended by NULL; the portable one first, then by
+ * width, then those that stream. */
+OKOSU_API const struct okosu_zero_variant *const *okosu_zero_table(void);
+
+/* What the caller knows of the memory; each has its own choice. */
+enum okosu_zero_use {
+    OKOSU_ZERO_ANY, /* okosu_set, okosu_zero */
+    OKOSU_ZERO_NEAR,
+    OKOSU_ZERO_FAR,
+    OKOSU_ZERO_PAGE, /* okosu_zero_page */
+    OKOSU_ZERO_USES
+};
+
+/* Sizes of at most up_to bytes, and of more than the class before, are `variant`'s. */
+struct okosu_zero_class {
+    size_t up_to; /* bytes; SIZE_MAX in the last class */
+    const struct okosu_zero_variant *variant;
+};
+/* Most classes that one use can have. */
+#define OKOSU_ZERO_CLASSES 16
+
+/* The variant that this use now takes for n bytes. */
+OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
+/* The whole choice for this use: fills `classes`, returns how many there are. */
+OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,
+                                   struct okosu_zero_class classes[OKOSU_ZERO_CLASSES]);
+
+/* Use the variant of this name for every size and every use; NULL: back to the automatic choice.
+ * 0; -ENOENT: no such variant; -ENOTSUP: this CPU or kernel lacks what it needs. */
+OKOSU_API int okosu_zero_force(const char *name);
+
+/*
+ * Choose by a measured profile. The file is text: one line `UP-TO-BYTES VARIANT` for each size
+ * class, in rising order, the last one `max VARIANT`; # begins a comment. A line `[near]`, `[far]`
+ * or `[page]` makes what follows it that use's (before the first: OKOSU_ZERO_ANY's); a use that has
+ * no line keeps the automatic choice. `okosu bench zero --profile FILE` writes
+ * such a file. NULL: back to the automatic choice. 0; -errno of open or read; -EINVAL: not such a
+ * file; -ENOENT, -ENOTSUP as above (and -ENOENT for no file). Where it fails, the choice stays as
+ * it was.
+ */
+OKOSU_API int okosu_zero_profile(const char *path);
+
+/* What was wrong with a name or a profile, as the three parts of an okosu error. */
+struct okosu_zero_reason {
+    char what[320], why[160], fix[160];
+};
+/* As okosu_zero_profile(), and on error fills `reason` (which may be NULL). */
+OKOSU_API int okosu_zero_profile_explained(const char *path, struct okosu_zero_reason *reason);
+/* What came of OKOSU_ZERO and OKOSU_ZERO_PROFILE: 0, or -errno as above and the reason. */
+OKOSU_API int okosu_zero_state(struct okosu_zero_reason *reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

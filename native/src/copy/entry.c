@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entry: the public functions. On x86-64 each is one of three (entry_x86.S), by an IFUNC where the
+ * C library has them: then nothing stands between a caller and the vectors. Otherwise it is a jump.
+ */
+#include "copy/route.h"
+#include "copy/rows.h"
+#include "copy/small.h"
+
+#define READ(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
+#if defined(__x86_64__)
+
+#define DECLARE(isa)                                                                               \
+    okosu_copy_function okosu_copy_entry_##isa##_0, okosu_copy_entry_##isa##_1,                    \
+        okosu_copy_entry_##isa##_2, okosu_copy_entry_##isa##_3
+#define ENTRIES(isa)                                                                               \
+    {                                                                                              \
+        okosu_copy_entry_##isa##_0, okosu_copy_entry_##isa##_1, okosu_copy_entry_##isa##_2,        \
+            okosu_copy_entry_##isa##_3                                                             \
+    }
+DECLARE(sse2);
+DECLARE(avx2);
+DECLARE(avx512);
+
+/*
+ * A resolver runs while the dynamic linker still binds this library, so it may call nothing that
+ * is bound, okosu_cpu_features() among it, and use no pointer that is relocated. What the compiler
+ * has in its place asks the same bits of the processor and of the kernel.
+ */
+enum isa { SSE2, AVX2, AVX512 };
+
+static inline __attribute__((always_inline)) enum isa isa_here(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return SSE2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+        return AVX512;
+    return AVX2;
+}
+
+const struct okosu_copy_own *okosu_copy_own(void)
+{
+    /* The asm of each handles four of its vectors before it looks any further. */
+    static const struct okosu_copy_own owns[] = {
+        [SSE2] = {&okosu_copy_row_sse2, 4 * 16, ENTRIES(sse2)},
+        [AVX2] = {&okosu_copy_row_avx2, 4 * 32, ENTRIES(avx2)},
+        [AVX512] = {&okosu_copy_row_avx512, 4 * 64, ENTRIES(avx512)},
+    };
+    return &owns[isa_here()];
+}
+
+#if OKOSU_COPY_IFUNC
+#define ENTRY(name, route)                                                                         \
+    static okosu_copy_function *resolve_##route(void)                                              \
+    {                                                                                              \
+        enum isa isa = isa_here();                                                                 \
+        return isa == AVX512 ? okosu_copy_entry_avx512_##route                                     \
+               : isa == AVX2 ? okosu_copy_entry_avx2_##route                                       \
+                             : okosu_copy_entry_sse2_##route;                                      \
+    }                                                                                              \
+    void *name(void *dst, const void *src, size_t n) __attribute__((ifunc("resolve_" #route)))
+#else
+#define ENTRY(name, route)                                                                         \
+    void *name(void *dst, const void *src, size_t n)                                               \
+    {                                                                                              \
+        return READ(okosu_copy_routes[route].entry)(dst, src, n);                                  \
+    }                                                                                              \
+    _Static_assert(1, "")
+#endif
+
+ENTRY(okosu_copy, 0);
+ENTRY(okosu_copy_near, 1);
+ENTRY(okosu_copy_far, 2);
+ENTRY(okosu_copy_move, 3);
+
+#else
+
+#if defined(__aarch64__)
+#define OWN okosu_copy_row_neon
+#else
+#define OWN okosu_copy_row_loop8
+#endif
+
+static inline __attribute__((always_inline)) void *go(size_t r, void *dst, const void *src,
+                                                      size_t n)
+{
+    const struct okosu_copy_route *route = &okosu_copy_routes[r];
+    if (n <= READ(route->up_to_short)) {
+        okosu_copy_small(dst, src, n);
+        return dst;
+    }
+    if (n <= READ(route->up_to_own))
+        return OWN.move(dst, src, n);
+    return READ(route->rest)(dst, src, n);
+}
+
+void *okosu_copy(void *dst, const void *src, size_t n)
+{
+    return go(OKOSU_COPY_ANY, dst, src, n);
+}
+
+void *okosu_copy_near(void *dst, const void *src, size_t n)
+{
+    return go(OKOSU_COPY_NEAR, dst, src, n);
+}
+
+void *okosu_copy_far(void *dst, const void *src, size_t n)
+{
+    return go(OKOSU_COPY_FAR, dst, src, n);
+}
+
+void *okosu_copy_move(void *dst, const void *src, size_t n)
+{
+    return go(OKOSU_COPY_ROUTE_MOVE, dst, src, n);
+}
+
+const struct okosu_copy_own *okosu_copy_own(void)
+{
+    static const struct okosu_copy_own own = {
+        &OWN,
+        OKOSU_COPY_SMALL,
+        {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},
+    };
+    return &own;
+}
+
+#endif

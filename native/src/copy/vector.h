@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector: the long copies by vectors of one width, and those that stream, made by including this
+ * with OKOSU_COPY_WIDTH     bytes of a vector: 16, 32 or 64 OKOSU_COPY_NAME(x)   the name of a
+ * symbol of this file: x followed by the width's OKOSU_COPY_STREAM(p, v)  store v past the caches
+ * at p, which is aligned; not defined: no streaming variant OKOSU_COPY_FENCE()   make streamed
+ * stores visible in order with what follows OKOSU_COPY_AHEAD     bytes by which the streaming loop
+ * prefetches its source
+ */
+#include "copy/rows.h"
+#include "copy/small.h"
+
+#include <stdint.h>
+
+#define W OKOSU_COPY_WIDTH
+
+typedef uint64_t okosu_copy_vector __attribute__((vector_size(W), aligned(1), may_alias));
+typedef uint64_t okosu_copy_aligned __attribute__((vector_size(W), aligned(W), may_alias));
+
+/* Loads whose addresses have the low 12 bits of a store that has not left the core yet wait for it.
+ * Going forward that is so where dst lies less than this after src, modulo a page; backward not. */
+enum { PAGE = 4096, ALIAS = 8 * W };
+
+static inline __attribute__((always_inline)) okosu_copy_vector load(const char *p)
+{
+    return *(const okosu_copy_vector *)p;
+}
+
+static inline __attribute__((always_inline)) void store(char *p, okosu_copy_vector v)
+{
+    *(okosu_copy_vector *)p = v;
+}
+
+static inline __attribute__((always_inline)) void store_aligned(char *p, okosu_copy_vector v)
+{
+    *(okosu_copy_aligned *)p = v;
+}
+
+/*
+ * More than 8 vectors. The first vector and the last four are read before anything is written and
+ * written after all else, so that dst may lie before src in the same memory, and so that neither
+ * the bytes before dst's first aligned address nor those that the loop leaves need a loop.
+ */
+static void *forward(char *dst, const char *src, size_t n)
+{
+    okosu_copy_vector head = load(src);
+    okosu_copy_vector t0 = load(src + n - 4 * W), t1 = load(src + n - 3 * W);
+    okosu_copy_vector t2 = load(src + n - 2 * W), t3 = load(src + n - W);
+    for (size_t i = W - ((uintptr_t)dst & (W - 1)); i < n - 4 * W; i += 4 * W) {
+        okosu_copy_vector a = load(src + i), b = load(src + i + W);
+        okosu_copy_vector c = load(src + i + 2 * W), d = load(src + i + 3 * W);
+        store_aligned(dst + i, a);
+        store_aligned(dst + i + W, b);
+        store_aligned(dst + i + 2 * W, c);
+        store_aligned(dst + i + 3 * W, d);
+    }
+    store(dst + n - 4 * W, t0);
+    store(dst + n - 3 * W, t1);
+    store(dst + n - 2 * W, t2);
+    store(dst + n - W, t3);
+    store(dst, head);
+    return dst;
+}
+
+/* The mirror image: dst may lie after src in the same memory. */
+static void *backward(char *dst, const char *src, size_t n)
+{
+    okosu_copy_vector tail = load(src + n - W);
+    okosu_copy_vector h0 = load(src), h1 = load(src + W);
+    okosu_copy_vector h2 = load(src + 2 * W), h3 = load(src + 3 * W);
+    for (size_t i = n - ((uintptr_t)(dst + n) & (W - 1)); i > 4 * W; i -= 4 * W) {
+        okosu_copy_vector a = load(src + i - W), b = load(src + i - 2 * W);
+        okosu_copy_vector c = load(src + i - 3 * W), d = load(src + i - 4 * W);
+        store_aligned(dst + i - W, a);
+        store_aligned(dst + i - 2 * W, b);
+        store_aligned(dst + i - 3 * W, c);
+        store_aligned(dst + i - 4 * W, d);
+    }
+    store(dst, h0);
+    store(dst + W, h1);
+    store(dst + 2 * W, h2);
+    store(dst + 3 * W, h3);
+    store(dst + n - W, tail);
+    return dst;
+}
+
+/* More than 8 vectors, whether or not the ranges overlap. */
+void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
+{
+    uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src;
+    if (ahead < n || (ahead & (PAGE - 1)) < ALIAS)
+        return backward(dst, src, n);
+    return forward(dst, src, n);
+}
+
+#ifdef OKOSU_COPY_STREAM
+/* Below this the fence and the lines that leave the core half written cost more than anything. */
+enum { STREAM_FROM = 2048 };
+
+static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n)
+{
+    char *dst = to;
+    const char *src = from;
+    /* Ranges that overlap are in the caches, half of them at least, and their order matters. */
+    if (n < STREAM_FROM || (uintptr_t)dst - (uintptr_t)src < n ||
+        (uintptr_t)src - (uintptr_t)dst < n)
+        return OKOSU_COPY_NAME(okosu_copy)(to, from, n);
+    store(dst, load(src));
+#if W < 64
+    /* Whole lines are streamed, for part of one would go to memory on its own. */
+    for (size_t k = W; k < 64; k += W)
+        store(dst + k, load(src + k));
+#endif
+    size_t i = 64 - ((uintptr_t)dst & 63), end = n - 256;
+    for (; i <= end; i += 256) {
+        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD, 0, 0);
+        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 64, 0, 0);
+        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 128, 0, 0);
+        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 192, 0, 0);
+        okosu_copy_vector v[256 / W];
+#pragma GCC unroll 16
+        for (size_t k = 0; k < 256 / W; k++)
+            v[k] = load(src + i + k * W);
+#pragma GCC unroll 16
+        for (size_t k = 0; k < 256 / W; k++)
+            OKOSU_COPY_STREAM(dst + i + k * W, v[k]);
+    }
+    OKOSU_COPY_FENCE();
+    /* The ends were not written yet, so what is left is a copy of its own: fewer than 256 bytes. */
+    OKOSU_COPY_NAME(okosu_copy)(dst + i, src + i, n - i);
+    return to;
+}
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What routines.h needs of AVX2 and FMA beside intrinsics of one name, included by avx2.c for each
+ * type; INT is an integer of the type's size. */
+
+#define MULADD(a, b, c) OP(fmadd)(a, b, c)
+#define ABS(a) OP(andnot)(OP(set1)(-0.0f), a)
+/* Two more than twice the latency of an add; 16 registers leave no room for more. */
+#define SUMS 8
+#define SMALL 0
+
+/* Masks for loads: LANES of them from any place on. */
+static const INT ROUTINE(masks)[3 * LANES] = {MASKS};
+
+VEC_INLINE VEC ROUTINE(masked)(const TYPE *p, size_t place)
+{
+    return OP(maskload)(p, _mm256_loadu_si256((const __m256i *)&ROUTINE(masks)[place]));
+}
+
+VEC_INLINE VEC ROUTINE(first)(const TYPE *p, size_t skip)
+{
+    return ROUTINE(masked)(p, LANES - skip);
+}
+
+VEC_INLINE VEC ROUTINE(last)(const TYPE *p, size_t left)
+{
+    return left >= LANES ? OP(loadu)(p) : ROUTINE(masked)(p, 2 * LANES - left);
+}
+
+/* Masked stores are microcode on AMD. */
+VEC_INLINE void ROUTINE(edge)(bool scale, TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations of AVX-512 for one type, included by avx512.c for each: VEC, MASK, OP(name). */
+
+/* As many sums as hide the latency of an add, 3 cycles, two a cycle; of an FMA, 4. */
+#define MULADD(a, b, c) OP(fmadd)(a, b, c)
+#define ABS(a) OP(abs)(a)
+#define ABS256(a) OP256(andnot)(OP256(set1)(-0.0f), a)
+#define ABS128(a) OP128(andnot)(OP128(set1)(-0.0f), a)
+#define SUMS 8
+#define SQUARE_SUMS 16
+#define SQUARE_FROM 512
+#define SMALL (8 * LANES - 1)
+
+VEC_TERMS(ROUTINE(half_term), ROUTINE(half_start), HALF, OP256(fmadd), ABS256)
+VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)
+VEC_TERMS(ROUTINE(one_term), ROUTINE(one_start), TYPE, MULADD_ONE, ABS_ONE)
+
+/* The lowest n lanes; all if n >= LANES (n < 256). */
+VEC_INLINE MASK ROUTINE(lanes)(size_t n)
+{
+    return (MASK)_bzhi_u32(~0u, (unsigned)n);
+}
+
+VEC_INLINE VEC ROUTINE(first)(const TYPE *p, size_t skip)
+{
+    return OP(maskz_loadu)((MASK)(~0u << skip), p);
+}
+
+VEC_INLINE VEC ROUTINE(last)(const TYPE *p, size_t left)
+{
+    return OP(maskz_loadu)(ROUTINE(lanes)(left), p);
+}
+
+VEC_INLINE void ROUTINE(edge)(bool scale, TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
+{
+    MASK mask = ROUTINE(lanes)(n);
+    VEC factor = OP(set1)(a), from = OP(maskz_loadu)(mask, u);
+
+    OP(mask_storeu)
+    (out, mask, scale ? OP(mul)(factor, from) : MULADD(factor, from, OP(maskz_loadu)(mask, v)));
+}

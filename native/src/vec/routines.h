@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Routines: all members of a row for one type. Who includes it defines these macros, which are
+ * undefined again at the end:
+ * - TYPE, VEC, LANES: the element, a vector of them, how many it holds
+ * - ROUTINE(name), OP(name): the name of a function, and of an intrinsic, for this type
+ * - MULADD(a, b, c), ABS(a): of vectors, a * b + c and |a|; MULADD_ONE(a, b, c): of elements
+ * - SUMS: running vectors of a reduction, 4, 8 or 16
+ * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
+ * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES -
+ * 1 and these functions:
+ * - first(p, skip): loads a vector with +0 in the lanes below skip, of which nothing is read
+ * - last(p, left): loads one with +0 in the lanes from `left` on (which may exceed LANES)
+ * - total(v): the sum of the lanes; pairs lanes a half of them apart, then a quarter, ...
+ * - edge(scale, a, u, v, out, n): what update() does, for n < LANES elements
+ */
+VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
+
+#if SMALL
+#include "vec/avx512_small.h"
+#endif
+#include "vec/reduce.h"
+#include "vec/update.h"
+
+static TYPE ROUTINE(sum)(const TYPE *x, size_t n)
+{
+    return ROUTINE(reduce)(VEC_SUM, SUMS, x, x, n);
+}
+
+static TYPE ROUTINE(sumsq)(const TYPE *x, size_t n)
+{
+#ifdef SQUARE_SUMS
+    if (n >= SQUARE_FROM)
+        return ROUTINE(reduce)(VEC_SQUARE, SQUARE_SUMS, x, x, n);
+#endif
+    return ROUTINE(reduce)(VEC_SQUARE, SUMS, x, x, n);
+}
+
+static TYPE ROUTINE(asum)(const TYPE *x, size_t n)
+{
+    return ROUTINE(reduce)(VEC_ABS, SUMS, x, x, n);
+}
+
+static TYPE ROUTINE(dot)(const TYPE *x, const TYPE *y, size_t n)
+{
+    return ROUTINE(reduce)(VEC_DOT, SUMS, x, y, n);
+}
+
+static void ROUTINE(axpy)(TYPE a, const TYPE *x, TYPE *y, size_t n)
+{
+    ROUTINE(update)(false, a, x, y, y, n);
+}
+
+static void ROUTINE(scal)(TYPE a, TYPE *x, size_t n)
+{
+    ROUTINE(update)(true, a, x, x, x, n);
+}
+
+static void ROUTINE(triad)(TYPE a, const TYPE *b, const TYPE *c, TYPE *out, size_t n)
+{
+    ROUTINE(update)(false, a, c, b, out, n);
+}
+
+/* Where the first element lies from the address that the caller gives. */
+VEC_INLINE ptrdiff_t ROUTINE(origin)(size_t n, ptrdiff_t inc)
+{
+    return inc < 0 && n ? ((ptrdiff_t)n - 1) * -inc : 0;
+}
+
+/* Gathers are no faster than loads of single elements; four sums hide the latency of the adds. */
+static TYPE ROUTINE(dot_strided)(size_t n, const TYPE *x, ptrdiff_t incx, const TYPE *y,
+                                 ptrdiff_t incy)
+{
+    TYPE sum[4] = {0, 0, 0, 0};
+
+    if (incx == incy && (incx == 1 || incx == -1))
+        return ROUTINE(dot)(x, y, n);
+    x += ROUTINE(origin)(n, incx);
+    y += ROUTINE(origin)(n, incy);
+    for (; n >= 4; n -= 4, x += 4 * incx, y += 4 * incy)
+        UNROLLED for (int i = 0; i < 4; i++) sum[i] = MULADD_ONE(x[i * incx], y[i * incy], sum[i]);
+    for (int i = 0; n; i++, n--)
+        sum[i] = MULADD_ONE(x[i * incx], y[i * incy], sum[i]);
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t incx, TYPE *y,
+                                  ptrdiff_t incy)
+{
+    if (incx == incy && (incx == 1 || incx == -1)) {
+        ROUTINE(axpy)(a, x, y, n);
+        return;
+    }
+    x += ROUTINE(origin)(n, incx);
+    y += ROUTINE(origin)(n, incy);
+    for (; n; n--, x += incx, y += incy)
+        *y = MULADD_ONE(a, *x, *y);
+}
+
+#undef TYPE
+#undef VEC
+#undef LANES
+#undef ROUTINE
+#undef OP
+#undef MULADD
+#undef MULADD_ONE
+#undef ABS
+#undef SUMS
+#undef SQUARE_SUMS
+#undef SQUARE_FROM
+#undef SMALL
+#undef SMALL_CASES
+#undef SMALL_START
+#undef SMALL_NEXT
+#undef SMALL_LAST

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sse: 128-bit vectors, for sse2.c and, compiled with SSE3's instructions (movddup to spread a
+ * factor, haddpd and movshdup to add the lanes of one vector), for sse3.c. */
+#include <immintrin.h>
+#include <okosu/cpu.h>
+
+#include "vec/kernel.h"
+
+#define SSE_SUMS 8
+
+#define TYPE double
+#define VEC __m128d
+#define LANES 2
+#define OP(name) _mm_##name##_pd
+#define ROUTINE(name) d##name
+#define MULADD(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
+#define MULADD_ONE(a, b, c) ((a) * (b) + (c))
+#define ABS(a) _mm_andnot_pd(_mm_set1_pd(-0.0), a)
+#define SUMS SSE_SUMS
+#define SMALL 0
+
+VEC_INLINE __m128d dfirst(const double *p, size_t skip)
+{
+    return skip ? _mm_loadh_pd(_mm_setzero_pd(), p + 1) : _mm_loadu_pd(p);
+}
+
+VEC_INLINE __m128d dlast(const double *p, size_t left)
+{
+    return left == 1 ? _mm_load_sd(p) : _mm_loadu_pd(p);
+}
+
+VEC_INLINE double dtotal(__m128d v)
+{
+#ifdef __SSE3__
+    return _mm_cvtsd_f64(_mm_hadd_pd(v, v));
+#else
+    return _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)));
+#endif
+}
+
+VEC_INLINE void dedge(bool scale, double a, const double *u, const double *v, double *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+}
+
+#include "vec/routines.h"
+
+#define TYPE float
+#define VEC __m128
+#define LANES 4
+#define OP(name) _mm_##name##_ps
+#define ROUTINE(name) s##name
+#define MULADD(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
+#define MULADD_ONE(a, b, c) ((a) * (b) + (c))
+#define ABS(a) _mm_andnot_ps(_mm_set1_ps(-0.0f), a)
+#define SUMS SSE_SUMS
+#define SMALL 0
+
+VEC_INLINE __m128 sfirst(const float *p, size_t skip)
+{
+    switch (skip) {
+    case 0:
+        return _mm_loadu_ps(p);
+    case 1:
+        return _mm_setr_ps(0, p[1], p[2], p[3]);
+    case 2:
+        return _mm_setr_ps(0, 0, p[2], p[3]);
+    default:
+        return _mm_setr_ps(0, 0, 0, p[3]);
+    }
+}
+
+VEC_INLINE __m128 slast(const float *p, size_t left)
+{
+    switch (left) {
+    case 1:
+        return _mm_load_ss(p);
+    case 2:
+        return _mm_setr_ps(p[0], p[1], 0, 0);
+    case 3:
+        return _mm_setr_ps(p[0], p[1], p[2], 0);
+    default:
+        return _mm_loadu_ps(p);
+    }
+}
+
+VEC_INLINE float stotal(__m128 v)
+{
+    __m128 two = _mm_add_ps(v, _mm_movehl_ps(v, v));
+
+#ifdef __SSE3__
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+#else
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+#endif
+}
+
+VEC_INLINE void sedge(bool scale, float a, const float *u, const float *v, float *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+}
+
+#include "vec/routines.h"
+
+#include "vec/nrm2.h"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sse3: sse2 with the instructions of SSE3 where they save a shuffle; results are the same. */
+#include "vec/sse.h"
+
+const struct okosu_vec_variant okosu_vec_sse3 = {
+    .about = {.name = "sse3",
+              .needs = OKOSU_CPU_SSE2 | OKOSU_CPU_SSE3,
+              .doc = "sse2 with horizontal adds and duplicating loads"},
+    .dpartials = SSE_SUMS * 2,
+    .spartials = SSE_SUMS * 4,
+    VEC_ROUTINES,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* automatic: which variant serves which sizes, by features and cache geometry. */
+#include "choose.h"
+#include "rows.h"
+
+#if defined(__x86_64__)
+
+/* Above these string stores win where the memory is in no cache, for they do not read it first:
+ * glibc 2.36 and Linux switch at the same size, so that who does not know loses nothing. */
+enum { STRING_FROM = 2048 };
+/* Above these stores past the caches win, there. */
+enum { STREAM_FROM = 4096 };
+/* Where the machine does not tell how large its caches are. */
+enum { USUAL_L2 = 256 << 10, USUAL_L3 = 8 << 20 };
+
+void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
+                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+{
+    const struct okosu_variant *widest = &okosu_zero_sse2.about;
+    const struct okosu_variant *streams = &okosu_zero_nt_sse2.about;
+    const struct okosu_variant *string = NULL, *clear;
+    size_t l2 = caches->l2 ? caches->l2 : USUAL_L2;
+    size_t l3 = caches->l3 ? caches->l3 : USUAL_L3;
+
+    if (features & OKOSU_CPU_AVX2) {
+        widest = &okosu_zero_avx2.about;
+        streams = &okosu_zero_nt_avx2.about;
+    }
+    if (features & OKOSU_CPU_AVX512) {
+        widest = &okosu_zero_avx512.about;
+        streams = &okosu_zero_nt_avx512.about;
+    }
+    if (features & OKOSU_CPU_ERMS)
+        string = &okosu_zero_rep_stosb.about;
+    clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_clzero.about : streams;
+
+    if (string)
+        okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], STRING_FROM, widest);
+    else
+        okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], l3, widest);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], SIZE_MAX, string ? string : streams);
+
+    /* What lies beyond the second cache is not stored to faster by vectors; some of that cache is
+     * taken by other things. */
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], l2 / 4 * 3, widest);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], SIZE_MAX, string ? string : widest);
+
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], STRING_FROM, widest);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], STREAM_FROM, string ? string : streams);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], SIZE_MAX, streams);
+
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_PAGE], STREAM_FROM, string ? string : clear);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_PAGE], SIZE_MAX, clear);
+}
+
+#elif defined(__aarch64__)
+
+/* Not measured: below this the ordinary stores to part blocks are most of the work. */
+enum { BLOCKS_FROM = 255 };
+
+void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
+                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+{
+    for (size_t use = 0; use < OKOSU_ZERO_USES; use++) {
+        if (features & OKOSU_CPU_DCZVA) {
+            okosu_sizeclass_add(&choices[use], BLOCKS_FROM, &okosu_zero_neon.about);
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_dc_zva.about);
+        } else {
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_neon.about);
+        }
+    }
+}
+
+#else
+
+void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
+                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+{
+    for (size_t use = 0; use < OKOSU_ZERO_USES; use++)
+        okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_loop8.about);
+}
+
+#endif

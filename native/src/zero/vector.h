@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector: memset with vector stores, written once for all widths. The including file defines
+ *
+ *   WIDTH          bytes of a vector
+ *   SPLAT(v, byte) declares v, a vector with the byte in every place
+ *   PUT(p, v)      an unaligned store
+ *   STREAM(p, v)   a non-temporal store to a multiple of WIDTH
+ *   SMALL(p, byte, n, v)  n < WIDTH
+ *
+ * and gets vector_set(), set() and set_past_caches(), or with VECTOR_SET_ONLY just the first. Two
+ * stores that may overlap cover every size from their width to twice that, so that there is no loop
+ * for the tail and no branch on alignment.
+ */
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline __attribute__((always_inline)) void *vector_set(void *start, int byte, size_t n)
+{
+    unsigned char *p = start, *end = p + n;
+
+    SPLAT(v, byte);
+    if (n < WIDTH) {
+        SMALL(p, byte, n, v);
+        return start;
+    }
+    /* In this order no branch is taken up to two vectors, and one for each doubling after that. */
+    if (__builtin_expect(n <= 2 * WIDTH, 1)) {
+        PUT(p, v);
+        PUT(end - WIDTH, v);
+        return start;
+    }
+    if (__builtin_expect(n <= 4 * WIDTH, 1)) {
+        PUT(p, v);
+        PUT(p + WIDTH, v);
+        PUT(end - 2 * WIDTH, v);
+        PUT(end - WIDTH, v);
+        return start;
+    }
+    PUT(p, v);
+    PUT(p + WIDTH, v);
+    PUT(p + 2 * WIDTH, v);
+    PUT(p + 3 * WIDTH, v);
+    PUT(end - 4 * WIDTH, v);
+    PUT(end - 3 * WIDTH, v);
+    PUT(end - 2 * WIDTH, v);
+    PUT(end - WIDTH, v);
+    if (__builtin_expect(n <= 8 * WIDTH, 1))
+        return start;
+    /* The first four vectors are there. From the first aligned one after them, up to where the last
+     * four begin. */
+    p = (unsigned char *)(((uintptr_t)p + 4 * WIDTH) & -(uintptr_t)WIDTH);
+    end -= 4 * WIDTH;
+    do {
+        PUT(p, v);
+        PUT(p + WIDTH, v);
+        PUT(p + 2 * WIDTH, v);
+        PUT(p + 3 * WIDTH, v);
+        p += 4 * WIDTH;
+    } while (p < end);
+    return start;
+}
+
+#ifndef VECTOR_SET_ONLY
+static void *set(void *start, int byte, size_t n)
+{
+    return vector_set(start, byte, n);
+}
+
+/* Below this the lines that stay in part, at both ends, are most of it. */
+enum { LEAST_STREAM = 512 };
+
+static void *set_past_caches(void *start, int byte, size_t n)
+{
+    unsigned char *p = start, *end = p + n;
+
+    if (n < LEAST_STREAM)
+        return set(start, byte, n);
+    SPLAT(v, byte);
+    /* The first and the last line, whole or not, with ordinary stores. */
+    for (size_t i = 0; i < 64; i += WIDTH) {
+        PUT(p + i, v);
+        PUT(end - 64 + i, v);
+    }
+    p = (unsigned char *)(((uintptr_t)p + 63) & -(uintptr_t)64);
+    end = (unsigned char *)((uintptr_t)end & -(uintptr_t)64);
+    for (; p < end; p += 64)
+        for (size_t i = 0; i < 64; i += WIDTH)
+            STREAM(p + i, v);
+    _mm_sfence();
+    return start;
+}
+#endif

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program okosu-bench-NAME and takes in its lines; what was measured is kept, however the run ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO
+
+from okosu import native
+from okosu.bench import rows
+from okosu.bench.rows import Absent, Header, Kernel, Note, Result, Row, Variant
+from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError
+
+__all__ = ["Absent", "BenchError", "Header", "Kernel", "Note", "Progress", "Result", "Row", "Variant", "command", "run"]
+
+Progress = Callable[[Result], None]
+"""Called after every line with all that there is so far."""
+GRACE_S = 5.0
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+"""Set where the user has not: a peer that starts threads of its own measures something else than one core."""
+
+
+class BenchError(OkosuError):
+    """A run that failed; `result` holds what was measured before."""
+
+    def __init__(self, error: OkosuError, result: Result) -> None:
+        super().__init__(error.what, error.why, error.fix, error.status)
+        self.result = result
+
+
+def command(name: str, args: Sequence[str] = ()) -> list[str]:
+    """Return the argv of a microbenchmark; OkosuError (125) if there is no such program."""
+    return [str(native.find(f"{native.BENCH}{name}")), *args]
+
+
+def run(name: str, args: Sequence[str] = (), progress: Progress | None = None) -> Result:
+    """Run a microbenchmark to its end and return what it printed.
+
+    BenchError (status 2 where it refused its arguments, else 1) with what there was, if it fails, is killed or prints
+    what is not expected. KeyboardInterrupt comes after the program has ended and `progress` has seen its last line.
+    """
+    result = Result(name)
+    with tempfile.TemporaryFile() as said, contextlib.ExitStack() as stack:
+        process = subprocess.Popen(
+            command(name, args), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, env=_environment()
+        )
+        stack.callback(_reap, process)
+        assert process.stdout is not None
+        lines = _Lines(process.stdout, result, progress, stack)
+        with _ending(process) as interrupted:
+            try:
+                lines.take()
+            except OkosuError as error:
+                raise BenchError(error, result) from error
+            status = process.wait()
+        if interrupted:
+            raise KeyboardInterrupt
+        said.seek(0)
+        failure = _failure(name, status, said.read().decode(errors="replace"), result) or lines.unfinished()
+    if failure is not None:
+        raise BenchError(failure, result)
+    result.finished = True
+    return result
+
+
+@contextlib.contextmanager
+def _ending(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Let Ctrl-C end the program rather than this process, so that its last whole lines are taken in and kept.
+
+    Yields what is no longer empty once that has happened.
+    """
+    numbers: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        numbers.append(number)
+        (process.terminate if len(numbers) == 1 else process.kill)()
+
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    if not main or before in (signal.SIG_IGN, None):
+        yield numbers
+        return
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield numbers
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Lines:
+    """Takes the lines of a program into a result."""
+
+    def __init__(
+        self, stream: IO[bytes], result: Result, progress: Progress | None, stack: contextlib.ExitStack
+    ) -> None:
+        self._stream, self._result, self._progress, self._stack = stream, result, progress, stack
+        self._number = 0
+        self._rest = b""
+
+    def take(self) -> None:
+        """Take in all whole lines up to the end of the stream; OkosuError where one is not what it should be."""
+        for text in self._stream:
+            self._number += 1
+            if not text.endswith(b"\n"):
+                self._rest = text
+                return
+            line = rows.decode(text, self._program, self._number)
+            try:
+                self._result.add(line)
+            except ValueError as error:
+                raise rows.malformed(self._program, self._number, f"{error}") from error
+            if isinstance(line, Header):
+                self._stack.enter_context(_away_from(line.cpu))
+            if self._progress is not None:
+                self._progress(self._result)
+
+    def unfinished(self) -> OkosuError | None:
+        """Return what is wrong with an output that ended, or None."""
+        if self._rest:
+            return rows.malformed(self._program, self._number, "it ends in the middle of a line")
+        if self._number == 0:
+            return rows.malformed(self._program, 1, "it printed nothing")
+        return None
+
+    @property
+    def _program(self) -> str:
+        return f"{native.BENCH}{self._result.name}"
+
+
+@contextlib.contextmanager
+def _away_from(cpu: int) -> Iterator[None]:
+    """Keep this process off the CPU that is measured on, where it has another."""
+    before = os.sched_getaffinity(0)
+    if others := before - {cpu}:
+        os.sched_setaffinity(0, others)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _environment() -> dict[str, str]:
+    return {**ONE_THREAD, **os.environ}
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    """End the program if it still runs."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _failure(name: str, status: int, said: str, result: Result) -> OkosuError | None:
+    """Return the error of a program that did not end well; its own words where it has said some."""
+    if status == 0:
+        return None
+    program = f"{native.BENCH}{name}"
+    kept = f"the {len(result.rows)} rows before are kept" if result.rows else "nothing was measured"
+    if status < 0:
+        ended = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
+        return OkosuError(f"{program} was ended by {ended}; {kept}", said.strip(), f"okosu bench {name} --smoke")
+    code = USAGE_ERROR if status == USAGE_ERROR else TOOL_ERROR
+    what, why, fix = _parts(said)
+    if not what:
+        return OkosuError(f"{program} ended with exit status {status}; {kept}", said.strip(), "", code)
+    return OkosuError(f"bench {name}: {what}", why, fix or f"okosu bench {name} --help", code)
+
+
+def _parts(said: str) -> tuple[str, str, str]:
+    """Return the three parts of the last message in what the program said, "" for those that it lacks."""
+    found = {"okosu": "", "why": "", "fix": ""}
+    for line in said.splitlines():
+        # The display of a program that was ended may stand before its message on one line.
+        key, _, text = line.rpartition("\r")[2].removeprefix("\033[K").partition(": ")
+        if key.strip() == "okosu":
+            found = {"okosu": text.strip(), "why": "", "fix": ""}
+        elif key.strip() in found:
+            found[key.strip()] = text.strip()
+    return found["okosu"], found["why"], found["fix"]

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How `okosu bench` runs: which programs, with which arguments, what is kept while they run and what is shown."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+import okosu
+from okosu import machine, native
+from okosu.bench import drive, profile, rows
+from okosu.bench.rows import Result
+from okosu.cli import _bench_table, _state
+from okosu.cli._lock import measuring
+from okosu.cli._lock import path as lock_path
+from okosu.cli.bench import ALL
+from okosu.errors import INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
+from okosu.records import files
+from okosu.records.types import BENCH_SCHEMA, Envelope, Tool
+
+ROUNDS = 15
+"""Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
+WRITE_EVERY_S = 2.0
+PEERS = native.PACKAGE.parent / ".peers"
+
+
+def wanted(args: argparse.Namespace) -> list[str]:
+    """Return the benchmarks that are asked for; OkosuError (2) where the request makes no sense."""
+    names = native.benches()
+    if args.bench == ALL:
+        for option in ("only", "variant", "sizes", "profile"):
+            if getattr(args, option):
+                raise _usage(f"--{option} needs one benchmark", "each has its own", f"one of {', '.join(names)}")
+        return names
+    if args.bench not in names:
+        near = difflib.get_close_matches(args.bench, names, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise _usage(f"no benchmark is called {args.bench!r}", "", f"{hint}they are {', '.join(names)} and {ALL}")
+    if args.profile and args.bench not in profile.BENCHES:
+        raise _usage(f"bench {args.bench} has no profile", "", f"one of {', '.join(profile.BENCHES)}")
+    if args.profile and args.smoke:
+        raise _usage("--profile with --smoke", "two rounds are no measurement", "leave one of them out")
+    return [args.bench]
+
+
+def show_list(names: list[str]) -> int:
+    """Print the kernels and variants of the benchmarks."""
+    print("\n\n".join(_bench_table.listing(drive.run(name, ["--list"])) for name in names))
+    return 0
+
+
+def dry_run(names: list[str], args: argparse.Namespace) -> int:
+    """Print what would be run and touched."""
+    words = arguments(args, args.seed if args.seed is not None else 0)
+    for name in names:
+        print(f"{name}: {' '.join(drive.command(name, words))}")
+    if args.seed is None:
+        print("seed: drawn anew (shown: 0)")
+    print(f"environment: {' '.join(f'{name}={value}' for name, value in drive.ONE_THREAD.items())}, where not set")
+    print("system calls of note: sched_setaffinity (one CPU), mmap, madvise and mbind of its own memory")
+    print(f"files: a lock on {lock_path()}; records in {_destination(args.json, names)}")
+    return 0
+
+
+def arguments(args: argparse.Namespace, seed: int) -> list[str]:
+    """Return the options of the programs."""
+    peers = args.peers or (str(PEERS) if PEERS.is_dir() else None)
+    if args.peers and not Path(args.peers).is_dir():
+        raise _usage(f"--peers {args.peers}: no such folder", "", "make peers puts them into .peers")
+    given = {"rounds": args.rounds, "cpu": args.cpu, "only": args.only, "variant": args.variant, "sizes": args.sizes}
+    if args.rounds is None and not args.smoke:
+        given["rounds"] = ROUNDS
+    given |= {"seed": seed, "peers": peers}
+    made = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+    return [*made, *(["--smoke"] if args.smoke else [])]
+
+
+def measure(names: list[str], args: argparse.Namespace) -> int:
+    """Run the benchmarks one after the other, keep what they measure, and print their tables."""
+    seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
+    words = arguments(args, seed)
+    session = Session(names, words, seed, _destination(args.json, names))
+    table = sys.stderr if args.json == "-" else sys.stdout
+    status = 0
+    with measuring():
+        try:
+            for name in names:
+                if not _one(session, name, words):
+                    status = TOOL_ERROR
+                print(_bench_table.render(session.results[name]), file=table, flush=True)
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+            print(_bench_table.render(session.results[name]), file=table, flush=True)
+        session.end(status == 0)
+    if args.profile and status == 0:
+        _write_profile(session.results[names[0]], Path(args.profile))
+    if args.json == "-":
+        print(files.encode(session.envelope).decode())
+    print(f"records: {session.path}", file=sys.stderr)
+    if status == INTERRUPTED:
+        print("interrupted: the records hold what was measured until then", file=sys.stderr)
+    elif not args.smoke:
+        print(f"with plots: okosu report {session.path}", file=sys.stderr)
+    return status
+
+
+def _one(session: Session, name: str, words: list[str]) -> bool:
+    """Run one benchmark; say whether it came to its end. OkosuError where nothing could be run at all."""
+    session.results[name] = Result(name)
+    try:
+        session.list(drive.run(name, ["--list"]))
+        with _display(session, name) as seen:
+            seen(drive.run(name, words, seen))
+    except drive.BenchError as error:
+        if error.status == USAGE_ERROR:
+            raise
+        session.take(error.result)
+        session.write()
+        print(error, file=sys.stderr)
+        return False
+    session.write()
+    return True
+
+
+class Session:
+    """The records file of a run while it grows."""
+
+    def __init__(self, names: list[str], words: list[str], seed: int, path: Path) -> None:
+        self.path = path
+        self.results: dict[str, Result] = {}
+        tool = Tool("okosu", okosu.__version__, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        here = machine.read()
+        facts = _state.flat(here)
+        facts["state_before"] = machine.state()
+        plan = {"command": ["okosu", "bench", *names], "options": words, "seed": seed, "benches": {}}
+        self.envelope = Envelope(schema=BENCH_SCHEMA, tool=tool, machine=facts, plan=plan)
+        self._machine = here.id
+        self._listed: dict[str, Result] = {}
+        self._last = 0.0
+
+    def list(self, listed: Result) -> None:
+        """Note what a benchmark says of its kernels and variants."""
+        self._listed[listed.name] = listed
+
+    def take(self, result: Result) -> None:
+        """Take in what a benchmark has measured so far."""
+        if listed := self._listed.get(result.name):
+            result.kernels, result.variants = listed.kernels, listed.variants
+        self.results[result.name] = result
+
+    def seen(self, result: Result) -> None:
+        """Take in what a benchmark has measured so far, and write it now and then."""
+        self.take(result)
+        if time.monotonic() - self._last > WRITE_EVERY_S:
+            self.write()
+
+    def write(self) -> None:
+        """Write everything that there is."""
+        self.envelope.records = [r for result in self.results.values() for r in rows.records(result, self._machine)]
+        for name, result in self.results.items():
+            about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
+            about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
+            self.envelope.plan["benches"][name] = msgspec.to_builtins(about)
+        files.write(self.envelope, self.path)
+        self._last = time.monotonic()
+
+    def end(self, finished: bool) -> None:
+        """Write the file for the last time."""
+        self.envelope.finished = finished
+        self.envelope.machine["state_after"] = machine.state()
+        self.write()
+
+
+@contextmanager
+def _display(session: Session, name: str) -> Iterator[drive.Progress]:
+    """Show on a terminal how far a benchmark is; yields what is to be called with every line."""
+    terminal = sys.stderr.isatty()
+    begun = time.monotonic()
+
+    def seen(result: Result) -> None:
+        session.seen(result)
+        if terminal:
+            last = result.rows[-1] if result.rows else None
+            where = f"{last.kernel} n={last.n} {last.mode}" if last else "measures the clock"
+            spent = int(time.monotonic() - begun)
+            text = f"{name}: {len(result.rows)} rows in {spent // 60}:{spent % 60:02}, {where}"
+            print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
+
+    if terminal:
+        print(f"{name} …", end="", file=sys.stderr, flush=True)
+    try:
+        yield seen
+    finally:
+        if terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _write_profile(result: Result, path: Path) -> None:
+    text = profile.text(result)
+    try:
+        files.replace(path, text.encode())
+    except OSError as error:
+        raise OkosuError(
+            f"{path} not written", f"{error.strerror or error}", "another place after --profile"
+        ) from error
+    print(f"profile: {path} (OKOSU_{result.name.upper()}_PROFILE={path} uses it)", file=sys.stderr)
+
+
+def _destination(json: str | None, names: list[str]) -> Path:
+    if json in (None, "-"):
+        return files.default_path("bench", names[0] if len(names) == 1 else ALL)
+    path = Path(str(json))
+    if path.is_dir() or not path.parent.is_dir():
+        raise _usage(f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -")
+    return path
+
+
+def _usage(what: str, why: str, fix: str) -> OkosuError:
+    return OkosuError(what, why, fix, USAGE_ERROR)

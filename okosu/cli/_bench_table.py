@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of `okosu bench`: 80 columns of plain text, a block for each kernel, mode and placement."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from statistics import quantiles
+
+from okosu.bench import figures
+from okosu.bench.figures import Comparison
+from okosu.bench.rows import Result, Row
+from okosu.stats.paired import Interval
+
+WIDTH = 80
+DASH = "–"
+
+
+def listing(result: Result) -> str:
+    """Return the kernels and variants of a benchmark (--list)."""
+    lines = [f"{result.name}", f"  {'kernel':<20} {'bytes':>6} {'flops':>6}  an item is"]
+    for kernel in result.kernels:
+        costs = f"{kernel.bytes_per_item:>6g} {kernel.flops_per_item:>6g}"
+        lines += _hanging(f"  {kernel.name:<20} {costs}  {kernel.item:<8} {kernel.doc}", 46)
+    if result.variants:
+        lines.append(f"  {'variant':<20} {'usable':>6}  needs")
+    for variant in result.variants:
+        usable = "yes" if variant.usable else "no"
+        lines += _hanging(f"  {variant.name:<20} {usable:>6}  {variant.needs or 'nothing':<16} {variant.doc}", 46)
+    return "\n".join(lines)
+
+
+def render(result: Result) -> str:
+    """Return the whole table of one benchmark, as far as it was measured."""
+    lines = _head(result)
+    found = figures.compare(result.rows)
+    for points in figures.groups(found):
+        lines += ["", *_title(result, points[0])]
+        if any(one.works and (one.peer or one.limit) for one in points):
+            lines += _compared(points, result)
+            if hinted := [other for one in points if (other := one.hinted())]:
+                lines += ["", *_title(result, hinted[0]), *_compared(hinted, result)]
+        else:
+            lines += _plain(points, result)
+    if absent := [
+        f"{one.variant}: {one.why}. Fix: {one.fix}" if one.fix else f"{one.variant}: {one.why}" for one in result.absent
+    ]:
+        lines += ["", "not here:", *(line for text in absent for line in _hanging(f"  {text}", 4))]
+    lines += _remarks(result, found)
+    return "\n".join(lines) + "\n"
+
+
+def _head(result: Result) -> list[str]:
+    header = result.header
+    if header is None:
+        return [f"{result.name}: nothing was measured"]
+    caches = ", ".join(f"{name} {_bytes(size)}" for name, size in header.caches.items() if size)
+    said = (
+        f"{result.name}: CPU {header.cpu} at {header.core_hz / 1e9:.2f} GHz, {header.rounds} rounds, seed "
+        f"{header.seed}; {header.features}; {caches}"
+    )
+    lines = textwrap.wrap(said, WIDTH)
+    if header.smoke:
+        lines.append("a smoke test: no number of it means anything")
+    return lines
+
+
+def _title(result: Result, first: Comparison) -> list[str]:
+    about = next((one for one in result.kernels if one.name == first.point.kernel), None)
+    rows, align = first.rows, first.point.align
+    where = f", {' '.join(f'+{offset}' for offset in align)}" if any(align) else ""
+    said = f"{first.point.kernel}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
+    per = []
+    if rows and rows[0].bytes_per_item and not (about and about.item == "byte" and rows[0].bytes_per_item == 1):
+        per.append(f"{rows[0].bytes_per_item:g} B")
+    if rows and rows[0].flops_per_item:
+        per.append(f"{rows[0].flops_per_item:g} flop")
+    right = f"{' and '.join(per)} per {about.item if about else 'item'}" if per else ""
+    return [f"{said:<{max(0, WIDTH - len(right))}}{right}".rstrip()]
+
+
+def _compared(points: Sequence[Comparison], result: Result) -> list[str]:
+    unit = "cycles" if all(row.unit == "cycles" for one in points for row in one.rows) else "cost"
+    head = f"{'n':>8} {'place':<6} {unit:>7} {'items/cy':>8} {'GB/s':>5} {'limit':>5}"
+    lines = [f"{head}  {'best peer':<14} {'ratio':>6}  interval"]
+    for one in points:
+        ours = one.ours
+        if ours is None:
+            continue
+        share = one.share(ours)
+        hz = result.header.core_hz if result.header else 0.0
+        ratio = one.ratio
+        cells = (
+            f"{one.point.n:>8} {one.point.place[:6]:<6} {_short(figures.cost(ours)):>7} "
+            f"{_short(figures.items_rate(ours)):>8} {_short(figures.gigabytes(ours, hz)):>5} "
+            f"{_share(share):>5}  {_cut(one.peer.variant if one.peer else DASH, 14):<14} "
+            f"{f'{ratio.median:.3f}' if ratio else DASH:>6}  {_interval(ratio)}"
+        )
+        lines.append(cells.rstrip())
+    return lines
+
+
+def _plain(points: Sequence[Comparison], result: Result) -> list[str]:
+    """Return a row for each variant: what has neither peer nor limit is shown as it was measured."""
+    lines = [f"{'variant':<24} {'n':>9} {'a call':>8} {'an item':>8} {'quartiles of a call':>19} unit"]
+    hz = result.header.core_hz if result.header else 0.0
+    for row in (row for one in points for row in one.rows):
+        each = figures.cost(row)
+        rate = figures.gigabytes(row, hz)
+        lines.append(
+            f"{_cut(row.variant, 24):<24} {row.n:>9} {_short(each):>8} "
+            f"{_short(each / row.items) if each is not None and row.items else DASH:>8} {_quartiles(row):>19} "
+            f"{row.unit:<6} {f'{_short(rate):>5} GB/s' if rate else ''}".rstrip()
+        )
+    return lines
+
+
+def _remarks(result: Result, found: Sequence[Comparison]) -> list[str]:
+    said = list(result.notes)
+    count = figures.comparisons(found)
+    if count and result.header:
+        over = f" over all {count} points together" if count > 1 else ""
+        said.append(
+            "cycles are core cycles a call of what okosu chooses; limit: its share of the speed of the fastest loop "
+            "that only loads, stores or computes as much; ratio: the best peer's cost over ours in the same round, "
+            f"above 1 okosu is faster; interval: 95 %{over}."
+        )
+        needed = figures.rounds_needed(count)
+        if result.header.rounds < needed:
+            said.append(
+                f"{result.header.rounds} rounds bound no ratio at 95 %{over}: --rounds {needed} is the fewest that do."
+            )
+    dropped, shared = sum(row.dropped for row in result.rows), sum(row.shared for row in result.rows)
+    total = dropped + sum(len(row.samples) for row in result.rows)
+    if dropped:
+        said.append(f"{dropped} of {total} batches are left out: the core's speed changed in each of five tries.")
+    if shared:
+        said.append(f"{shared} of {total} batches never had the core to themselves: another hyperthread was busy.")
+    return [line for text in said for line in ("", *textwrap.wrap(text, WIDTH))]
+
+
+def _quartiles(row: Row) -> str:
+    if len(row.samples) < 2:
+        return ""
+    low, _, high = quantiles(row.samples, n=4, method="inclusive")
+    return f"{_short(low)} {DASH} {_short(high)}"
+
+
+def _share(share: Interval | None) -> str:
+    return DASH if share is None else f"{100 * share.median:.0f} %"
+
+
+def _interval(ratio: Interval | None) -> str:
+    if ratio is None:
+        return ""
+    return f"{ratio.low:.2f}{DASH}{ratio.high:.2f}" if ratio.bounded else "(too few)"
+
+
+def _short(value: float | None) -> str:
+    """Return three significant digits in at most 7 characters, mostly in 5."""
+    if value is None:
+        return DASH
+    for least, one, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / one:.3g}{letter}"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    if value == 0 or abs(value) >= 0.1:
+        return f"{value:.3g}"
+    return f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.1e}"
+
+
+def _bytes(size: float) -> str:
+    for one, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= one:
+            return f"{size / one:.4g} {name}"
+    return f"{size:g} B"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _hanging(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, drop_whitespace=True, initial_indent="") or [""]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu bench: what this machine's limits are, how close the best libraries come, and how close okosu comes."""
+
+from __future__ import annotations
+
+import argparse
+
+from okosu.errors import USAGE_ERROR, OkosuError
+
+NAME = "bench"
+PLACE = 4
+HELP = "measure kernels of libokosu beside the machine's limits and other libraries"
+EXAMPLES = """\
+  okosu bench                                  every benchmark: minutes
+  okosu bench blas1 --only ddot,daxpy          two kernels, with the peers that `make peers` installed
+  okosu bench copy --profile copy.profile      measure memcpy's variants, and write which is best at which size
+  okosu bench --list                           kernels with their bytes and flops, and the variants this CPU has
+  okosu bench --smoke                          does it all work? seconds, and no number to quote
+"""
+ALL = "all"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("bench", nargs="?", default=ALL, metavar="BENCH", help="which one (--list names them; default: all)")
+    add("--rounds", type=_positive, metavar="N", help="rounds, each of which runs every variant once (default 15)")
+    add("--cpu", type=_number, metavar="N", help="the CPU to measure on (default: the last that is allowed)")
+    add("--seed", type=_number, metavar="N", help="of the random order (default: drawn, and recorded)")
+    add("--only", metavar="KERNEL,…", help="these kernels alone")
+    add("--variant", metavar="NAME,…", help="these variants alone")
+    add("--sizes", metavar="N,…", help="these sizes instead of the benchmark's own")
+    add("--peers", metavar="DIR", help="where `make peers` put the libraries to compare with (default: .peers)")
+    add("--smoke", action="store_true", help="2 rounds at a few sizes: does it work?")
+    add("--profile", metavar="FILE", help="of copy and zero: write the best variant of each size class there")
+    add("--json", metavar="FILE|-", help="where the records go (default: the state folder)")
+    add("--list", action="store_true", help="print the kernels and the variants, and run nothing")
+    add("--dry-run", action="store_true", help="print the programs that would be run, and run nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command: 0 when every benchmark came to its end, 1 when one failed, 2 usage, 130 interrupted."""
+    from okosu.cli import _bench
+
+    if args.command:
+        raise OkosuError("okosu bench runs no program of yours", "", "okosu bench [BENCH] [OPTION…]", USAGE_ERROR)
+    names = _bench.wanted(args)
+    if args.list:
+        return _bench.show_list(names)
+    if args.dry_run:
+        return _bench.dry_run(names, args)
+    return _bench.measure(names, args)
+
+
+def _positive(text: str) -> int:
+    if (value := _number(text)) == 0:
+        raise argparse.ArgumentTypeError("0 is too few")
+    return value
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    return int(text)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a paper's experiments: the benches through okosu.bench, the listings as programs of their own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from okosu import native
+from okosu.errors import OkosuError
+from okosu.papers.base import Experiment, Measured, Said
+
+if TYPE_CHECKING:
+    from okosu.bench.rows import Result
+
+LISTING_S = 120.0
+"""The longest that a listing may take: the paper's largest writes 1 GB twice."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """What runs programs; the tests put something else in its place."""
+
+    bench: Callable[[str, list[str]], Result]
+    listing: Callable[[Experiment, tuple[str, ...]], Said]
+
+
+def arguments(experiment: Experiment, quick: bool) -> tuple[str, ...] | None:
+    """Return the program's arguments, None where --quick leaves it out."""
+    return experiment.quick if quick else experiment.args
+
+
+def argv(experiment: Experiment, quick: bool) -> list[str]:
+    """Return the whole command line, as --dry-run shows it; [] where --quick leaves it out."""
+    args = arguments(experiment, quick)
+    return [] if args is None else [experiment.program, *args]
+
+
+def run(experiment: Experiment, quick: bool, runner: Runner, into: Measured) -> None:
+    """Run one experiment and put what it gave, or why it gave nothing, into `into`."""
+    args = arguments(experiment, quick)
+    if args is None:
+        into.missing[experiment.name] = "--quick leaves it out"
+        return
+    try:
+        if experiment.read == "rows":
+            into.rows[experiment.name] = runner.bench(experiment.name, list(args))
+        else:
+            into.said[experiment.name] = runner.listing(experiment, args)
+    except OkosuError as error:
+        # A bench that failed half-way keeps what it had measured (okosu.bench.drive.BenchError).
+        if (there := getattr(error, "result", None)) is not None and there.rows:
+            into.rows[experiment.name] = there
+        into.failed[experiment.name] = error
+        into.missing[experiment.name] = f"{error.what}{f': {error.why}' if error.why else ''}"
+
+
+def listing(experiment: Experiment, args: tuple[str, ...]) -> Said:
+    """Run a listing and read its output. OkosuError if it was not built, failed or printed something else."""
+    command = [str(native.find(experiment.program)), *args]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LISTING_S)
+    except subprocess.TimeoutExpired as error:
+        raise OkosuError(f"{shlex.join(command)} did not end within {LISTING_S:.0f} s") from error
+    if done.returncode != 0 and not experiment.may_fail:
+        why = (done.stderr or done.stdout).strip().splitlines()
+        raise OkosuError(f"{shlex.join(command)} ended with status {done.returncode}", why[-1] if why else "")
+    if experiment.read == "text":
+        return Said(done.returncode, (), done.stdout)
+    try:
+        return Said(done.returncode, tuple(json.loads(line) for line in done.stdout.splitlines()))
+    except ValueError as error:
+        raise OkosuError(f"{shlex.join(command)} printed something else than JSON lines", f"{error}") from error

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The charts of a microbenchmark: speed against size, ratio against size, and costs side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+from typing import Any
+
+from okosu.bench.rows import Row
+from okosu.report import axes, formats, svg
+
+WIDTH, HEIGHT = 452, 300
+C = svg.COLOURS
+LABEL, LEAST_GAP = 15, 12.0
+_MARKS = "os^vDPX<>*hdp"
+_STYLES = {
+    # tone, width, opacity, dash
+    "chosen": ("arm", 2.6, 1.0, "-"),
+    "hinted": ("good", 2.2, 1.0, "-"),
+    "okosu": ("arm", 1.1, 0.6, "-"),
+    "peer": ("fresh", 1.1, 0.85, "-"),
+    "paper": ("muted", 1.1, 0.9, (0, (1, 1.5))),
+    "limit": ("ink", 1.3, 1.0, (0, (5, 3))),
+}
+ROLES = tuple(_STYLES)
+_ABOVE = {role: place for place, role in enumerate(("paper", "peer", "okosu", "limit", "hinted", "chosen"), 2)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One variant over the sizes; `role` is one of ROLES, `interval` the bounds of a ratio where it has some."""
+
+    name: str
+    role: str
+    sizes: Sequence[int]
+    values: Sequence[float]
+    interval: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The axis of sizes: what they count, and at which size the operands fill each cache."""
+
+    low: int
+    high: int
+    unit: str
+    caches: Sequence[tuple[str, float]]
+
+
+def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
+    """Return the speed of each variant against size, on a linear axis from 0."""
+    top = 1.06 * max(max(line.values) for line in lines)
+    ticks = axes.linear_ticks(0, top, 6)
+
+    def scale(ax: Any) -> None:
+        ax.set_ylim(0, top)
+        ax.set_yticks(ticks, axes.tick_texts(ticks))
+
+    words = f"{unit} against {sizes.unit}: " + "; ".join(
+        f"{line.name} {formats.significant(min(line.values))} to {formats.significant(max(line.values))}"
+        for line in lines
+    )
+    return _over_sizes(lines, sizes, unit, name, words, lambda value: value, scale)
+
+
+def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
+    """Return ratios against size on a logarithmic axis, with their intervals; 1 is marked."""
+    ends = [end for line in lines for pair in line.interval.values() for end in pair]
+    values = [value for line in lines for value in line.values]
+    low, high = axes.padded([math.log(v) for v in [*values, *ends, 1.0]], least=math.log(1.2))
+
+    def scale(ax: Any) -> None:
+        ax.axhline(0, color=C["muted"], linewidth=1)
+        ax.set_ylim(low, high)
+        ticks = axes.ratio_ticks(math.exp(low), math.exp(high), 7)
+        ax.set_yticks([math.log(tick) for tick in ticks], axes.tick_texts(ticks))
+
+    words = f"{unit} against {sizes.unit}: " + "; ".join(
+        f"{line.name} {min(line.values):.3g} to {max(line.values):.3g}" for line in lines
+    )
+    return _over_sizes(lines, sizes, unit, name, words, math.log, scale)
+
+
+def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
+    """Return the cost of an item in each row, with quartiles, one below the other."""
+    height = 48 + 18 * len(rows)
+    longest = 22
+    left = 20 + min(longest, max(len(label) for label, _ in rows)) * 6.6
+    values = [[sample / (row.items or 1) for sample in row.samples] for _, row in rows]
+    every = [value for each in values for value in each]
+    logarithmic = min(every) > 0 and max(every) / min(every) > 20
+    place: Callable[[float], float] = math.log if logarithmic else float
+    low, high = axes.padded([place(v) for v in every] + ([] if logarithmic else [0.0]))
+    low = low if logarithmic else 0.0
+    with svg.figure(WIDTH, height) as drawn:
+        ax = drawn.add_axes((left / WIDTH, 40 / height, 1 - (left + 14) / WIDTH, 1 - 46 / height))
+        for y, each in enumerate(reversed(values)):
+            if len(each) > 1:
+                first, _, third = quantiles(each, n=4, method="inclusive")
+                ax.plot([place(first), place(third)], [y, y], color=C["arm"], linewidth=4, solid_capstyle="butt")
+            ax.plot([place(median(each))], [y], "o", markersize=5.5, color=C["arm"])
+            ax.axhline(y, color=C["line"], linewidth=0.6, zorder=0)
+        ax.set_yticks(
+            range(len(rows)), [formats.shorten(formats.printable(label), longest) for label, _ in reversed(rows)]
+        )
+        ax.tick_params(axis="y", length=0, labelcolor=C["ink"], pad=8)
+        ax.spines["left"].set_visible(False)
+        ax.set_ylim(-0.6, len(rows) - 0.4)
+        ax.set_xlim(low, high)
+        shown = axes.ratio_ticks(math.exp(low), math.exp(high), 4) if logarithmic else axes.linear_ticks(low, high, 4)
+        ax.set_xticks([place(v) for v in shown], axes.tick_texts(shown))
+        ax.set_xlabel(f"{unit}{', log axis' if logarithmic else ''}")
+        words = f"{unit}: " + "; ".join(
+            f"{label} {formats.significant(median(each))}" for (label, _), each in zip(rows, values, strict=True)
+        )
+        return svg.render(drawn, name, words)
+
+
+def _over_sizes(
+    lines: Sequence[Line], sizes: Sizes, unit: str, name: str, words: str,
+    place: Callable[[float], float], scale: Callable[[Any], None],
+) -> str:  # fmt: skip
+    right = 12 + 6.4 * min(LABEL, max(len(line.name) for line in lines))
+    with svg.figure(WIDTH, HEIGHT) as drawn:
+        ax = drawn.add_axes((46 / WIDTH, 42 / HEIGHT, 1 - (46 + right) / WIDTH, 1 - 76 / HEIGHT))
+        for i, line in enumerate(lines):
+            _draw(ax, line, place, _MARKS[i % len(_MARKS)])
+        scale(ax)
+        ends = math.log2(sizes.low), math.log2(sizes.high)
+        margin = 0.03 * (ends[1] - ends[0])
+        ax.set_xlim(ends[0] - margin, ends[1] + margin)
+        ticks = size_ticks(sizes.low, sizes.high)
+        ax.set_xticks([math.log2(tick) for tick in ticks], [size_text(tick) for tick in ticks])
+        ax.set_xlabel(sizes.unit)
+        for label, at in sizes.caches:
+            if sizes.low < at < sizes.high:
+                ax.axvline(math.log2(at), color=C["line"], linewidth=1, zorder=0)
+                ax.text(math.log2(at), 1.015, label, transform=ax.get_xaxis_transform(), ha="center", color=C["muted"])
+        ax.text(-40 / (WIDTH - 46 - right), 1.1, unit, transform=ax.transAxes, color=C["muted"])
+        _name(ax, lines, place, right)
+        return svg.render(drawn, name, words)
+
+
+def _draw(ax: Any, line: Line, place: Callable[[float], float], mark: str) -> None:
+    tone, width, opacity, dash = _STYLES[line.role]
+    at = [math.log2(n) for n in line.sizes]
+    marked = line.role not in ("limit",)
+    for n, (low, high) in line.interval.items():
+        ax.plot(
+            [math.log2(n)] * 2, [place(low), place(high)], color=C[tone], linewidth=4, alpha=0.3, solid_capstyle="butt"
+        )
+    ax.plot(
+        at, [place(value) for value in line.values], color=C[tone], linewidth=width, alpha=opacity, linestyle=dash,
+        marker=mark if marked else "", markersize=4.5 if line.role == "chosen" else 3.2, markeredgewidth=0,
+        zorder=_ABOVE[line.role],
+    )  # fmt: skip
+
+
+def _name(ax: Any, lines: Sequence[Line], place: Callable[[float], float], right: float) -> None:
+    """Write each line's name beside its last point, names apart, a thin stroke to the point."""
+    height = HEIGHT - 76
+    low, high = ax.get_ylim()
+    wanted = sorted(((place(line.values[-1]) - low) / (high - low) * height, i) for i, line in enumerate(lines))
+    for (_, i), y in zip(wanted, spread([y for y, _ in wanted], LEAST_GAP, 0.0, float(height)), strict=True):
+        line = lines[i]
+        tone = C[_STYLES[line.role][0]]
+        end = math.log2(line.sizes[-1]), place(line.values[-1])
+        ax.annotate(
+            formats.shorten(formats.printable(line.name), LABEL),
+            xy=end, xytext=(1 + 8 / (WIDTH - 46 - right), y / height), textcoords="axes fraction",
+            va="center", color=tone, fontsize=10, annotation_clip=False,
+            weight="bold" if line.role == "chosen" else "normal",
+            arrowprops={"arrowstyle": "-", "color": C["line"], "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+        )  # fmt: skip
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return ascending places as near to the wanted ones as a gap between neighbours allows, within [low, high].
+
+    Where there is no room for all gaps, they are shared out evenly.
+    """
+    if len(wanted) > 1:
+        gap = min(gap, (high - low) / (len(wanted) - 1))
+    places = list(wanted)
+    for i, place in enumerate(places):
+        places[i] = max(place, low if i == 0 else places[i - 1] + gap)
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], high if i == len(places) - 1 else places[i + 1] - gap)
+    return places
+
+
+def size_ticks(low: int, high: int, most: int = 7) -> list[int]:
+    """Return powers of two in [low, high], at most so many, evenly apart; the ends where there is none."""
+    first, last = math.ceil(math.log2(low)), math.floor(math.log2(high))
+    if last <= first:
+        return sorted({low, high})
+    step = next(step for step in (1, 2, 3, 4, 5, 10, 20, 40) if (last - first) // step < most)
+    return [2**power for power in range(first, last + 1) if power % step == 0] or [low, high]
+
+
+def size_text(size: int) -> str:
+    """Return a size with binary prefixes: 512, 4K, 64M."""
+    for one, letter in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
+        if size >= one:
+            return f"{size / one:.3g}{letter}"
+    return str(size)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector routines on arrays of more than 2^32 bytes, and on processors that lack the newer instructions."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build") / "native/src/vec"
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+
+
+def test_more_elements_than_31_bits_of_bytes() -> None:
+    """Each variant, each routine; a second or two for each, 2 MiB of memory."""
+    done = subprocess.run([PROGRAMS / "vec-check", "--large"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(": ") for line in done.stdout.splitlines())
+    assert said["ref"] == "ok"
+    assert set(said.values()) <= {"ok", "not on this CPU"}
+    command = [PROGRAMS / "vec-check", "--large", "--broken", "short-index"]
+    broken = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert broken.returncode == 1
+    assert "short-index sum" in broken.stderr
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("qemu-x86_64-static") is None, reason="needs qemu-user-static"
+)
+@pytest.mark.parametrize(("cpu", "chosen"), [("Nehalem", "sse3"), ("Nehalem,-pni,-ssse3", "sse2"), ("max", "avx2")])
+def test_older_processors(cpu: str, chosen: str) -> None:
+    """An emulated processor is given what it has, whatever OKOSU_VEC asks for; -ENOTSUP for the rest."""
+    program = PROGRAMS / "vec-dispatch"
+    command = ["qemu-x86_64-static", "-cpu", cpu, program]
+    for wanted in ("", "avx512"):
+        env = {"PATH": os.environ["PATH"], "OKOSU_VEC": wanted}
+        done = subprocess.run([*command, "chosen"], env=env, capture_output=True, text=True, check=True, timeout=60)
+        assert done.stdout.strip() == chosen
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr

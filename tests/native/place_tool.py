@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds programs/place_tool.c with the area's sources under ASan and UBSan, and runs it, for test_place_*.py."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from preload_tool import build
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "native" / "src"
+PLACE = ("bind", "list", "memory", "nodes", "pin", "reason", "touch", "verify")
+TOPO = ("cpulist", "order", "read")
+
+BIND, INTERLEAVE, FIRST_TOUCH = 0, 1, 2
+TOUCH, MOVE, HUGE, SMALL, HUGETLB = 1, 2, 4, 8, 16
+
+
+@functools.cache
+def program() -> Path:
+    """Return the tool."""
+    sources = [SOURCES / "place" / f"{name}.c" for name in PLACE] + [SOURCES / "topo" / f"{name}.c" for name in TOPO]
+    sanitize = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all") if platform.machine() == "x86_64" else ()
+    include = (f"-I{ROOT / 'native' / 'include'}", f"-I{SOURCES}")
+    files = [str(path) for path in (*sources, SOURCES / "base" / "file.c")]
+    return build("place-tool", *sanitize, *include, "place_tool.c", *files, "-lpthread")
+
+
+def run(*words: str | Path, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what the tool printed."""
+    command = [*prefix, program(), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def alloc(policy: int, nodes: str, size: int, flags: int = 0, *touching: str, deny: str = "") -> dict[str, Any]:
+    """Return what became of an allocation."""
+    return run(*([deny] if deny else []), "alloc", str(policy), nodes, str(size), str(flags), *touching)
+
+
+def numa() -> bool:
+    """Say whether this kernel lets memory be bound."""
+    return Path("/sys/devices/system/node/online").exists() and alloc(BIND, "0", 4096)["rc"] == 0
+
+
+def allowed() -> list[int]:
+    """Return the CPUs that this process may use."""
+    return sorted(os.sched_getaffinity(0))

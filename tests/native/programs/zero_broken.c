@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero_broken: memsets that are wrong, so that it is seen that the checks can fail. */
+#include "zero_check.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static void *right(void *p, int byte, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((volatile unsigned char *)p)[i] = (unsigned char)byte;
+    return p;
+}
+
+static void *last_missing(void *p, int byte, size_t n)
+{
+    return right(p, byte, n > 300 ? n - 1 : n);
+}
+
+static void *first_missing(void *p, int byte, size_t n)
+{
+    if (n == 17 && ((uintptr_t)p & 63) == 61)
+        right((char *)p + 1, byte, n - 1);
+    else
+        right(p, byte, n);
+    return p;
+}
+
+static void *one_before(void *p, int byte, size_t n)
+{
+    if (n == 512)
+        right((char *)p - 1, byte, 1);
+    return right(p, byte, n);
+}
+
+static void *one_after(void *p, int byte, size_t n)
+{
+    return right(p, byte, n == 3 ? 4 : n);
+}
+
+static void *end_returned(void *p, int byte, size_t n)
+{
+    right(p, byte, n);
+    return n == 200 ? (char *)p + n : p;
+}
+
+static void *sign_lost(void *p, int byte, size_t n)
+{
+    return right(p, n > 4000 ? byte & 127 : byte, n);
+}
+
+static void *high_bits(void *p, int byte, size_t n)
+{
+    return right(p, byte > 255 && n >= 16 ? 255 : byte, n);
+}
+
+static void *hole(void *p, int byte, size_t n)
+{
+    unsigned char *at = p, kept = n > 2048 ? at[2048] : 0;
+    right(p, byte, n);
+    if (n > 2048)
+        at[2048] = kept;
+    return p;
+}
+
+static void *large_cut(void *p, int byte, size_t n)
+{
+    return right(p, byte, n > 1 << 20 ? n & ~(size_t)63 : n);
+}
+
+const struct broken broken_table[] = {
+    {"last_missing", last_missing}, {"first_missing", first_missing},
+    {"one_before", one_before},     {"one_after", one_after},
+    {"end_returned", end_returned}, {"sign_lost", sign_lost},
+    {"high_bits", high_bits},       {"hole", hole},
+    {"large_cut", large_cut},       {NULL, NULL},
+};

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark programs: their output's shape, their arguments, and the harness on a clock of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from okosu import native
+
+BENCHES = native.benches()
+FAKE = native.find("okosu-bench-blas1").with_name("bench_fake")
+PLACES = {"registers", "L1", "L2", "L3", "memory"}
+
+needs_fake = pytest.mark.skipif(not FAKE.is_file(), reason="bench_fake is in a build tree alone")
+
+
+def run(program: Path | str, *options: str, status: int = 0) -> tuple[list[dict[str, Any]], str]:
+    """Return the lines of standard output and the text of standard error."""
+    done = subprocess.run([program, *options], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def rows_of(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if line["type"] == "row"]
+
+
+def notes_of(lines: list[dict[str, Any]]) -> list[str]:
+    return [line["text"] for line in lines if line["type"] == "note"]
+
+
+def test_the_usual_programs_are_there() -> None:
+    assert "blas1" in BENCHES
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_list_names_each_kernel_once(name: str) -> None:
+    lines, stderr = run(native.find(f"okosu-bench-{name}"), "--list")
+    assert stderr == ""
+    kernels = [line for line in lines if line["type"] == "kernel"]
+    assert kernels
+    assert {line["type"] for line in lines} <= {"kernel", "variant"}
+    names = [kernel["name"] for kernel in kernels]
+    assert len(names) == len(set(names))
+    for kernel in kernels:
+        assert kernel["bytes_per_item"] >= 0
+        assert kernel["flops_per_item"] >= 0
+        assert kernel["doc"]
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_smoke(name: str) -> None:
+    program = native.find(f"okosu-bench-{name}")
+    kernels = {line["name"]: line for line in run(program, "--list")[0] if line["type"] == "kernel"}
+    lines, _ = run(program, "--smoke")
+    header, *rest = lines
+    assert header["type"] == "header"
+    assert header["bench"] == name
+    assert header["version"] == 1
+    assert header["rounds"] == 2
+    assert header["tick_hz"] > 1e6
+    assert header["cpu"] in os.sched_getaffinity(0)
+    assert {line["type"] for line in rest} <= {"row", "absent", "note"}
+    rows = rows_of(lines)
+    assert rows
+    for row in rows:
+        kernel = kernels[row["kernel"]]
+        assert (row["bytes_per_item"], row["flops_per_item"]) == (kernel["bytes_per_item"], kernel["flops_per_item"])
+        assert row["kind"] in {"okosu", "peer", "limit", "paper"}
+        assert row["unit"] in {"cycles", "ns", "ticks"}
+        assert row["place"] in PLACES
+        assert len(row["align"]) == 2
+        assert len(row["samples"]) == len(row["rounds"])
+        assert all(sample >= 0 for sample in row["samples"])
+        assert row["rounds"] == sorted(set(row["rounds"]))
+        assert row["items"] >= 1
+
+
+ARGUMENTS = [
+    (["--rounds=0"], '--rounds: "0" not accepted'),
+    (["--rounds", "-1"], '--rounds: "-1" not accepted'),
+    (["--rounds", "1e3"], '--rounds: "1e3" not accepted'),
+    (["--rounds", "18446744073709551617"], "not accepted"),
+    (["--rounds"], "the option needs a value"),
+    (["--sizes", "1,,2"], '--sizes: "" not accepted'),
+    (["--sizes", "0"], "not accepted"),
+    (["--only", "dsun"], "the nearest is dsum"),
+    (["--only", "dsum,"], "a name in the list is empty"),
+    (["--smok"], "the nearest is --smoke"),
+    (["--list=1"], "the option takes no value"),
+    (["--peers="], "the name of the directory is empty"),
+    (["extra"], '"extra" is no option'),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), ARGUMENTS, ids=[" ".join(case[0]) for case in ARGUMENTS])
+def test_arguments_refused(options: list[str], told: str) -> None:
+    lines, stderr = run(native.find("okosu-bench-blas1"), *options, status=2)
+    assert lines == []
+    assert stderr.startswith("okosu: ")
+    assert told in stderr
+
+
+def test_help_is_data() -> None:
+    done = subprocess.run([native.find("okosu-bench-blas1"), "--help"], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "--rounds N" in done.stdout
+
+
+def test_a_cpu_that_may_not_be_used() -> None:
+    lines, stderr = run(native.find("okosu-bench-blas1"), "--cpu", "8191", "--smoke", status=1)
+    assert lines == []
+    assert "not pinned to CPU 8191" in stderr
+    assert "fix: name an allowed CPU" in stderr
+
+
+def test_nothing_left_to_measure() -> None:
+    lines, stderr = run(native.find("okosu-bench-blas1"), "--smoke", "--variant", "nobody", status=1)
+    assert rows_of(lines) == []
+    assert "nothing was measured" in stderr
+
+
+def test_output_that_cannot_be_written() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [native.find("okosu-bench-blas1"), "--smoke", "--sizes=8"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+
+
+@needs_fake
+def test_samples_are_per_call_in_the_unit_of_the_point() -> None:
+    lines, _ = run(FAKE, "steady", "--rounds", "3")
+    cycles = {row["variant"]: row for row in rows_of(lines) if row["unit"] == "cycles"}
+    nanoseconds = {row["variant"]: row for row in rows_of(lines) if row["unit"] == "ns"}
+    assert cycles["a"]["samples"] == [100] * 3
+    assert cycles["b"]["samples"] == [160] * 3
+    assert nanoseconds["a"]["samples"] == [50] * 3
+    assert nanoseconds["b"]["samples"] == [80] * 3
+    assert all(row["dropped"] == 0 and row["shared"] == 0 for row in rows_of(lines))
+    b = cycles["b"]
+    assert (b["library"], b["config"], b["extra"]) == ('B "1.0"', "x\ty", {"k": 1})
+    assert (b["n"], b["items"], b["footprint"], b["align"], b["place"]) == (10, 10, 80, [8, 16], "L1")
+    assert nanoseconds["own"]["samples"] == [1.5, 2.5]
+    assert [line["variant"] for line in lines if line["type"] == "absent"] == ["mkl"]
+
+
+@needs_fake
+@pytest.mark.parametrize(
+    ("mode", "samples", "dropped", "shared"),
+    [("once", [160] * 4, 0, 0), ("always", [], 4, 0), ("below", [159.2832] * 4, 0, 0), ("crowded", [160] * 4, 0, 4)],
+)
+def test_batches_that_were_disturbed(mode: str, samples: list[float], dropped: int, shared: int) -> None:
+    lines, _ = run(FAKE, mode, "--rounds", "4")
+    a, b = (row for row in rows_of(lines) if row["unit"] == "cycles" and row["kind"] != "limit")
+    assert (a["samples"], a["dropped"]) == ([100] * 4, 0)
+    assert b["samples"] == pytest.approx(samples)
+    assert (b["dropped"], b["shared"]) == (dropped, shared)
+    assert b["rounds"] == list(range(len(samples)))
+
+
+@needs_fake
+def test_a_disturbed_batch_is_run_five_times_at_most() -> None:
+    quiet = notes_of(run(FAKE, "steady", "--rounds", "6")[0])[0].count("b")
+    always = notes_of(run(FAKE, "always", "--rounds", "6")[0])[0].count("b")
+    # Each run of a batch is two calls of the routine: one to warm up and one that is timed.
+    assert always - quiet == 6 * 4 * 2
+
+
+@needs_fake
+def test_every_row_once_a_round_in_an_order_that_the_seed_draws() -> None:
+    orders = set()
+    for seed in range(8):
+        order = notes_of(run(FAKE, "steady", "--rounds", "6", f"--seed={seed}")[0])[0].removeprefix("order ")
+        rounds = [order[-36:][i : i + 6] for i in range(0, 36, 6)]
+        # "a" is two rows (one of them the limit), each two calls.
+        assert [sorted(one) for one in rounds] == [list("aaaabb")] * 6
+        assert len(set(rounds)) > 1
+        orders.add(order)
+    assert len(orders) > 4
+    assert notes_of(run(FAKE, "steady", "--seed=3")[0]) == notes_of(run(FAKE, "steady", "--seed=3")[0])
+
+
+@needs_fake
+def test_cold_batches_are_prepared_and_short() -> None:
+    lines, _ = run(FAKE, "cold", "--rounds", "5", "--variant", "a")
+    order, counts = notes_of(lines)[:2]
+    assert rows_of(lines)[0]["samples"] == [100] * 5
+    prepared = int(counts.split()[1])
+    # One preparation before each of the five batches, and before each step of finding out how long one is.
+    assert prepared >= 5 + 2
+    assert order.count("b") == 0
+
+
+@needs_fake
+@pytest.mark.parametrize(
+    ("mode", "told"), [("twice", "row sum a is there twice"), ("stray", "its kernel is in no table")]
+)
+def test_rows_that_cannot_be(mode: str, told: str) -> None:
+    _, stderr = run(FAKE, mode, status=1)
+    assert told in stderr
+
+
+@needs_fake
+def test_filters() -> None:
+    def variants(*options: str) -> list[str]:
+        return [row["variant"] for row in rows_of(run(FAKE, "steady", *options)[0]) if row["unit"] == "cycles"]
+
+    assert variants() == ["a", "b", "l"]
+    assert variants("--variant=b") == ["b", "l"]
+    assert variants("--only=sum") == ["a", "b", "l"]
+    assert variants("--only", "limit-load") == ["l"]
+    lines, _ = run(FAKE, "steady", "--smoke")
+    assert "sizes 3: 1 5 9" in notes_of(lines)
+    assert len(rows_of(lines)[0]["samples"]) == 2
+    assert "sizes 2: 7 8 8" in notes_of(run(FAKE, "steady", "--sizes=7,8")[0])

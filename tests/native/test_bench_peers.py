@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries that blas1 compares with: what a description may say, and what keeps a library out."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from okosu import native
+
+Compile = Callable[..., Path]
+
+# CBLAS's ddot and daxpy, right but for what the macros change.
+GOOD = """
+#include <stdint.h>
+#include <stdlib.h>
+#ifndef BIAS
+#define BIAS 0
+#endif
+#ifndef INT
+#define INT int32_t
+#endif
+#ifndef BEYOND
+#define BEYOND 0
+#endif
+double fake_ddot(INT n, const double *x, INT incx, const double *y, INT incy)
+{
+    double sum = BIAS;
+    for (INT i = 0; i < n; i++)
+        sum += x[i * incx] * y[i * incy];
+    return sum;
+}
+void fake_daxpy(INT n, double a, const double *x, INT incx, double *y, INT incy)
+{
+    for (INT i = 0; i < n + BEYOND; i++)
+        y[i * incy] += a * x[i * incx];
+}
+static char *loaded_with = "nothing";
+__attribute__((constructor)) static void load(void)
+{
+    if (getenv("FAKE_KERNELS"))
+        loaded_with = getenv("FAKE_KERNELS");
+}
+char *fake_report(void) { return loaded_with; }
+int fake_threads = 0;
+void fake_set_threads(int n) { fake_threads = n; }
+"""
+DESCRIPTION = """\
+library {name}.so
+call cblas32
+symbols fake_%s
+version Fake 1.2
+report fake_report
+threads fake_set_threads
+"""
+
+
+class Peers:
+    """A directory of peers that a test fills."""
+
+    def __init__(self, folder: Path, compiled: Compile) -> None:
+        self.folder = folder
+        self.compiled = compiled
+
+    def add(self, name: str, *flags: str, source: str = GOOD, description: str = DESCRIPTION) -> None:
+        shutil.copy(self.compiled(source, "-shared", "-fPIC", *flags), self.folder / f"{name}.so")
+        (self.folder / f"{name}.peer").write_text(description.format(name=name))
+
+    def run(self, *options: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, dict[str, str]]]:
+        """Return the rows of each peer and what was said of the absent ones."""
+        command: list[str | Path] = [
+            native.find("okosu-bench-blas1"),
+            "--smoke",
+            "--sizes=16",
+            "--peers",
+            self.folder,
+            *options,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        rows: dict[str, list[dict[str, Any]]] = {}
+        absent = {}
+        for line in map(json.loads, done.stdout.splitlines()):
+            if line["type"] == "row" and line["kind"] == "peer":
+                rows.setdefault(line["variant"], []).append(line)
+            elif line["type"] == "absent":
+                absent[line["variant"]] = line
+        return rows, absent
+
+
+@pytest.fixture
+def peers(tmp_path: Path, compiled: Compile) -> Peers:
+    return Peers(tmp_path, compiled)
+
+
+def test_known_peers_are_absent_from_an_empty_directory(peers: Peers) -> None:
+    rows, absent = peers.run()
+    assert rows == {}
+    assert {"openblas-debian", "openblas-pypi", "blis", "aocl", "mkl", "eigen", "gcc", "clang"} <= set(absent)
+    assert absent["mkl"]["fix"] == "make peers"
+
+
+def test_without_a_directory_all_are_absent() -> None:
+    done = subprocess.run(
+        [native.find("okosu-bench-blas1"), "--smoke", "--sizes=8", "--only=dsum"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {line["variant"] for line in lines if line["type"] == "absent"} >= {"mkl", "blis"}
+
+
+def test_a_peer_is_loaded_named_and_timed(peers: Peers) -> None:
+    peers.add("one")
+    rows, absent = peers.run()
+    assert "one" not in absent
+    assert {row["kernel"] for row in rows["one"]} == {"ddot", "dsumsq", "daxpy"}
+    assert {row["library"] for row in rows["one"]} == {"Fake 1.2"}
+    assert {row["config"] for row in rows["one"]} == {"nothing"}
+    square = next(row for row in rows["one"] if row["kernel"] == "dsumsq")
+    assert square["extra"] == {"routine": "ddot(x, x)"}
+    assert all(row["samples"] for row in rows["one"])
+
+
+def test_the_two_sizes_of_an_integer(peers: Peers) -> None:
+    peers.add("wide", "-DINT=int64_t", description=DESCRIPTION.replace("cblas32", "cblas64"))
+    assert "wide" in peers.run()[0]
+
+
+def test_variables_hold_while_their_peer_is_loaded_and_no_longer(peers: Peers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FAKE_KERNELS", raising=False)
+    peers.add("a-before")
+    peers.add("b-forced", description=DESCRIPTION + "env FAKE_KERNELS=widest\nconfig built\n")
+    peers.add("c-after")
+    rows, _ = peers.run("--only=ddot")
+    configs = {name: of[0]["config"] for name, of in rows.items()}
+    assert configs == {"a-before": "nothing", "b-forced": "built, widest", "c-after": "nothing"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["-DBIAS=1e-9"], "its result is wrong: dsumsq of 0 elements gave 1.0000000000000001e-09, not 0"),
+        (["-DBEYOND=1"], "its result is wrong: daxpy of 0 elements left"),
+        (["-DBEYOND=-1"], "its result is wrong: daxpy of 1 elements left"),
+    ],
+)
+def test_a_wrong_peer_is_not_timed(peers: Peers, flags: list[str], told: str) -> None:
+    peers.add("wrong", *flags)
+    rows, absent = peers.run()
+    assert "wrong" not in rows
+    assert told in absent["wrong"]["why"]
+
+
+def test_a_peer_for_another_processor_is_not_timed(peers: Peers) -> None:
+    instruction = {"x86_64": "ud2", "aarch64": "udf #0"}[platform.machine()]
+    plain = DESCRIPTION.replace("report fake_report\nthreads fake_set_threads\n", "")
+    peers.add(
+        "foreign",
+        source=f'double fake_ddot(int n) {{ __asm__ volatile("{instruction}"); return 0; }}\n',
+        description=plain,
+    )
+    rows, absent = peers.run()
+    assert "foreign" not in rows
+    assert "instructions that this processor does not have" in absent["foreign"]["why"]
+
+
+@pytest.mark.parametrize(
+    ("description", "told"),
+    [
+        (DESCRIPTION.replace("{name}.so", "gone.so"), "it can't be loaded"),
+        (DESCRIPTION + "colour blue\n", 'a line "colour" that is not understood'),
+        (DESCRIPTION.replace("symbols fake_%s", "symbols fake_%s_%s"), "symbols with one %s"),
+        (DESCRIPTION.replace("symbols fake_%s", "symbols fake_%d"), "symbols with one %s"),
+        (DESCRIPTION.replace("version Fake 1.2\n", ""), "lacks a library, version"),
+        (DESCRIPTION.replace("cblas32", "fortran"), '"fortran"'),
+        (DESCRIPTION.replace("fake_%s", "other_%s"), "it has none of the routines"),
+        ("", "lacks a library"),
+    ],
+)
+def test_descriptions_that_will_not_do(peers: Peers, description: str, told: str) -> None:
+    peers.add("odd", description=description)
+    rows, absent = peers.run()
+    assert rows == {}
+    assert told in absent["odd"]["why"]
+    assert "make peers" in absent["odd"]["fix"]
+
+
+def test_a_peer_that_switches_denormals_off_does_so_for_itself_alone(peers: Peers) -> None:
+    """A library linked with -ffast-math sets the mode of the thread that loads it; those after it must not see it."""
+    if not Path("/usr/bin/gcc").exists():
+        pytest.skip("gcc's start-up file is what is tested")
+    peers.add("a-fast", "-ffast-math")
+    probe = GOOD + (
+        "#include <fenv.h>\nstatic volatile double tiny = 1e-310;\n"
+        'char *probe_report(void) { return tiny * 0.5 == 0 ? "off" : "on"; }\n'
+    )
+    peers.add("b-probe", source=probe, description=DESCRIPTION.replace("fake_report", "probe_report"))
+    rows, _ = peers.run("--only=ddot")
+    assert rows["b-probe"][0]["config"] == "on"
+    assert "a-fast" in rows

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu-bench-numa, -latency and -clock: what their rows must hold on any machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from place_tool import allowed, numa, program
+
+from okosu import native
+
+Line = dict[str, Any]
+
+
+def bench(name: str, *words: str, prefix: tuple[str | Path, ...] = (), cpus: set[int] | None = None) -> list[Line]:
+    command = [*prefix, native.find(f"okosu-bench-{name}"), *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False,
+        preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def rows(lines: list[Line], **wanted: str) -> list[Line]:
+    return [line for line in lines if line["type"] == "row" and all(line[k] == v for k, v in wanted.items())]
+
+
+@pytest.mark.skipif(not numa(), reason="memory cannot be bound here")
+def test_the_matrix_has_every_cpu_and_node_with_all_pages_in_place() -> None:
+    cpus = allowed()[:4]
+    lines = bench("numa", "--smoke", "--sizes", "3000001", cpus=set(cpus))
+    assert {(row["extra"]["cpu"], row["mode"]) for row in rows(lines)} == {
+        (cpu, mode) for cpu in cpus for mode in ("first", "second")
+    }
+    for row in rows(lines):
+        extra = row["extra"]
+        assert row["variant"] == f"cpu{extra['cpu']}-node{extra['node']}"
+        assert (row["kernel"], row["unit"], row["items"], row["bytes_per_item"]) == ("write", "ns", 3000001, 1)
+        assert (extra["bound"], extra["misplaced"]) == (True, 0)
+        assert extra["pages"] == -(-3000001 // os.sysconf("SC_PAGESIZE"))
+        # Between 10 MB/s and 10 TB/s.
+        assert all(3000001 / 1e4 < sample < 3000001 * 100 for sample in row["samples"])
+    first, second = (min(min(row["samples"]) for row in rows(lines, mode=mode)) for mode in ("first", "second"))
+    assert first > second
+
+
+@pytest.mark.skipif(not numa(), reason="memory cannot be bound here")
+def test_the_matrix_obeys_the_mask_it_was_started_with() -> None:
+    cpu = allowed()[0]
+    lines = bench("numa", "--smoke", "--sizes", "100000", cpus={cpu})
+    assert {row["extra"]["cpu"] for row in rows(lines)} == {cpu}
+
+
+def test_where_binding_is_forbidden_it_says_so() -> None:
+    if len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) != 1:
+        pytest.skip("with several nodes there is nothing to fall back on")
+    lines = bench("numa", "--smoke", "--sizes", "100000", prefix=(program(), "--deny=mbind", "exec"))
+    notes = [line["text"] for line in lines if line["type"] == "note"]
+    assert {row["extra"]["bound"] for row in rows(lines)} == {False}
+    for cpu in {row["extra"]["cpu"] for row in rows(lines)}:
+        (note,) = (note for note in notes if note.startswith(f"cpu{cpu}-node0: not bound"))
+        assert "mbind: a seccomp filter forbids it" in note
+
+
+def test_latencies_are_whole_cycles_and_the_compilers_reach_ten_of_them() -> None:
+    lines = bench("latency", "--rounds", "5")
+    latency = {row["variant"]: median(row["samples"]) / row["items"] for row in rows(lines, kernel="latency")}
+    for operation in ("add", "mul"):
+        assert latency[operation] == pytest.approx(round(latency[operation]), rel=0.03)
+        assert 1 < latency[operation] < 10
+        ten = rows(lines, kernel=f"ten-{operation}")
+        assert {row["variant"].rpartition("-")[2] for row in ten} == {"O0", "O1", "O2", "O3"}
+        by_variant = {row["variant"]: median(row["samples"]) / row["items"] for row in ten}
+        compilers = {variant.rpartition("-")[0] for variant in by_variant}
+        for compiler in compilers:
+            assert by_variant[f"{compiler}-O2"] == pytest.approx(10 * latency[operation], rel=0.05)
+            assert by_variant[f"{compiler}-O0"] > by_variant[f"{compiler}-O2"]
+        assert all(row["config"].endswith(f"-{row['variant'].rpartition('-')[2]}") for row in ten)
+
+
+def test_the_clock_program_agrees_with_itself() -> None:
+    lines = bench("clock", "--smoke")
+    header = next(line for line in lines if line["type"] == "header")
+    (tick,) = rows(lines, kernel="tick", variant="calibrated")
+    assert 1e9 * tick["items"] / median(tick["samples"]) == pytest.approx(header["tick_hz"], rel=1e-3)
+    (core,) = rows(lines, kernel="core")
+    assert median(core["samples"]) / core["items"] == pytest.approx(header["cycles_per_tick"], rel=0.2)
+    (multiply,) = rows(lines, kernel="multiply")
+    assert median(multiply["samples"]) == pytest.approx(round(median(multiply["samples"])), rel=0.03)
+    assert {row["variant"] for row in rows(lines, kernel="read")} >= {"start", "stop", "monotonic", "monotonic-raw"}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu/cpu.h: what it finds is what the kernel lists, and the names are written as snprintf would."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = (f"-I{ROOT / 'native' / 'include'}", str(ROOT / "native" / "src" / "cpu" / "features.c"))
+
+PROGRAM = """
+#include <okosu/cpu.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char text[256] = "untouched", cut[8] = "xxxxxxx", none[1] = "x";
+    int length = okosu_cpu_names(okosu_cpu_features(), text, sizeof(text));
+    printf("%s\\n%d\\n", text, length == (int)strlen(text));
+    printf("%d\\n", okosu_cpu_names(okosu_cpu_features(), NULL, 0) == length);
+    printf("%d", okosu_cpu_names(OKOSU_CPU_AVX512 | OKOSU_CPU_SSE2, cut, sizeof(cut)));
+    printf(" %s %d\\n", cut, okosu_cpu_names(~UINT64_C(0), none, 1) > 40 && none[0] == 0);
+    printf("%d\\n", okosu_cpu_features() >> 63 == 0 && okosu_cpu_names(0, text, 256) == 0 && !*text);
+    return 0;
+}
+"""
+
+# By the names of /proc/cpuinfo, which leaves out what the kernel does not save the registers of.
+NEEDS = {
+    "sse2": {"sse2"},
+    "sse3": {"pni"},
+    "avx2": {"avx", "avx2", "fma"},
+    "avx512": {"avx", "avx2", "fma", "avx512f", "avx512vl", "avx512bw", "avx512dq"},
+    "erms": {"erms"},
+    "fsrm": {"fsrm"},
+    "clzero": {"clzero"},
+}
+
+
+def flags() -> set[str]:
+    found = re.search(r"^(?:flags|Features)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return set(found[1].split()) if found else set()
+
+
+def test_features_are_the_kernels(compiled: Callable[..., Path]) -> None:
+    done = subprocess.run([compiled(PROGRAM, *INCLUDE)], capture_output=True, text=True, check=True)
+    names, *rest = done.stdout.splitlines()
+    assert rest == ["1", "1", "11 sse2 av 1", "1"]
+    listed = flags()
+    if platform.machine() == "x86_64":
+        expected = {name for name, needs in NEEDS.items() if needs <= listed}
+    else:
+        expected = {"neon", "dczva"} if "asimd" in listed else set()
+    assert set(names.split()) == expected or expected - set(names.split()) <= {"dczva"}

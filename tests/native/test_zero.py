@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu's memsets: each variant against a loop over bytes, the choice, its names and its profiles."""
+
+from __future__ import annotations
+
+import errno
+import platform
+from pathlib import Path
+
+import pytest
+import zero_tool
+
+LAST = 2**64 - 1
+X86 = platform.machine() == "x86_64"
+
+
+def cpu_flags() -> set[str]:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith(("flags", "Features")):
+            return set(line.partition(":")[2].split())
+    return set()
+
+
+def test_variants_and_entries() -> None:
+    """Sizes 0 to 512 at each byte of a line, thresholds, every byte value, guard pages, pages, force, threads."""
+    done = zero_tool.run()
+    assert done.returncode == 0, done.stdout
+    # A variant that was skipped is one whose instructions /proc/cpuinfo does not name either.
+    skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
+    flags = cpu_flags()
+    needs = {"avx2": "avx2", "avx512": "avx512bw", "clzero": "clzero", "rep-stosb": "erms"} if X86 else {}
+    for variant, flag in needs.items():
+        assert (variant in skipped) == (flag not in flags), (variant, flag)
+    wanted = {"loop8", "okosu_set", "okosu_zero_far"} | ({"sse2", "nt-sse2"} if X86 else set())
+    assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
+
+
+def test_broken_ones_are_refused() -> None:
+    done = zero_tool.run("--broken")
+    assert done.returncode == 0, done.stdout
+    assert "ACCEPTED" not in done.stdout
+    assert len(done.stdout.splitlines()) == 9
+
+
+def test_automatic_choice() -> None:
+    choice, said = zero_tool.show()
+    assert said == {"state": "0"}
+    assert set(choice) == {"any", "near", "far", "page"}
+    for classes in choice.values():
+        bounds = [up_to for up_to, _ in classes]
+        assert bounds == sorted(set(bounds))
+        assert bounds[-1] == LAST
+    flags = cpu_flags()
+    if "avx512bw" in flags and "erms" in flags:
+        # Above 2 KiB who does not know takes what costs no reading of the old lines.
+        assert choice["any"] == [(2048, "avx512"), (LAST, "rep-stosb")]
+        assert choice["near"][0][1] == "avx512"
+        assert choice["far"][-1] == (LAST, "nt-avx512")
+
+
+def test_names_in_the_environment() -> None:
+    for name in ("loop8", "sse2") if X86 else ("loop8", "neon"):
+        choice, said = zero_tool.show(OKOSU_ZERO=name)
+        assert said == {"state": "0"}
+        assert all(classes == [(LAST, name)] for classes in choice.values())
+
+
+def test_wrong_name_leaves_the_automatic_choice() -> None:
+    choice, said = zero_tool.show(OKOSU_ZERO="sse9")
+    assert choice == zero_tool.show()[0]
+    assert said["state"] == str(-errno.ENOENT)
+    assert said["what"] == "sse9 is not a variant"
+    assert said["fix"].startswith("one of loop8")
+
+
+def test_profile(tmp_path: Path) -> None:
+    profile = tmp_path / "zero.profile"
+    profile.write_text("# measured\n 64 loop8 # small ones\r\n\n4096\tloop8\nmax loop8\n[far]\nmax loop8\n")
+    automatic, _ = zero_tool.show()
+    for choice, said in (
+        zero_tool.show("--profile", str(profile)),
+        zero_tool.show(OKOSU_ZERO_PROFILE=str(profile)),
+    ):
+        assert said["state"] == "0"
+        assert choice["any"] == [(64, "loop8"), (4096, "loop8"), (LAST, "loop8")]
+        assert choice["far"] == [(LAST, "loop8")]
+        assert choice["near"] == automatic["near"]
+        assert choice["page"] == automatic["page"]
+
+
+def test_name_comes_before_profile(tmp_path: Path) -> None:
+    profile = tmp_path / "zero.profile"
+    profile.write_text("128 loop8\nmax loop8\n")
+    choice, _ = zero_tool.show(OKOSU_ZERO="loop8", OKOSU_ZERO_PROFILE=str(profile))
+    assert choice["any"] == [(LAST, "loop8")]
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "line", "why"),
+    [
+        ("", errno.EINVAL, 1, "no size class"),
+        ("64 loop8\n", errno.EINVAL, 2, "begins with max"),
+        ("64 loop8\n[near]\nmax loop8\n", errno.EINVAL, 4, "begins with max"),
+        ("64 loop8\n64 loop8\nmax loop8", errno.EINVAL, 2, "do not rise"),
+        ("max loop8\nmax loop8", errno.EINVAL, 2, "do not rise"),
+        ("sixty loop8\nmax loop8", errno.EINVAL, 1, "no number"),
+        ("-1 loop8\nmax loop8", errno.EINVAL, 1, "no number"),
+        ("64k loop8\nmax loop8", errno.EINVAL, 1, "no number"),
+        ("99999999999999999999 loop8\nmax loop8", errno.EINVAL, 1, "no number"),
+        ("max\n", errno.EINVAL, 1, "two words"),
+        ("max loop8 loop8\n", errno.EINVAL, 1, "two words"),
+        ("[middle]\nmax loop8\n", errno.EINVAL, 1, "no such section"),
+        ("[near\nmax loop8\n", errno.EINVAL, 1, "[NAME]"),
+        ("[near]\nmax loop8\n[near]\nmax loop8\n", errno.EINVAL, 3, "twice"),
+        ("max sse9\n", errno.ENOENT, 1, "none of that name"),
+        ("".join(f"{n} loop8\n" for n in range(16)) + "max loop8\n", errno.EINVAL, 17, "more than 16"),
+        ("max loop8\0\n", errno.EINVAL, 0, "not text"),
+    ],
+)
+def test_profile_that_is_none(tmp_path: Path, text: str, error: int, line: int, why: str) -> None:
+    profile = tmp_path / "zero.profile"
+    profile.write_text(text)
+    choice, said = zero_tool.show("--profile", str(profile))
+    assert said["profile"] == str(-error)
+    assert f"{profile}: line {line}" in said["what"]
+    assert why in said["why"]
+    assert choice == zero_tool.show()[0]
+
+
+def test_profile_that_cannot_be_read(tmp_path: Path) -> None:
+    for path, error in ((tmp_path / "none", errno.ENOENT), (tmp_path, errno.EISDIR)):
+        _, said = zero_tool.show("--profile", str(path))
+        assert said["profile"] == str(-error)
+        assert str(path) in said["what"]
+    large = tmp_path / "large"
+    large.write_text("#" * 20000)
+    _, said = zero_tool.show(OKOSU_ZERO_PROFILE=str(large))
+    assert said["state"] == str(-errno.EFBIG)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`okosu bench` as a person runs it, on made-up programs: the table, the file, crashes, Ctrl-C, one at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bench_fake
+import pytest
+
+from okosu.records import files
+from okosu.records.types import Envelope
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    own = {"OKOSU_NATIVE": str(folder), "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
+    return {**os.environ, **own, **more}
+
+
+def okosu(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "okosu", "bench", *words],
+        env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def started(folder: Path, *words: str, **how: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "okosu", "bench", *words],
+        env=environment(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
+    )  # fmt: skip
+
+
+def kept(folder: Path) -> Envelope:
+    found = list((folder / "state" / "okosu").glob("bench-*.json"))
+    assert len(found) == 1
+    return files.read(found[0])
+
+
+def test_a_table_and_a_file(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path)
+    done = okosu(tmp_path, "fake", "--rounds", "6", "--seed", "7")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "ddot, throughput" in done.stdout
+    assert "16 B and 2 flop per element" in done.stdout
+    row = next(line for line in lines if line.lstrip().startswith("1024 L1"))
+    # 1024 elements at 7.5 a cycle, each 16 B, at 3 GHz; the limit is 8 a cycle and the best peer has 6.
+    assert row.split()[2:] == ["137", "7.48", "359", "94", "%", "openblas", "1.250", "(too", "few)"]
+    assert "mkl: no such file. Fix: make peers" in done.stdout
+    assert "a remark" in done.stdout
+    assert "--rounds 7 is the fewest" in " ".join(done.stdout.split())
+    assert "records: " in done.stderr
+    held = kept(tmp_path)
+    assert held.schema == "okosu.bench/1"
+    assert held.finished
+    assert len(held.records) == 12
+    assert held.plan["seed"] == 7
+    assert held.plan["benches"]["fake"]["header"]["cpu"] == 0
+    assert held.plan["benches"]["fake"]["absent"][0]["variant"] == "mkl"
+    assert [v["usable"] for v in held.plan["benches"]["fake"]["variants"]] == [True, False]
+    assert held.machine["state_before"]
+    assert held.machine["state_after"]
+    assert {record.parameters["kernel"] for record in held.records} == {"ddot", "limit-load2", "limit-fma"}
+
+
+def test_json_on_stdout_and_the_table_on_stderr(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path)
+    done = okosu(tmp_path, "fake", "--json", "-")
+    content = json.loads(done.stdout)
+    assert content["schema"] == "okosu.bench/1"
+    assert "verdicts" not in content
+    assert "openblas" in done.stderr
+    assert "\r" not in done.stderr
+
+
+def test_a_named_file(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path)
+    done = okosu(tmp_path, "fake", "--json", str(tmp_path / "mine.json"))
+    assert done.returncode == 0
+    assert len(files.read(tmp_path / "mine.json").records) == 12
+    assert not (tmp_path / "state").exists()
+
+
+def test_all_runs_each_and_goes_on_after_one_that_fails(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path, name="a", after="os.abort()")
+    bench_fake.program(tmp_path, name="b")
+    done = okosu(tmp_path, "--json", str(tmp_path / "mine.json"))
+    assert done.returncode == 1
+    assert "okosu-bench-a was ended by SIGABRT; the 12 rows before are kept" in done.stderr
+    held = files.read(tmp_path / "mine.json")
+    assert not held.finished
+    assert [record.parameters["bench"] for record in held.records] == ["a"] * 12 + ["b"] * 12
+    assert [held.plan["benches"][name]["finished"] for name in "ab"] == [False, True]
+    assert done.stdout.count("ddot, throughput") == 2
+
+
+def test_refused_arguments(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path, [], after="sys.stderr.write('okosu: --only: no\\n  fix: --list\\n'); sys.exit(2)")
+    done = okosu(tmp_path, "fake", "--only", "x")
+    assert done.returncode == 2
+    assert "--only: no" in done.stderr
+    assert "fix: --list" in done.stderr
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["this process alone", "the whole group, as a terminal does"])
+def test_ctrl_c_keeps_what_was_measured(group: bool, tmp_path: Path) -> None:
+    bench_fake.program(tmp_path, after=f"open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(60)")
+    running = started(tmp_path, "fake", start_new_session=True)
+    while not (tmp_path / "ready").exists():
+        assert running.poll() is None, running.stderr.read() if running.stderr else ""
+        time.sleep(0.01)
+    (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 130, err
+    assert "Traceback" not in err
+    assert "interrupted" in err
+    assert "openblas" in out
+    held = kept(tmp_path)
+    assert len(held.records) == 12
+    assert not held.finished
+
+
+def test_the_file_grows_while_it_runs(tmp_path: Path) -> None:
+    # The second batch of lines comes when there has been time to write the first.
+    line = json.dumps(bench_fake.row(point=3))
+    bench_fake.program(tmp_path, after=f"time.sleep(2.2); print({line!r}, flush=True); time.sleep(60)")
+    running = started(tmp_path, "fake")
+    try:
+        found: list[Path] = []
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not (found and len(files.read(found[0]).records) == 13):
+            found = list((tmp_path / "state").glob("okosu/bench-*.json"))
+            time.sleep(0.05)
+        assert found
+    finally:
+        running.kill()
+        running.communicate()
+    # Killed without notice, and everything up to the last writing is there.
+    assert len(files.read(found[0]).records) == 13
+
+
+def test_one_measurement_at_a_time(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path)
+    with (tmp_path / "okosu-measuring.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        running = started(tmp_path, "fake")
+        assert running.stderr is not None
+        assert "another okosu is measuring" in running.stderr.readline()
+        assert running.poll() is None
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 0, err
+
+
+def test_progress_on_a_terminal_only(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path)
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "okosu", "bench", "fake"],
+        env=environment(tmp_path), stdout=subprocess.PIPE, stderr=slave, check=False, timeout=60,
+    )  # fmt: skip
+    os.close(slave)
+    said = os.read(master, 65536).decode()
+    os.close(master)
+    assert done.returncode == 0
+    assert "fake: 12 rows" in said
+    assert b"rows in" not in done.stdout
+
+
+def test_list_and_dry_run_measure_nothing(tmp_path: Path) -> None:
+    bench_fake.program(tmp_path, after="os.abort()")
+    done = okosu(tmp_path, "--list")
+    assert done.returncode == 0
+    assert "ddot" in done.stdout
+    assert [line.split()[:2] for line in done.stdout.splitlines() if "bits" in line] == [
+        ["avx2", "yes"],
+        ["avx512", "no"],
+    ]
+    done = okosu(tmp_path, "fake", "--dry-run", "--only", "ddot", "--cpu", "1", "--seed", "5")
+    assert done.returncode == 0
+    assert f"{tmp_path}/okosu-bench-fake --rounds 15 --cpu 1 --only ddot --seed 5" in done.stdout
+    assert "okosu-measuring.lock" in done.stdout
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch"], "they are fake and all"),
+        (["fak"], "did you mean fake?"),
+        (["--only", "ddot"], "--only needs one benchmark"),
+        (["fake", "--profile", "x"], "bench fake has no profile"),
+        (["fake", "--rounds", "0"], "0 is too few"),
+        (["fake", "--cpu", "one"], "no whole number"),
+        (["fake", "--json", "/no/such/folder/x"], "no file can be written"),
+        (["fake", "--peers", "/no/such/folder"], "no such folder"),
+        (["fake", "--", "true"], "runs no program of yours"),
+    ],
+)
+def test_what_makes_no_sense(words: list[str], said: str, tmp_path: Path) -> None:
+    bench_fake.program(tmp_path, after="os.abort()")
+    done = okosu(tmp_path, *words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_profile_is_written_after_a_whole_run(tmp_path: Path) -> None:
+    costs = {"hot": {"avx2": 10.0, "rep-movsb": 20.0}, "cold": {"avx2": 30.0, "rep-movsb": 15.0}}
+    lines = [
+        bench_fake.row("copy", variant, mode=mode, cost=cost, n=4096)
+        for mode, variants in costs.items()
+        for variant, cost in variants.items()
+    ]
+    bench_fake.program(tmp_path, [bench_fake.HEADER, *lines], name="copy")
+    where = tmp_path / "copy.profile"
+    done = okosu(tmp_path, "copy", "--profile", str(where))
+    assert done.returncode == 0, done.stderr
+    assert where.read_text().splitlines()[-5:] == ["max avx2", "[near]", "max avx2", "[far]", "max rep-movsb"]
+    assert "OKOSU_COPY_PROFILE" in done.stderr
+    assert okosu(tmp_path, "copy", "--smoke", "--profile", str(where)).returncode == 2
+    bench_fake.program(tmp_path, [bench_fake.HEADER, *lines], name="copy", after="os.abort()")
+    where.unlink()
+    assert okosu(tmp_path, "copy", "--profile", str(where)).returncode == 1
+    assert not where.exists()
+
+
+def test_no_program_at_all_is_told(tmp_path: Path) -> None:
+    code = """
+import okosu.native as native
+native.PACKAGE = native.Path("/nowhere/okosu")
+native.sysconfig.get_path = lambda *_: "/nowhere"
+native.benches()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert "okosu-bench-NAME not found" in done.stderr

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of made-up rows whose rates, shares and ratios are known; profiles chosen from them."""
+
+from __future__ import annotations
+
+import json
+from math import inf
+from typing import Any
+
+import bench_fake
+import pytest
+
+from okosu.bench import figures, profile, rows
+from okosu.bench.figures import Comparison
+from okosu.bench.rows import Result, Row
+from okosu.errors import OkosuError
+
+
+def row(*args: Any, **more: Any) -> Row:
+    made = rows.decode(json.dumps(bench_fake.row(*args, **more)).encode(), "p", 1)
+    assert isinstance(made, Row)
+    return made
+
+
+def flat(cost: float) -> list[float]:
+    return [cost] * 6
+
+
+def fake() -> list[Row]:
+    result = Result("fake")
+    for line in bench_fake.run():
+        result.add(rows.decode(json.dumps(line).encode(), "p", 1))
+    return result.rows
+
+
+def test_rates() -> None:
+    one = row(samples=flat(128.0))
+    assert figures.items_rate(one) == 8.0
+    assert figures.bytes_rate(one) == 128.0
+    assert figures.flops_rate(one) == 16.0
+    assert figures.gigabytes(one, 4e9) == pytest.approx(512.0)
+    assert figures.gigabytes(row(samples=flat(128.0), unit="ns"), 4e9) == pytest.approx(128.0)
+    assert figures.cost(row(samples=[1.0, 5.0, 2.0])) == 2.0
+
+
+def test_what_has_no_rate() -> None:
+    assert figures.items_rate(row(samples=[])) is None
+    assert figures.items_rate(row(samples=flat(0.0))) is None
+    assert figures.flops_rate(row(flops_per_item=0)) is None
+    assert figures.gigabytes(row(bytes_per_item=0), 1e9) is None
+
+
+def test_a_point_with_ours_peers_and_limits() -> None:
+    first, second = figures.compare(fake())
+    assert (first.point.n, first.point.place, second.point.n) == (1024, "L1", 65536)
+    assert first.ours is not None and first.ours.variant == "chosen"  # noqa: PT018
+    assert first.peer is not None and first.peer.variant == "openblas"  # noqa: PT018
+    assert first.limit is not None and first.limit.kernel == "limit-load2"  # noqa: PT018
+    assert first.ratio is not None
+    assert first.ratio.median == pytest.approx(7.5 / 6)
+    # Two comparisons at 5 % are 2.5 % each: six rounds bound nothing, since 2/2^6 is above that.
+    assert first.alpha == 0.025
+    assert (first.ratio.low, first.ratio.high, first.ratio.bounded) == (0.0, inf, False)
+    share = first.share(first.ours)
+    assert share is not None
+    assert share.median == pytest.approx(7.5 / 8)
+    assert figures.comparisons([first, second]) == 2
+    assert figures.rounds_needed(2) == 7
+    assert figures.rounds_needed(0) == 6
+
+
+def only(*made: Row) -> Comparison:
+    found = figures.compare(made)
+    assert len(found) == 1
+    return found[0]
+
+
+def test_ours_is_what_the_library_chooses_even_where_another_is_faster() -> None:
+    assert only(row(), row(variant="faster", cost=50.0)).ours == row()
+    marked = row(variant="avx2", extra={"chosen": True})
+    assert only(row(variant="faster", cost=50.0), marked).ours == marked
+    assert only(row(variant="a"), row(variant="b", cost=50.0)).ours == row(variant="b", cost=50.0)
+    assert only(row(kind="peer")).ours is None
+    assert only(row(samples=[])).ours is None
+
+
+def test_an_entry_is_no_variant_and_the_hinted_one_is_told_the_mode() -> None:
+    variants = [row("set", v, mode="cold", cost=c) for v, c in (("nt", 10.0), ("okosu_set", 20.0), ("okosu_zero", 5.0))]
+    found = only(
+        *variants, row("set", "okosu_set_far", mode="cold", cost=11.0), row("set", "glibc", "peer", mode="cold")
+    )
+    assert found.ours == variants[1]
+    hinted = found.hinted()
+    assert hinted is not None
+    assert hinted.ours is not None
+    assert hinted.ours.variant == "okosu_set_far"
+    assert hinted.peer == found.peer
+    assert only(*variants).hinted() is None
+    assert only(row("mix", "okosu_set", mode="mix"), row("mix", "avx2", mode="mix", cost=1.0)).ours == row(
+        "mix", "okosu_set", mode="mix"
+    )
+    page = [row("page", v, mode="cold", cost=c) for v, c in (("okosu_set", 1.0), ("okosu_zero_page", 2.0))]
+    assert only(*page).ours == page[1]
+    assert [figures.is_entry(one) for one in variants] == [False, True, True]
+
+
+def test_a_peer_that_lost_most_of_its_batches_is_not_the_best() -> None:
+    lucky = row(variant="lucky", kind="peer", samples=[1.0, 1.0])
+    steady = row(variant="steady", kind="peer", cost=80.0)
+    assert only(row(), lucky, steady).peer == steady
+    assert only(row(), lucky).peer == lucky
+
+
+def test_the_limit_is_the_fastest_loop_of_the_kind_that_takes_longest() -> None:
+    loads = [row("limit-load", v, "limit", cost) for v, cost in (("a", 60.0), ("b", 50.0))]
+    adds = row("limit-add", "a", "limit", 55.0)
+    assert only(row(), *loads, adds).limit == adds
+    assert only(row(), *loads).limit == loads[1]
+    # A kernel that is faster than the loops shows that they were no limit.
+    peer = row(variant="quick", kind="peer", cost=40.0)
+    found = only(row(), peer, *loads)
+    assert found.limit == peer
+    share = found.share(peer)
+    assert share is not None
+    assert share.median == 1.0
+
+
+def test_limits_count_for_their_own_point_and_by_items() -> None:
+    elsewhere = row("limit-load", "a", "limit", 1.0, point=2)
+    assert only(row(), elsewhere).limit is None
+    half = row("limit-load", "a", "limit", samples=flat(40.0), items=512)
+    ours = row(samples=flat(100.0))
+    share = only(ours, half).share(ours)
+    assert share is not None
+    assert share.median == pytest.approx(0.8)
+    assert only(row(mode="latency"), row("limit-load", "a", "limit", 9.0)).share(ours) is None
+    assert only(row(unit="ns"), row("limit-load", "a", "limit", 9.0)).share(row(unit="ns")) is None
+
+
+def test_rounds_that_were_dropped_leave_the_others_paired() -> None:
+    ours = row(samples=[10.0, 20.0, 30.0, 40.0], rounds=[0, 2, 3, 5])
+    peer = row(variant="p", kind="peer", samples=[22.0, 11.0, 44.0], rounds=[2, 0, 5])
+    ratio = only(ours, peer).ratio
+    assert ratio is not None
+    assert (ratio.median, ratio.pairs) == (pytest.approx(1.1), 3)
+    apart = row(variant="p", kind="peer", samples=[1.0], rounds=[1])
+    assert only(ours, apart).ratio is None
+    assert only(ours, row(variant="p", kind="peer", samples=[0.0, 0.0, 0.0, 1.0])).ratio is None
+
+
+def test_what_moves_and_computes_nothing_is_not_compared() -> None:
+    found = only(
+        row(bytes_per_item=0, flops_per_item=0), row(variant="p", kind="peer", bytes_per_item=0, flops_per_item=0)
+    )
+    assert not found.works
+    assert figures.comparisons([found]) == 0
+
+
+def test_groups_are_sorted_by_size() -> None:
+    made = [row(n=n, mode=mode, point=i) for i, (n, mode) in enumerate([(9, "hot"), (4, "cold"), (2, "hot")])]
+    assert [[one.point.n for one in group] for group in figures.groups(figures.compare(made))] == [[2, 9], [4]]
+
+
+def copies(costs: dict[tuple[str, int], dict[str, float]], kernel: str = "copy") -> list[Row]:
+    return [
+        row(kernel, variant, n=n, footprint=2 * n, mode=mode, cost=cost, flops_per_item=0)
+        for (mode, n), variants in costs.items()
+        for variant, cost in variants.items()
+    ]
+
+
+def test_a_profile_takes_the_least_worst_loss_and_joins_sizes() -> None:
+    costs = {
+        ("hot", 16): {"vec": 8.0, "rep": 20.0, "nt": 50.0},
+        ("cold", 16): {"vec": 80.0, "rep": 81.0, "nt": 99.0},
+        ("hot", 64): {"vec": 9.0, "rep": 8.95, "nt": 50.0},
+        ("cold", 64): {"vec": 90.0, "rep": 90.0, "nt": 90.0},
+        ("hot", 4096): {"vec": 70.0, "rep": 120.0, "nt": 900.0},
+        ("cold", 4096): {"vec": 1500.0, "rep": 750.0, "nt": 800.0},
+    }
+    made = copies(costs)
+    assert profile.choose(made) == [(64, "vec"), (0, "rep")]
+    header = rows.decode(json.dumps(bench_fake.HEADER).encode(), "p", 1)
+    text = profile.text(Result("copy", header=header, rows=made))  # type: ignore[arg-type]
+    assert [line for line in text.splitlines() if not line.startswith("#")] == [
+        "64 vec", "max rep", "[near]", "max vec", "[far]", "64 vec", "max rep",
+    ]  # fmt: skip
+
+
+def test_a_profile_leaves_out_what_was_not_measured_everywhere() -> None:
+    costs = {("hot", 16): {"vec": 8.0, "odd": 1.0}, ("cold", 16): {"vec": 80.0}}
+    assert profile.choose(copies(costs)) == [(0, "vec")]
+    dispatched = [row("copy", "chosen", n=16, mode=mode, cost=1.0) for mode in ("hot", "cold")]
+    peer = [row("copy", "glibc", "peer", n=16, mode=mode, cost=1.0) for mode in ("hot", "cold")]
+    assert profile.choose([*copies(costs), *dispatched, *peer]) == [(0, "vec")]
+    assert profile.choose([row("copy", "vec", n=16, samples=flat(0.0))]) == []
+
+
+def test_a_profile_has_no_more_classes_than_the_library_reads() -> None:
+    costs = {("hot", n): {"a": 1.0 + n % 2, "b": 2.0 - n % 2} for n in range(1, 40)}
+    classes = profile.choose(copies(costs))
+    assert len(classes) == profile.MOST_CLASSES
+    assert classes[-1][0] == 0
+    assert [up_to for up_to, _ in classes[:-1]] == sorted(up_to for up_to, _ in classes[:-1])
+
+
+def test_no_profile_of_nothing() -> None:
+    with pytest.raises(OkosuError, match="no profile") as caught:
+        profile.text(Result("zero"))
+    assert caught.value.fix

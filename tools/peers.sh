@@ -1,0 +1,223 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# peers.sh [DIR]: puts the libraries that `okosu bench blas1` compares with into DIR (default .peers), as an ordinary user: Debian's packages
+# are fetched and unpacked, not installed, and PyPI's wheels are unpacked. What can't be had is said and left out; the benchmark runs
+# with whatever is there. Each peer is NAME/ with the files and NAME.peer, which tells the benchmark how to load it
+# (native/bench/peers.h). Done again only where NAME.peer is missing: delete it, or DIR, to renew.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd)
+dir=${1:-.peers}
+mkdir -p "$dir"
+cd "$dir"
+machine=$(uname -m)
+triplet=$machine-linux-gnu
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# deb NAME PACKAGE...: unpacks the packages into NAME/.
+deb() {
+    into=$(pwd)/$1
+    shift
+    mkdir -p "$into/deb"
+    (cd "$into/deb" && apt-get download "$@" >/dev/null 2>"$into/log" || { apt-get update -qq && apt-get download "$@" >/dev/null; } 2>"$into/log") &&
+        for file in "$into"/deb/*.deb; do dpkg -x "$file" "$into"; done && rm -rf "$into/deb"
+}
+
+# wheel NAME REQUIREMENT PATTERN...: unpacks the matching members of the wheel into NAME/, without their folders.
+wheel() {
+    into=$1
+    requirement=$2
+    shift 2
+    mkdir -p "$into/wheel"
+    "$root/.venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+        -d "$into/wheel" "$requirement" 2>"$into/log" &&
+        "$root/.venv/bin/python" - "$into" "$@" <<'PY' && rm -rf "$into/wheel"
+import fnmatch, pathlib, sys, zipfile
+into = pathlib.Path(sys.argv[1])
+for wheel in (into / "wheel").glob("*.whl"):
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.namelist():
+            if any(fnmatch.fnmatch(member, pattern) for pattern in sys.argv[2:]):
+                (into / pathlib.Path(member).name).write_bytes(archive.read(member))
+    (into / "version").write_text(wheel.name.split("-")[1])
+PY
+}
+
+deb_version() {
+    apt-cache policy "$1" | sed -n 's/^ *Candidate: //p'
+}
+
+has() {
+    grep -qw "$1" /proc/cpuinfo
+}
+
+# manifest NAME: writes standard input as NAME.peer; it appears whole or not at all.
+manifest() {
+    cat >"$1.peer.new" && mv "$1.peer.new" "$1.peer"
+}
+
+peer_openblas_debian() {
+    deb openblas-debian libopenblas0-serial libgfortran5 libquadmath0 || return 1
+    lib=openblas-debian/usr/lib/$triplet
+    manifest openblas-debian <<END
+library $lib/openblas-serial/libopenblas.so.0
+needs $lib/libquadmath.so.0
+needs $lib/libgfortran.so.5
+call cblas32
+symbols cblas_%s
+version OpenBLAS $(deb_version libopenblas0-serial) (Debian)
+report openblas_get_corename
+threads openblas_set_num_threads
+END
+}
+
+# forced PEER: the same library made to use its widest kernels, which it may not choose by itself. One process loads both, and the loader
+# knows a file by its inode: hence a copy.
+forced() {
+    if has avx512f; then core=SkylakeX; elif has avx2; then core=Haswell; else return 2; fi
+    [ -e "$1.peer" ] || return 1
+    library=$(sed -n 's/^library //p' "$1.peer")
+    mkdir -p "$1-forced"
+    cp -L "$library" "$1-forced/libopenblas.so"
+    { sed "s|^library .*|library $1-forced/libopenblas.so|" "$1.peer" && echo "env OPENBLAS_CORETYPE=$core"; } | manifest "$1-forced"
+}
+
+peer_openblas_debian_forced() {
+    forced openblas-debian
+}
+
+peer_openblas_pypi_forced() {
+    forced openblas-pypi
+}
+
+peer_openblas_pypi() {
+    wheel openblas-pypi scipy-openblas64 'scipy_openblas64/lib/*.so' || return 1
+    manifest openblas-pypi <<END
+library openblas-pypi/libscipy_openblas64_.so
+call cblas64
+symbols scipy_cblas_%s64_
+version OpenBLAS $(cat openblas-pypi/version) (PyPI scipy-openblas64)
+report scipy_openblas_get_corename64_
+threads scipy_openblas_set_num_threads64_
+END
+}
+
+peer_blis() {
+    deb blis libblis4-serial || return 1
+    manifest blis <<END
+library blis/usr/lib/$triplet/blis-serial/libblis.so.4
+call cblas32
+symbols cblas_%s
+version BLIS $(deb_version libblis4-serial) (Debian)
+report-blis bli_arch_query_id bli_arch_string
+END
+}
+
+# aoclda's wheel is for one version of Python, but its libraries are for any program.
+peer_aocl() {
+    [ "$machine" = x86_64 ] || return 2
+    wheel aocl aoclda 'aoclda.libs/libblis*' 'aoclda.libs/libomp*' || return 1
+    manifest aocl <<END
+library $(echo aocl/libblis-mt*)
+needs $(echo aocl/libomp*)
+env OMP_NUM_THREADS=1
+env BLIS_NUM_THREADS=1
+call cblas32
+symbols cblas_%s
+version AOCL-BLAS $(cat aocl/version) (PyPI aoclda)
+report-blis bli_arch_query_id bli_arch_string
+threads bli_thread_set_num_threads
+END
+}
+
+peer_mkl() {
+    [ "$machine" = x86_64 ] || return 2
+    wheel mkl mkl '*/libmkl_rt.so*' '*/libmkl_core.so*' '*/libmkl_sequential.so*' '*/libmkl_intel_lp64.so*' \
+        '*/libmkl_def.so*' '*/libmkl_mc3.so*' '*/libmkl_avx2.so*' '*/libmkl_avx512.so*' '*/libmkl_avx10.so*' || return 1
+    manifest mkl <<END
+library $(echo mkl/libmkl_rt.so*)
+env MKL_THREADING_LAYER=SEQUENTIAL
+env MKL_INTERFACE_LAYER=LP64
+call cblas32
+symbols cblas_%s
+version MKL $(cat mkl/version) (PyPI mkl, sequential)
+report-map libmkl_(def|mc3|avx2|avx512|avx10)
+END
+}
+
+# loops NAME VERSION COMPILER FLAG...: loops.c under these flags. Linked apart from compiling: -ffast-math at the link would switch denormals off
+# in whatever process loads the library.
+loops() {
+    name=$1
+    version=$2
+    compiler=$3
+    shift 3
+    mkdir -p "$name"
+    $compiler -O3 -march=native -ffast-math "$@" -fPIC -c "$root/native/bench/peers/loops.c" -o "$name/loops.o" &&
+        cc -shared -o "$name/loops.so" "$name/loops.o" -lm && rm "$name/loops.o" || return 1
+    manifest "$name" <<END
+library $name/loops.so
+call plain
+symbols loops_%s
+version $version loop
+config -O3 -march=native -ffast-math $*
+END
+}
+
+peer_gcc() {
+    loops gcc "gcc $(gcc -dumpfullversion)" gcc
+}
+
+peer_gcc_512() {
+    has avx512f || return 2
+    loops gcc-512 "gcc $(gcc -dumpfullversion)" gcc -mprefer-vector-width=512 -funroll-loops
+}
+
+# The newest clang: of this system, or Debian's clang-19 unpacked here, used for this and then deleted (0.2 GB).
+peer_clang() {
+    found=''
+    for version in 25 24 23 22 21 20 19; do
+        [ -n "$found" ] || found=$(command -v clang-$version || true)
+    done
+    if [ -z "$found" ] && deb clang clang-19 libclang-cpp19 libllvm19 libclang-common-19-dev; then
+        libraries=$(pwd)/clang/usr/lib/$triplet:$(pwd)/clang/usr/lib/llvm-19/lib
+        found="env LD_LIBRARY_PATH=$libraries $(pwd)/clang/usr/lib/llvm-19/bin/clang"
+    fi
+    [ -n "$found" ] || found=$(command -v clang) || return 1
+    loops clang "clang $($found --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p')" "$found" || return 1
+    rm -rf clang/usr
+}
+
+peer_eigen() {
+    command -v g++ >/dev/null || { echo "there is no g++" >eigen.log; return 1; }
+    deb eigen libeigen3-dev || return 1
+    g++ -O3 -march=native -DNDEBUG -fPIC -shared -I eigen/usr/include/eigen3 "$root/native/bench/peers/eigen.cpp" -o eigen/eigen.so || return 1
+    rm -rf eigen/usr
+    manifest eigen <<END
+library eigen/eigen.so
+call plain
+symbols eigen_%s
+version Eigen $(deb_version libeigen3-dev) (Debian)
+config g++ $(g++ -dumpfullversion) -O3 -march=native
+END
+}
+
+for peer in openblas_debian openblas_debian_forced openblas_pypi openblas_pypi_forced blis aocl mkl eigen gcc gcc_512 clang; do
+    name=$(echo "$peer" | tr _ -)
+    if [ -e "$name.peer" ]; then
+        say "$name: there"
+        continue
+    fi
+    status=0
+    peer_$peer || status=$?
+    if [ -e "$name.peer" ]; then
+        say "$name: done"
+    elif [ "$status" = 2 ]; then
+        say "$name: not for this machine"
+    else
+        say "$name: not to be had$([ -s "$name/log" ] && printf ' (%s)' "$(tail -n 1 "$name/log")")"
+    fi
+done
