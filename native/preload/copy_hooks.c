@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef void *copier(void *dst, const void *src, size_t n);
@@ -101,7 +102,12 @@ OKOSU_EXPORT void *mempcpy(void *dst, const void *src, size_t n)
     return (char *)memcpy(dst, src, n) + n;
 }
 
+/* libc exports these without declaring them. */
 _Noreturn void __chk_fail(void);
+void *__memcpy_chk(void *dst, const void *src, size_t n, size_t room);
+void *__memmove_chk(void *dst, const void *src, size_t n, size_t room);
+void *__memset_chk(void *p, int byte, size_t n, size_t room);
+void *__mempcpy_chk(void *dst, const void *src, size_t n, size_t room);
 
 OKOSU_EXPORT void *__memcpy_chk(void *dst, const void *src, size_t n, size_t room)
 {
@@ -171,10 +177,13 @@ void okosu_copying_forked(bool inert)
 {
     okosu_count_restart();
     if (inert) {
-        copier *copy = (copier *)dlsym(RTLD_NEXT, "memcpy");
-        copier *move = (copier *)dlsym(RTLD_NEXT, "memmove");
-        setter *set = (setter *)dlsym(RTLD_NEXT, "memset");
+        copier *copy, *move;
+        setter *set;
 
+        /* POSIX's way around ISO C, which does not convert between the two kinds of pointer. */
+        *(void **)&copy = dlsym(RTLD_NEXT, "memcpy");
+        *(void **)&move = dlsym(RTLD_NEXT, "memmove");
+        *(void **)&set = dlsym(RTLD_NEXT, "memset");
         if (copy && move && set)
             route(copy, move, set);
     }
