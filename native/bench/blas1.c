@@ -46,7 +46,7 @@ static const struct bench_kernel kernels[] = {
 static const size_t small_sizes[] = {1,  2,  3,  4,  6,  8,   12,  16, 20,
                                      24, 28, 32, 48, 64, 100, 128, 256};
 static const size_t large_sizes[] = {512,   1024,  2048,   2560,    5120,
-                                     16384, 32768, 524288, 1048576, 16777216};
+                                     16384, 32768, 524288, 1048576, 8388608};
 
 struct sweep {
     struct bench *bench;
@@ -89,6 +89,22 @@ const struct blas1_limit *blas1_limits(void)
         return blas1_limits_avx2;
 #endif
     return blas1_limits_base;
+}
+
+const struct blas1_inline *blas1_inlines(const char **name)
+{
+#if defined(__x86_64__)
+    uint64_t features = okosu_cpu_features();
+
+    *name = "inline-avx512";
+    if (features & OKOSU_CPU_AVX512)
+        return blas1_inlines_avx512;
+    *name = "inline-avx2";
+    if (features & OKOSU_CPU_AVX2)
+        return blas1_inlines_avx2;
+#endif
+    *name = "inline-base";
+    return blas1_inlines_base;
 }
 
 #define ANY(FUNCTION) (blas1_any *)(FUNCTION)
@@ -142,7 +158,7 @@ static bool fits(const struct blas1_library *library, enum blas1_kernel kernel,
            (library->alignment == 0 || both % library->alignment == 0);
 }
 
-/* The limit of this point's kernel. */
+/* The limits of this point's kernel. */
 static size_t add_limits(enum blas1_kernel kernel, const struct blas1_operands *o,
                          struct bench_row *rows, struct blas1_arg *args)
 {
@@ -161,6 +177,25 @@ static size_t add_limits(enum blas1_kernel kernel, const struct blas1_operands *
                                                .run = run_limit};
         }
     return count;
+}
+
+/* The header's form of this kernel at this length, if it was compiled. */
+static size_t add_inline(enum blas1_kernel kernel, const struct blas1_operands *o, bool waiting,
+                         struct bench_row *row, struct blas1_arg *arg)
+{
+    const char *name;
+
+    for (const struct blas1_inline *form = blas1_inlines(&name); form->n; form++)
+        if (form->kernel == kernel && form->n == o->n) {
+            *arg = (struct blas1_arg){.limit = waiting ? form->wait : form->run, .operands = o};
+            *row = (struct bench_row){.kernel = blas1_names[kernel],
+                                      .variant = name,
+                                      .kind = "okosu",
+                                      .config = "no call",
+                                      .run = run_limit};
+            return 1;
+        }
+    return 0;
 }
 
 static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, const size_t align[2],
@@ -206,6 +241,7 @@ static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, co
                                          .extra = extra[i]};
         count++;
     }
+    count += add_inline(kernel, &o, waiting, rows + count, args + count);
     count += add_limits(kernel, &o, rows + count, args + count);
     for (size_t i = 0; i < count; i++)
         rows[i].arg = &args[i];
@@ -214,14 +250,14 @@ static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, co
 
 static int run_size(struct sweep *sweep, enum blas1_kernel kernel, size_t n)
 {
-    /* Lines; doubles that malloc gives, the same for both operands; operands that differ. */
+    /* Lines; doubles that malloc gives, the same for both operands; operands that differ, which a
+     * kernel of one array has not, and which makes no difference beyond the second-level cache. */
     static const size_t alignments[][2] = {{0, 0}, {8, 8}, {8, 24}};
-    size_t wanted = bench_smoke(sweep->bench) ? 2 : 3;
+    size_t bytes = n * sizeof(double) * blas1_arrays[kernel];
+    bool near = bytes <= bench_caches(sweep->bench)->l2;
+    size_t wanted = blas1_arrays[kernel] > 1 && near && !bench_smoke(sweep->bench) ? 3 : 2;
     int error = 0;
 
-    /* A second array to be aligned differently is what the third one is about. */
-    if (blas1_arrays[kernel] == 1 && wanted == 3)
-        wanted = 2;
     for (size_t i = 0; error == 0 && i < wanted; i++)
         error = run_point(sweep, kernel, n, alignments[i], false);
     if (error == 0 && n <= SMALL)

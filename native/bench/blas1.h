@@ -8,6 +8,8 @@
 
 #include <okosu/vec.h>
 
+#include <string.h>
+
 enum blas1_kernel {
     BLAS1_DSUM,
     BLAS1_DSUMSQ,
@@ -52,6 +54,7 @@ struct blas1_library {
 struct blas1_arg {
     blas1_any *routine;
     const struct blas1_operands *operands;
+    /* Of a limit, or of an inlined form, which bring their own loop over the calls. */
     void (*limit)(const struct blas1_operands *operands, size_t calls);
 };
 
@@ -72,6 +75,29 @@ int blas1_check(const struct blas1_library *library, char *why, size_t size);
 
 /* The paper's listings; appends at most `room`, returns how many. */
 size_t blas1_paper(struct blas1_library *libraries, size_t room);
+
+/* okosu/vec_inline.h at a length that is a constant: what calls the routine over and over, and what
+ * calls it once. */
+struct blas1_inline {
+    enum blas1_kernel kernel;
+    size_t n;
+    void (*run)(const struct blas1_operands *operands, size_t calls);
+    void (*wait)(const struct blas1_operands *operands, size_t calls);
+};
+/* Those of the widest instructions of this CPU, ended by n == 0; *name becomes "inline-avx512". */
+const struct blas1_inline *blas1_inlines(const char **name);
+extern const struct blas1_inline blas1_inlines_base[];
+#if defined(__x86_64__)
+extern const struct blas1_inline blas1_inlines_avx2[], blas1_inlines_avx512[];
+#endif
+/* The address, but not before `value` is known. */
+static inline double *blas1_after(double value, double *x, uint64_t zero)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return (double *)((uintptr_t)x + (bits & zero));
+}
 
 /* The limits run where n is a multiple of this: they have no code for what is left over. */
 #define BLAS1_LIMIT_STEP 128

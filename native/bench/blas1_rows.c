@@ -6,15 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The address, but not before `value` is known. */
-static inline double *after(double value, double *x, uint64_t zero)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return (double *)((uintptr_t)x + (bits & zero));
-}
-
 /*
  * Three forms of each call, and for each the two ways of calling it over and over. In CALL, `f` is
  * the routine, x, y and z the operands of this call and o the rest.
@@ -45,7 +36,7 @@ static inline double *after(double value, double *x, uint64_t zero)
         double *x = o.x;                                                                           \
                                                                                                    \
         for (size_t i = 0; i < calls; i++)                                                         \
-            x = after(once_##NAME(routine, &o, x, o.y, o.z), o.x, o.zero);                         \
+            x = blas1_after(once_##NAME(routine, &o, x, o.y, o.z), o.x, o.zero);                   \
         bench_keep_memory(x);                                                                      \
     }
 

@@ -3,9 +3,10 @@
  * fault: what the first touch of a page costs, by the way in which the page comes.
  *
  * backed: an untimed touch of as much memory of the same kind, freed just before, had the host of a
- * virtual machine back it. unbacked: memory that nobody touched for long, taken in fresh pieces
- * that are kept, so that each is older than the last. A guest cannot see which it got: of these
- * pieces, 2 MiB each, those that cost more than three times the backed median count as unbacked.
+ * virtual machine back it; it was dropped from the caches before it was freed. unbacked: memory
+ * that nobody touched for long, taken in fresh pieces that are kept, so that each is older than the
+ * last. A guest cannot see which it got: of these pieces, 2 MiB each, those that cost more than
+ * three times the backed median count as unbacked.
  */
 #include "harness.h"
 
@@ -14,6 +15,7 @@
 #include "base/message.h"
 
 #include <okosu/clock.h>
+#include <okosu/zero.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#define REGION_BYTES ((size_t)128 << 20)
+#define REGION_BYTES ((size_t)32 << 20)
 #define SMOKE_BYTES ((size_t)8 << 20)
 #define CHAIN_TOLERANCE 0.01
 #define UNBACKED_TIMES 3
@@ -41,6 +43,7 @@ struct line {
     double *cycles, *ns;    /* of a whole region, one a round */
     size_t count, wrong;
     const char *why; /* of the last that was wrong */
+    int error;       /* -errno that ended it */
 };
 
 static int ascending(const void *a, const void *b)
@@ -77,6 +80,13 @@ static double cycles_per_tick(uint64_t before, uint64_t after)
     return 2.0 * OKOSU_CLOCK_CHAIN / (double)(before + after);
 }
 
+/* The first chain after so much else has run takes cache misses of its own. */
+static uint64_t chain(void)
+{
+    okosu_clock_chain();
+    return okosu_clock_chain();
+}
+
 /* One run, warmed, judged and undone. 0 or -errno; *rate as cycles_per_tick(). */
 static int run_once(struct line *line, double *rate, struct fault_seen *seen)
 {
@@ -85,24 +95,27 @@ static int run_once(struct line *line, double *rate, struct fault_seen *seen)
 
     if (!error)
         error = fault_map(region);
-    if (error)
+    if (error) {
+        fault_unmap(region);
         return error;
-    uint64_t before = okosu_clock_chain();
+    }
+    uint64_t before = chain();
     error = fault_run(region, seen);
-    *rate = cycles_per_tick(before, okosu_clock_chain());
+    *rate = cycles_per_tick(before, chain());
     line->why = error ? NULL : fault_wrong(region, seen);
     fault_unmap(region);
     return error;
 }
 
-static int sample(struct bench *bench, struct line *line)
+/* Memory may run out under one method, which does not end the others. */
+static void sample(struct bench *bench, struct line *line)
 {
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS && !line->error; attempt++) {
         struct fault_seen seen;
         double rate;
-        int error = run_once(line, &rate, &seen);
-        if (error)
-            return error;
+        line->error = run_once(line, &rate, &seen);
+        if (line->error)
+            return;
         if (line->why)
             line->wrong++;
         if (line->why || rate <= 0)
@@ -110,15 +123,14 @@ static int sample(struct bench *bench, struct line *line)
         line->seen = seen;
         line->cycles[line->count] = (double)seen.ticks * rate;
         line->ns[line->count++] = (double)seen.ticks * bench_ns_per_tick(bench);
-        return 0;
+        return;
     }
-    return 0;
 }
 
 static const char *fix_for(const struct fault_method *method)
 {
     if (method->kind == FAULT_HUGETLB)
-        return "as root: echo 256 > /proc/sys/vm/nr_hugepages";
+        return "as root: echo 64 > /proc/sys/vm/nr_hugepages";
     if (method->kind == FAULT_THP && method->how == FAULT_POPULATE)
         return "as root: echo always > /sys/kernel/mm/transparent_hugepage/enabled";
     if (method->kind == FAULT_THP)
@@ -165,8 +177,10 @@ static void print_line(struct bench *bench, const struct line *line)
                                 .mode = "backed"};
 
     snprintf(extra, sizeof(extra),
-             "\"faults\": %ld, \"faults_after\": %ld, \"huge_kb\": %zu, \"refused\": %zu",
-             line->seen.faults, line->seen.after, line->seen.huge_kb, line->wrong);
+             "\"faults\": %ld, \"faults_after\": %ld, \"huge_kb\": %zu, \"refused\": %zu, "
+             "\"dropped\": %zu",
+             line->seen.faults, line->seen.after, line->seen.huge_kb, line->wrong,
+             bench_rounds(bench) - line->count);
     point.unit = "cycles";
     bench_values(bench, &point, &row, line->cycles, line->count);
     point.unit = "ns";
@@ -217,10 +231,10 @@ static int take_piece(struct bench *bench, struct old *old, struct piece *piece,
         error = -ENOMEM;
     if (!error)
         error = fault_map(&piece->region);
-    uint64_t before = okosu_clock_chain();
+    uint64_t before = chain();
     if (!error)
         error = fault_run_chunks(&piece->region, piece->ticks);
-    uint64_t after = okosu_clock_chain();
+    uint64_t after = chain();
     if (!error)
         judge(bench, old, piece, 2.0 * OKOSU_CLOCK_CHAIN / (double)(before + after));
     return error;
@@ -279,6 +293,11 @@ static int measure_old(struct bench *bench, struct old *olds, size_t count, size
         unbacked += olds[i].unbacked;
         if (!error && olds[i].count)
             print_old(bench, &olds[i]);
+        else if (!error)
+            bench_note(
+                bench,
+                "%s: none of its %zu pieces of 2 MiB cost more than %d times the backed median",
+                olds[i].method->variant, olds[i].chunks, UNBACKED_TIMES);
     }
     if (!error && count && !unbacked)
         bench_absent(bench, "unbacked",
@@ -300,25 +319,28 @@ static bool is_old_method(const struct fault_method *method)
 
 /* ---- the whole ---- */
 
-static int measure(struct bench *bench, struct line *lines, size_t count)
+static void measure(struct bench *bench, struct line *lines, size_t count)
 {
     size_t order[METHODS];
-    int error = 0;
 
-    for (unsigned round = 0; !error && round < bench_rounds(bench); round++) {
+    for (unsigned round = 0; round < bench_rounds(bench); round++) {
         shuffle(bench, order, count);
-        for (size_t i = 0; !error && i < count; i++)
-            error = sample(bench, &lines[order[i]]);
+        for (size_t i = 0; i < count; i++)
+            sample(bench, &lines[order[i]]);
     }
-    for (size_t i = 0; !error && i < count; i++) {
-        if (lines[i].count)
-            print_line(bench, &lines[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct line *line = &lines[i];
+        if (line->count)
+            print_line(bench, line);
+        else if (line->error || line->why)
+            bench_absent(bench, line->region.method->variant,
+                         line->error ? strerror(-line->error) : line->why,
+                         fix_for(line->region.method));
         else
-            bench_absent(bench, lines[i].region.method->variant,
-                         lines[i].why ? lines[i].why : "the core's speed changed during every run",
-                         fix_for(lines[i].region.method));
+            bench_absent(bench, line->region.method->variant,
+                         "the core changed its speed during every run of it",
+                         "measure while nothing else runs");
     }
-    return error;
 }
 
 static int sweep(struct bench *bench)
@@ -332,6 +354,8 @@ static int sweep(struct bench *bench)
     double *room = calloc(2 * rounds * (METHODS + OLD_METHODS), sizeof(*room)), *next = room;
     int error = room ? 0 : -ENOMEM;
 
+    /* Its first call makes the choice, which reads files. */
+    okosu_zero_chosen(OKOSU_ZERO_PAGE, FAULT_HUGE);
     if (size_count > 1)
         bench_note(bench, "one region is measured, the first of --sizes");
     for (const struct fault_method *m = fault_methods; !error && m->kernel && count < METHODS;
@@ -346,7 +370,7 @@ static int sweep(struct bench *bench)
         count++;
     }
     if (!error)
-        error = measure(bench, lines, count);
+        measure(bench, lines, count);
     for (size_t i = 0; !error && i < count && old_count < OLD_METHODS; i++) {
         if (!is_old_method(lines[i].region.method) || !lines[i].count)
             continue;
@@ -358,10 +382,8 @@ static int sweep(struct bench *bench)
     }
     for (size_t i = 0; i < count; i++)
         fault_close(&lines[i].region);
-    if (!error && old_count)
-        error =
-            measure_old(bench, olds, old_count,
-                        bytes / 2 > FAULT_HUGE ? bytes / 2 / FAULT_HUGE * FAULT_HUGE : FAULT_HUGE);
+    if (!error && old_count && !bench_smoke(bench))
+        error = measure_old(bench, olds, old_count, bytes);
     free(room);
     if (error)
         okosu_message("page faults not measured", strerror(-error), NULL);

@@ -50,13 +50,15 @@ struct fault_seen {
 
 size_t fault_page_bytes(const struct fault_method *method);
 
-/* Take addresses, and fill the memfd of the methods that have one. 0 or -errno. */
+/* Take addresses. 0 or -errno. */
 int fault_open(struct fault_region *region, const struct fault_method *method, size_t bytes);
 void fault_close(struct fault_region *region);
 
-/* Touch a quarter more memory of the method's kind, and free it: its pages are backed then. */
+/* Touch a quarter more memory of the method's kind, drop it from the caches and free it: its pages
+ * are backed then. */
 int fault_warm(const struct fault_region *region);
-/* Map what the method needs before the clock runs. 0 or -errno. */
+/* Fill the memfd that the method has, and map what it needs before the clock runs. 0 or -errno;
+ * fault_unmap() undoes it, also what was done of it then. */
 int fault_map(struct fault_region *region);
 void fault_unmap(struct fault_region *region);
 /* Run the method once after fault_map(). 0 or -errno. */

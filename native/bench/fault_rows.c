@@ -2,6 +2,8 @@
 /* fault_rows: what each way to get memory does, and how it is seen that it did. */
 #include "fault_bench.h"
 
+#include "harness.h"
+
 #include <okosu/clock.h>
 #include <okosu/zero.h>
 
@@ -114,13 +116,21 @@ static int map_now(struct fault_region *region, int flags)
     return 0;
 }
 
-void fault_unmap(struct fault_region *region)
+/* The addresses stay taken. */
+static void unmap_now(struct fault_region *region)
 {
-    /* The addresses stay taken. */
     if (region->mapped)
         mmap(region->base, region->bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     region->mapped = false;
+}
+
+void fault_unmap(struct fault_region *region)
+{
+    unmap_now(region);
+    if (region->memfd >= 0)
+        close(region->memfd);
+    region->memfd = -1;
 }
 
 static int fill_memfd(struct fault_region *region)
@@ -138,7 +148,7 @@ static int fill_memfd(struct fault_region *region)
     if (error)
         return error;
     touch(region->base, region->bytes, fault_page_bytes(region->method));
-    fault_unmap(region);
+    unmap_now(region);
     return 0;
 }
 
@@ -153,15 +163,14 @@ int fault_open(struct fault_region *region, const struct fault_method *method, s
     }
     /* Some addresses stay free on both sides. */
     region->base = (char *)(((uintptr_t)region->reserved + FAULT_HUGE) & ~(FAULT_HUGE - 1));
-    return from_memfd(method) ? fill_memfd(region) : 0;
+    return 0;
 }
 
 void fault_close(struct fault_region *region)
 {
+    fault_unmap(region);
     if (region->reserved)
         munmap(region->reserved, region->bytes + 2 * FAULT_HUGE);
-    if (region->memfd >= 0)
-        close(region->memfd);
     *region = (struct fault_region){.memfd = -1};
 }
 
@@ -178,8 +187,11 @@ int fault_warm(const struct fault_region *region)
     int error = fault_open(&warm, &kinds[region->method->kind == FAULT_THP], bytes);
     if (!error)
         error = fault_map(&warm);
-    if (!error)
+    if (!error) {
         touch(warm.base, warm.bytes, (size_t)sysconf(_SC_PAGESIZE));
+        /* Whoever gets these pages next gets them out of memory. */
+        bench_make_cold(warm.base, warm.bytes);
+    }
     fault_close(&warm);
     return error;
 }
@@ -188,9 +200,10 @@ int fault_map(struct fault_region *region)
 {
     enum fault_how how = region->method->how;
 
-    if (how == FAULT_POPULATE || how == FAULT_EXISTS_MAP)
-        return 0;
-    int error = map_now(region, 0);
+    int error = from_memfd(region->method) ? fill_memfd(region) : 0;
+    if (error || how == FAULT_POPULATE || how == FAULT_EXISTS_MAP)
+        return error;
+    error = map_now(region, 0);
     if (!error)
         error = advise(region);
     if (!error && how == FAULT_MAPPED)
@@ -212,7 +225,7 @@ static int work(struct fault_region *region)
         error = map_now(region, 0);
         if (!error)
             touch(region->base, region->bytes, page);
-        fault_unmap(region);
+        unmap_now(region);
         return error;
     case FAULT_EXISTS_CLEAR:
         for (size_t i = 0; i < region->bytes; i += page) {

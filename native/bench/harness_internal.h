@@ -18,12 +18,16 @@
 #define BENCH_ATTEMPTS 5
 /*
  * A chain does not feel another hardware thread on the same core (of this machine or, in a guest,
- * of the host), but the width of the core does: independent additions then run at half to nine
- * tenths of their rate. On a quiet Zen 5 guest 99 % of readings lie within 2 % of each other.
+ * of the host), but the width of the core does: bench_width_ticks() then takes a tenth to a half
+ * longer. Alone, 99 % of readings lie within 2 % of each other (Zen 5 guest).
  */
 #define BENCH_WIDTH_SHARE 0.93
-/* How long to wait for the other thread to leave, a batch. */
-#define BENCH_WAIT_US 2000
+/* How long to wait for calm before a batch is tried again, as long as the run has patience left,
+ * and then. */
+#define BENCH_WAIT_US 20000
+#define BENCH_SHORT_WAIT_US 500
+#define BENCH_PATIENCE_US 20e6
+#define BENCH_SMOKE_PATIENCE_US 0.2e6
 
 /* Comma-separated names of one option, in text that is the options' own. */
 struct bench_names {
@@ -52,6 +56,8 @@ struct bench_clock {
     double chain_cycles;
     /* Ticks of independent additions that keep the core's adders busy; NULL: not looked at. */
     uint64_t (*width)(void);
+    /* How often this thread had to leave the CPU to another so far; NULL: not looked at. */
+    uint64_t (*switches)(void);
     double tick_hz;
 };
 
@@ -65,6 +71,7 @@ struct bench {
     double cycles_per_tick;
     uint64_t overhead; /* ticks of an empty batch */
     double width;      /* chain() / width() on a core of one's own; 0: not known */
+    double patience;   /* microseconds that may be waited for calm */
     int cpu;
     uint64_t random;
     FILE *out;

@@ -33,34 +33,39 @@ static uint64_t time_batch(const struct bench *bench, const struct bench_row *ro
     return ticks > bench->overhead ? ticks - bench->overhead : 0;
 }
 
-/* Calls that fill a batch. Doubling until half of it is seen keeps a first, cold call from
- * deciding. */
-static size_t calibrate(const struct bench *bench, const struct bench_row *row, double target)
+static uint64_t time_prepared(const struct bench *bench, const struct bench_row *row, size_t calls)
 {
-    size_t calls = 1;
-    uint64_t ticks;
-
     if (row->prepare)
         row->prepare(row->arg);
-    else
+    return time_batch(bench, row, calls);
+}
+
+/*
+ * Calls that fill a batch. A first, cold call or one in which another program ran must not decide,
+ * so what one timing says is believed once a second one agrees to a half.
+ */
+static size_t calibrate(const struct bench *bench, const struct bench_row *row, double target)
+{
+    size_t most = row->calls_limit ? row->calls_limit : (size_t)1 << 30, calls = 1;
+
+    if (row->prepare == NULL)
         row->run(row->arg, 1);
     for (;;) {
-        double wanted;
+        uint64_t ticks = time_prepared(bench, row, calls);
+        double wanted = ticks ? (double)calls * target / (double)ticks : (double)most;
 
-        if (row->prepare)
-            row->prepare(row->arg);
-        ticks = time_batch(bench, row, calls);
-        if ((double)ticks >= target / 2 || (row->calls_limit && calls >= row->calls_limit) ||
-            calls >= (size_t)1 << 30) {
-            wanted = ticks ? (double)calls * target / (double)ticks : (double)calls;
-            calls = wanted < 1 ? 1 : (size_t)(wanted + 0.999);
-            break;
+        if ((double)ticks >= target / 2 || calls == most) {
+            size_t enough = wanted < 1               ? 1
+                            : wanted >= (double)most ? most
+                                                     : (size_t)(wanted + 0.999);
+
+            if (enough == most || (double)time_prepared(bench, row, enough) >= target / 2)
+                return enough;
         }
-        calls *= 2;
-        if (row->calls_limit && calls > row->calls_limit)
-            calls = row->calls_limit;
+        if (calls == most)
+            return most;
+        calls = calls > most / 2 ? most : calls * 2;
     }
-    return row->calls_limit && calls > row->calls_limit ? row->calls_limit : calls;
 }
 
 static bool apart(uint64_t before, uint64_t after)
@@ -77,12 +82,28 @@ static bool shared(const struct bench *bench, uint64_t chain)
            (double)chain < BENCH_WIDTH_SHARE * bench->width * (double)bench->clock.width();
 }
 
-static void wait_alone(const struct bench *bench)
+static uint64_t switches(const struct bench *bench)
 {
-    uint64_t until = bench->clock.start() + (uint64_t)(BENCH_WAIT_US / 1e6 * bench->clock.tick_hz);
+    return bench->clock.switches ? bench->clock.switches() : 0;
+}
 
-    while (shared(bench, bench->clock.chain()) && bench->clock.start() < until)
-        ;
+/* Until the core's speed stands still and nothing shares it, or the time is over. What was waited
+ * is taken from the run's patience, so that a machine that is never calm is not waited for. */
+static void wait_calm(struct bench *bench)
+{
+    double a_us = bench->clock.tick_hz / 1e6;
+    uint64_t begun = bench->clock.start(), waited = 0;
+    uint64_t before = bench->clock.chain(), now;
+    uint64_t most = (uint64_t)((bench->patience > 0 ? BENCH_WAIT_US : BENCH_SHORT_WAIT_US) * a_us);
+
+    do {
+        now = bench->clock.chain();
+        waited = bench->clock.start() - begun;
+        if (!apart(before, now) && !shared(bench, now))
+            break;
+        before = now;
+    } while (waited < most);
+    bench->patience -= (double)waited / a_us;
 }
 
 static void sample(struct bench *bench, const struct bench_point *point, struct slot *slot,
@@ -91,23 +112,25 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
     const struct bench_row *row = slot->row;
 
     for (int attempt = 1; attempt <= BENCH_ATTEMPTS; attempt++) {
-        uint64_t before, after, ticks;
+        uint64_t before, after, ticks, left;
         bool others;
         double per_call;
 
         if (attempt > 1)
-            wait_alone(bench);
+            wait_calm(bench);
         if (row->prepare)
             row->prepare(row->arg);
         else
             row->run(row->arg, slot->calls / 16 + 1);
+        left = switches(bench);
         before = bench->clock.chain();
         others = shared(bench, before);
         ticks = time_batch(bench, row, slot->calls);
         after = bench->clock.chain();
         others |= shared(bench, after);
-        /* A batch that was never alone is better than none, and is counted. */
-        if (apart(before, after) || (others && attempt < BENCH_ATTEMPTS))
+        /* A batch that was never alone on its core is better than none, and is counted; one that
+         * holds another program's time is not. */
+        if (apart(before, after) || switches(bench) != left || (others && attempt < BENCH_ATTEMPTS))
             continue;
         per_call = (double)ticks / (double)slot->calls;
         if (point->unit && strcmp(point->unit, "ns") == 0)

@@ -84,11 +84,15 @@ class Comparison:
 
     @cached_property
     def ours(self) -> Row | None:
-        """Return the row of `entry`; else what the library does where nobody forces a variant; else its fastest."""
+        """Return the row of `entry`; else what the library does where nobody forces a variant, whatever its speed.
+
+        That is the entry that the kernel is named after, or the first; of a kernel without any, the fastest variant.
+        """
         own = [row for row in self.rows if row.kind == "okosu" and row.samples]
         if self.entry:
             return next((row for row in own if row.variant == self.entry), None)
-        return next((row for row in own if is_chosen(row)), None) or _fastest([*filter(is_entry, own)] or own)
+        entries = sorted(filter(is_entry, own), key=is_chosen, reverse=True)
+        return entries[0] if entries else _fastest(own)
 
     def hinted(self) -> Comparison | None:
         """Return the same point by the entry that is told what this mode is about, where the kernel has such."""
@@ -109,13 +113,14 @@ class Comparison:
         """Return the loop that bounds the kernel: of each kind the fastest, of these the one that takes longest.
 
         Each does a part of what the kernel must do for an item: its loads, its stores, its arithmetic, its call. Where
-        a kernel itself is faster than all that, the loops were no limit and it is one.
+        a kernel itself is faster than all that, the loops were no limit and it is one. None where only the call was
+        measured, which is no limit for more than a few items.
         """
         kinds: dict[str, Row] = {}
         for row in self.limits:
             if row.samples and row.items and (row.kernel not in kinds or _per_item(row) < _per_item(kinds[row.kernel])):
                 kinds[row.kernel] = row
-        if not kinds:
+        if not _works(list(kinds.values())):
             return None
         binding = max(kinds.values(), key=_per_item)
         return min([row for row in self.rows if row.samples and row.items] + [binding], key=_per_item)

@@ -30,6 +30,8 @@ from okosu.records.types import BENCH_SCHEMA, Envelope, Tool
 ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
 WRITE_EVERY_S = 2.0
+QUIET = 30.0
+"""Times as long as writing took, nothing is written: it uses memory bandwidth that is being measured."""
 PEERS = native.PACKAGE.parent / ".peers"
 
 
@@ -141,11 +143,12 @@ class Session:
         here = machine.read()
         facts = _state.flat(here)
         facts["state_before"] = machine.state()
-        plan = {"command": ["okosu", "bench", *names], "options": words, "seed": seed, "benches": {}}
+        command = ["okosu", "bench", names[0] if len(names) == 1 else ALL]
+        plan = {"command": command, "options": words, "seed": seed, "benches": {}}
         self.envelope = Envelope(schema=BENCH_SCHEMA, tool=tool, machine=facts, plan=plan)
         self._machine = here.id
         self._listed: dict[str, Result] = {}
-        self._last = 0.0
+        self._next = 0.0
 
     def list(self, listed: Result) -> None:
         """Note what a benchmark says of its kernels and variants."""
@@ -160,18 +163,20 @@ class Session:
     def seen(self, result: Result) -> None:
         """Take in what a benchmark has measured so far, and write it now and then."""
         self.take(result)
-        if time.monotonic() - self._last > WRITE_EVERY_S:
+        if time.monotonic() > self._next:
             self.write()
 
     def write(self) -> None:
         """Write everything that there is."""
+        begun = time.monotonic()
         self.envelope.records = [r for result in self.results.values() for r in rows.records(result, self._machine)]
         for name, result in self.results.items():
             about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
             about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
             self.envelope.plan["benches"][name] = msgspec.to_builtins(about)
         files.write(self.envelope, self.path)
-        self._last = time.monotonic()
+        now = time.monotonic()
+        self._next = now + max(WRITE_EVERY_S, QUIET * (now - begun))
 
     def end(self, finished: bool) -> None:
         """Write the file for the last time."""

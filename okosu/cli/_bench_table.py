@@ -72,7 +72,7 @@ def _title(result: Result, first: Comparison) -> list[str]:
     said = f"{first.point.kernel}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
     per = []
     if rows and rows[0].bytes_per_item and not (about and about.item == "byte" and rows[0].bytes_per_item == 1):
-        per.append(f"{rows[0].bytes_per_item:g} B")
+        per.append(_bytes(rows[0].bytes_per_item))
     if rows and rows[0].flops_per_item:
         per.append(f"{rows[0].flops_per_item:g} flop")
     right = f"{' and '.join(per)} per {about.item if about else 'item'}" if per else ""
@@ -102,15 +102,15 @@ def _compared(points: Sequence[Comparison], result: Result) -> list[str]:
 
 def _plain(points: Sequence[Comparison], result: Result) -> list[str]:
     """Return a row for each variant: what has neither peer nor limit is shown as it was measured."""
-    lines = [f"{'variant':<24} {'n':>9} {'a call':>8} {'an item':>8} {'quartiles of a call':>19} unit"]
+    lines = [f"{'variant':<21} {'n':>9} {'a call':>8} {'an item':>8} {'quartiles':>17} {'unit':<6} {'GB/s':>5}"]
     hz = result.header.core_hz if result.header else 0.0
     for row in (row for one in points for row in one.rows):
         each = figures.cost(row)
         rate = figures.gigabytes(row, hz)
         lines.append(
-            f"{_cut(row.variant, 24):<24} {row.n:>9} {_short(each):>8} "
-            f"{_short(each / row.items) if each is not None and row.items else DASH:>8} {_quartiles(row):>19} "
-            f"{row.unit:<6} {f'{_short(rate):>5} GB/s' if rate else ''}".rstrip()
+            f"{_cut(row.variant, 21):<21} {row.n:>9} {_short(each):>8} "
+            f"{_short(each / row.items) if each is not None and row.items else DASH:>8} {_quartiles(row):>17} "
+            f"{row.unit:<6} {_short(rate) if rate else '':>5}".rstrip()
         )
     return lines
 
@@ -162,8 +162,8 @@ def _short(value: float | None) -> str:
         return DASH
     for least, one, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if abs(value) >= least:
-            return f"{value / one:.3g}{letter}"
-    if abs(value) >= 1000:
+            return f"{value / one:.0f}{letter}" if value >= 100 * one else f"{value / one:.3g}{letter}"
+    if abs(value) >= 100:
         return f"{value:.0f}"
     if value == 0 or abs(value) >= 0.1:
         return f"{value:.3g}"

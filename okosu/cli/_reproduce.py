@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
@@ -30,13 +31,8 @@ def envelope(paper: Paper, quick: bool) -> Envelope:
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     about = paper.about()
     command = ["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])]
-    plan = {
-        "command": command,
-        "paper": paper.name,
-        "title": about.title_en,
-        "published_on": about.machine,
-        "quick": quick,
-    }
+    plan: dict[str, object] = {"command": command, "paper": paper.name, "title": about.title_en}
+    plan |= {"published_on": about.machine, "quick": quick, "seed": int.from_bytes(os.urandom(4))}
     return Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", okosu.__version__, started), machine=facts, plan=plan)
 
 

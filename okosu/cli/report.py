@@ -20,7 +20,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try; one section each")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try, bench or reproduce")
     parser.add_argument(
         "-o", "--output", metavar="OUT.html", help="the page to write (default: the first FILE with .html)"
     )

@@ -73,7 +73,11 @@ def _dry_run(paper: Paper, quick: bool) -> int:
             print(f"{experiment.name}: left out by --quick")
             continue
         extra = _reproduce.peers() if experiment.read == "rows" else []
-        print(" ".join([f"{experiment.name}:", str(native.find(experiment.program)), *words, *extra]))
+        try:
+            program = str(native.find(experiment.program))
+        except OkosuError as error:
+            program = f"({error.what})"
+        print(" ".join([f"{experiment.name}:", program, *words, *extra]))
     print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
     print("system calls of note: sched_setaffinity, mmap, madvise and mbind of the programs' own memory")
     print("then: points at which a floor failed, once more in a fresh process of its bench")

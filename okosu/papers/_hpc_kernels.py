@@ -34,12 +34,15 @@ LISTINGS = {
     "5.6.plain": Listing("daxpy", "paper-plain", "limit-fma"),
     "5.6.sse": Listing("daxpy", "paper-sse2-1", "limit-fma"),
 }
+SCALAR = "paper-plain-scalar"
+"""The plain daxpy, with the compiler kept from making vector code of it."""
 _LIMITS = {"dsum": "limit-load", "dsumsq": "limit-load", "ddot": "limit-load2", "daxpy": "limit-load2-store1"}
 _WIDTHS = {"avx512": 512.0, "avx2": 256.0, "sse2": 128.0, "neon": 128.0}
 
 
 _IN_FLIGHT = {"plain": 1, "sse1": 2, "sse4": 8}
 """Running sums (in doubles) of the reductions, by the last part of the entry's id."""
+SSE_BITS = 128
 ALIKE = 0.15
 """A rate so close to what latency allows is said to be bound by it."""
 
@@ -93,14 +96,19 @@ def shown(result: Result | None, listing: Listing) -> Shown | None:
     )
 
 
-def _cause(name: str, found: Shown, flops: float, waits: float | None, there: float) -> str:
-    """Say what bounds a listing here, as far as the measured numbers bear it out; `waits`: an addition's latency."""
+def _cause(name: str, found: Shown, flops: float, result: Result | None, waits: float | None, there: float) -> str:
+    """Say what bounds a reduction here, as far as the measured numbers bear it out; `waits`: an addition's latency."""
     sums = _IN_FLIGHT.get(name.rpartition(".")[2])
     if sums is None or waits is None or name.startswith("5.6"):
         return ""
+    takes = f"{waits:.1f} cycles, there {there:g}"
+    bits, added = width(result), peak(result, "limit-add")
+    units = added * SSE_BITS / bits * flops if added and bits else None
+    if sums > 2 and quantities.near(found.listing, units, ALIKE):
+        return f"; the most that additions of {SSE_BITS} bits can give here, of {bits:.0f} (an addition takes {takes})"
     if quantities.near(found.listing, sums * flops / waits, ALIKE):
-        return f"; each addition is waited for ({waits:.1f} cycles, there {there:g})"
-    return f"; not bound by the latency of an addition ({waits:.1f} cycles, there {there:g})"
+        return f"; each addition is waited for ({takes})"
+    return f"; not bound by the latency of an addition ({takes})"
 
 
 def section5(
@@ -120,7 +128,7 @@ def section5(
         rates[name] = found.listing * clock
         before = f"there {there[name] / there['5.2.hz']:.2f} at {there['5.2.hz']:g}"
         flops = _flops_of(result, listing)
-        cause = _cause(name, found, flops, waits, there["2.latency.add"])
+        cause = _cause(name, found, flops, result, waits, there["2.latency.add"])
         why = f"{found.listing:.2f} flop/cycle at {clock:.2f} GHz, {before}{cause}"
         yield name, rates[name], f"{why}{_scalar(result, name, clock)}{_own(found, clock)}"
         share = quantities.over(found.listing, found.peak)
@@ -166,7 +174,7 @@ def _scalar(result: Result | None, name: str, clock: float) -> str:
     """Say what the plain daxpy does when the compiler is kept from turning it into vector code."""
     if name != "5.6.plain":
         return ""
-    kept = shown(result, LISTINGS[name]._replace(variant="paper-plain-scalar"))
+    kept = shown(result, LISTINGS[name]._replace(variant=SCALAR))
     if kept is None:
         return ""
     return f"; gcc here makes SSE2 code of it, without that it is {kept.listing * clock:.2f} GFlops"

@@ -53,6 +53,7 @@ class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     kernel: list[str]
     variant: str = "chosen"
+    """A name, in which * stands for anything; "chosen": what the library does when nobody forces a variant."""
     n: list[int] = []
     n_from: int = 0
     n_to: int | None = None

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+import okosu
+from okosu.bench import rows
+from okosu.bench.rows import Row
 from okosu.errors import OkosuError
 from okosu.papers import judge, points, programs
 from okosu.papers.base import Experiment, Measured, Ours, Paper, Published, Target
+from okosu.papers.judge import Judged
 from okosu.records.types import Claim, Envelope, Record
-
-if TYPE_CHECKING:
-    from okosu.bench.rows import Row
-    from okosu.papers.judge import Judged
 
 Say = Callable[[str], None]
 Keep = Callable[[], None]
@@ -30,6 +29,7 @@ class Conduct:
         self.paper, self.quick, self.envelope, self.runner = paper, quick, envelope, runner
         self.say, self.keep = say, keep
         self.measured = Measured(machine=envelope.machine)
+        self.seed = int(envelope.plan.get("seed", 1))
         self.again: dict[str, list[Row]] = {}
 
     def run(self) -> None:
@@ -37,7 +37,7 @@ class Conduct:
         for experiment in self.paper.experiments():
             if shown := programs.argv(experiment, self.quick):
                 self.say(" ".join(shown))
-            programs.run(experiment, self.quick, self.runner, self.measured)
+            programs.run(experiment, self.quick, self.runner, self.measured, self.seed)
             self._store(experiment)
             self.keep()
         self._measure_again()
@@ -53,8 +53,6 @@ class Conduct:
         self.envelope.claims = claims
 
     def _store(self, experiment: Experiment) -> None:
-        from okosu.bench import rows
-
         name, machine = experiment.name, str(self.envelope.machine.get("id", ""))
         if result := self.measured.rows.get(name):
             self.envelope.records += rows.records(result, machine)
@@ -66,8 +64,8 @@ class Conduct:
         if name in self.measured.missing:
             self.envelope.plan.setdefault("missing", {})[name] = self.measured.missing[name]
 
-    def _judged(self, target: Target, rows: Sequence[Row]) -> tuple[points.Found, list[Judged]]:
-        found = points.find(rows, target)
+    def _judged(self, target: Target, given: Sequence[Row]) -> tuple[points.Found, list[Judged]]:
+        found = points.find(given, target)
         return found, judge.judge(target, found.sides)
 
     def _rows(self, target: Target) -> Sequence[Row]:
@@ -87,7 +85,9 @@ class Conduct:
                 continue
             kernels = sorted({one.sides.kernel for one in below})
             sizes = sorted({one.sides.point.n for one in below})
-            extra = ["--only", ",".join(kernels), "--sizes", ",".join(map(str, sizes))]
+            # Another seed: the same order of rows could favour the same one again.
+            seed = ["--seed", str(self.seed + 1)]
+            extra = ["--only", ",".join(kernels), "--sizes", ",".join(map(str, sizes)), *seed]
             self.say(f"{experiment.program}: {len(below)} points of floors once more, in a fresh process")
             try:
                 fresh = self.runner.bench(experiment.name, [*_without(args), *extra])
@@ -95,6 +95,8 @@ class Conduct:
                 self.measured.failed[experiment.name] = error
                 continue
             self.again[experiment.name] = list(fresh.rows)
+            again = rows.records(fresh, str(self.envelope.machine.get("id", "")))
+            self.envelope.records += [msgspec.structs.replace(one, stage="confirmation") for one in again]
 
     def _claim(self, target: Target) -> Claim:
         source = self.paper.target_source()
@@ -165,7 +167,7 @@ def listing_records(experiment: Experiment, lines: Sequence[object], machine: st
             if isinstance(value, (bool, int, float)):
                 found.append(
                     Record(
-                        tool="okosu reproduce",
+                        tool=f"okosu {okosu.__version__}",
                         machine=machine,
                         subject=f"{experiment.program} {' '.join(experiment.args)}".strip(),
                         variant=name,

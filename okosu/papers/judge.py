@@ -81,6 +81,10 @@ def conclude(
             notes.append(f"lowest median of {PARTS} parts of the rounds")
     else:
         holds = _floor(target, judged, again, notes)
+        if not holds and again:
+            # What is quoted of a floor that failed is where it failed twice, as measured the second time.
+            worst = min([one for one in again if one.below(target.value)], key=lambda one: one.weakest, default=worst)
+            notes[0] = _where(judged, worst)
     if found.lacking:
         notes.append("; ".join(found.lacking))
     return _claim(target, source, worst, holds, ". ".join(notes))
@@ -89,10 +93,11 @@ def conclude(
 def _floor(target: Target, judged: Sequence[Judged], again: Collection[Judged] | None, notes: list[str]) -> bool | None:
     below = failing(target, judged)
     if not below:
-        without = [one for one in judged if one.interval is None]
+        # Every interval holds the median: where that is not below, more rounds could not make the floor fail.
+        without = [one for one in judged if one.interval is None and one.ratio < target.value]
         if without:
             needed = paired.fewest_rounds(ALPHA / len(judged))
-            notes.append(f"not decided: {len(judged)} points need {needed} rounds")
+            notes.append(f"not decided at {_several(without)}: {len(judged)} points need {needed} rounds each")
             return None
         return True
     if again is None:

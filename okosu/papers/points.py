@@ -86,10 +86,7 @@ def find(rows: Sequence[Row], target: Target) -> Found:
     by_number: dict[int, list[Row]] = {}
     for row in rows:
         by_number.setdefault(row.point, []).append(row)
-    for row in rows:
-        ours = figures.is_chosen(row) if target.select.variant == "chosen" else row.variant == target.select.variant
-        if not (ours and row.kind == "okosu" and row.samples and wanted(row, target.select)):
-            continue
+    for row in _ours(rows, target.select):
         other = _against(beside(by_number[row.point], row), row, target.against)
         if isinstance(other, str):
             lacking.append(other)
@@ -98,6 +95,20 @@ def find(rows: Sequence[Row], target: Target) -> Found:
     if not sides and not lacking:
         lacking.append(f"okosu bench {target.bench} gave no such row")
     return Found(sides, sorted(set(lacking)))
+
+
+def _ours(rows: Iterable[Row], select: Select) -> list[Row]:
+    """Return our row at each point; where several match a pattern, the fastest of them."""
+    found: dict[tuple[int, str, Point], Row] = {}
+    for row in rows:
+        if row.kind != "okosu" or not row.samples or not wanted(row, select):
+            continue
+        if not (figures.is_chosen(row) if select.variant == "chosen" else fnmatchcase(row.variant, select.variant)):
+            continue
+        key = (row.point, row.kernel, point(row))
+        if key not in found or median(row.samples) < median(found[key].samples):
+            found[key] = row
+    return list(found.values())
 
 
 def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:

@@ -40,15 +40,15 @@ def argv(experiment: Experiment, quick: bool) -> list[str]:
     return [] if args is None else [experiment.program, *args]
 
 
-def run(experiment: Experiment, quick: bool, runner: Runner, into: Measured) -> None:
-    """Run one experiment and put what it gave, or why it gave nothing, into `into`."""
+def run(experiment: Experiment, quick: bool, runner: Runner, into: Measured, seed: int) -> None:
+    """Run one experiment and put what it gave, or why it gave nothing, into `into`; `seed` is the benches'."""
     args = arguments(experiment, quick)
     if args is None:
         into.missing[experiment.name] = "--quick leaves it out"
         return
     try:
         if experiment.read == "rows":
-            into.rows[experiment.name] = runner.bench(experiment.name, list(args))
+            into.rows[experiment.name] = runner.bench(experiment.name, [*args, "--seed", str(seed)])
         else:
             into.said[experiment.name] = runner.listing(experiment, args)
     except OkosuError as error:

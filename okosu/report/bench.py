@@ -11,15 +11,12 @@ import msgspec
 
 from okosu.bench import figures
 from okosu.bench.figures import Comparison
-from okosu.bench.rows import Header, Kernel, Row, from_records
+from okosu.bench.rows import Absent, Header, Kernel, Row, from_records
 from okosu.records.types import Envelope
-from okosu.report import bench_charts, formats
-from okosu.report.bench_charts import Line, Sizes
+from okosu.report import bench_charts, bench_plots, formats
 from okosu.stats.paired import Interval
 
 PLACES = ("L1", "L2", "L3", "memory")
-FEWEST = 3
-"""Sizes below which a chart would show less than the table."""
 _Found = dict[str, Any]
 
 
@@ -55,7 +52,7 @@ def _section(name: str, rows: Sequence[Row], about: Any, key: str) -> _Found:
         "count": count,
         "too_few": needed if header and count and header.rounds < needed else 0,
         "rounds": header.rounds if header else 0,
-        "absent": [one for one in absent if isinstance(one, dict)] if isinstance(absent, list) else [],
+        "absent": [one for one in map(_absent, absent) if one] if isinstance(absent, list) else [],
         "notes": [str(note) for note in notes] if isinstance(notes, list) else [],
     }
 
@@ -63,9 +60,14 @@ def _section(name: str, rows: Sequence[Row], about: Any, key: str) -> _Found:
 def _convert(value: Any, kind: Any) -> Any:
     """Return the value as its type, None where it is not of it: a report shows what it can."""
     try:
-        return msgspec.convert({"type": "header", **value} if kind is Header else value, kind)
+        return msgspec.convert(value, kind)
     except (msgspec.ValidationError, TypeError):
         return None
+
+
+def _absent(value: Any) -> Absent | None:
+    found: Absent | None = _convert({"type": "absent", **value} if isinstance(value, dict) else value, Absent)
+    return found
 
 
 def _facts(header: Header | None) -> str:
@@ -105,25 +107,36 @@ def _group(points: list[Comparison], header: Header | None, kernels: dict[str, K
     item = kernel.item if kernel else "item"
     compared = any(one.works and (one.peer or one.limit) for one in points)
     hinted = [other for one in points if (other := one.hinted())]
-    first = points[0].rows[0]
-    per = [f"{first.bytes_per_item:g} B" if first.bytes_per_item else "", f"{first.flops_per_item:g} flop"]
-    shown = [text for text in per if text and text != "0 flop"]
+    drawn = bench_plots.charts(points, hinted, header, item, key) if compared else bench_plots.dots(points, item, key)
     return {
         "key": key,
         "title": _title(points[0]),
-        "about": f"{kernel.doc}; {' and '.join(shown)} per {item}"
-        if kernel and shown
-        else kernel.doc
-        if kernel
-        else "",
+        "about": _about(kernel, points[0].rows[0], item),
         "compared": compared,
         "item": item,
         "rows": [_cells(one, header) for one in points if one.ours] if compared else [],
         "hinted": [_cells(one, header) for one in hinted],
         "entry": hinted[0].entry if hinted else "",
         "plain": [] if compared else [_plain(row, header) for one in points for row in one.rows],
-        "charts": _charts(points, hinted, header, item, key) if compared else _dots(points, item, key),
+        "charts": drawn,
     }
+
+
+def _about(kernel: Kernel | None, row: Row, item: str) -> str:
+    """Return what a kernel does, and what it moves and computes for an item."""
+    per = [_bytes(row.bytes_per_item)] if row.bytes_per_item else []
+    per += [f"{row.flops_per_item:g} flop"] if row.flops_per_item else []
+    said = [kernel.doc] if kernel and kernel.doc else []
+    said += [f"{' and '.join(per)} per {item}"] if per else []
+    return "; ".join(said)
+
+
+def _bytes(value: float) -> str:
+    """Return bytes as 24 B, 4 KiB, 2 MiB."""
+    for one, name in ((2**20, "MiB"), (2**10, "KiB")):
+        if value >= one:
+            return f"{value / one:.4g} {name}"
+    return f"{value:g} B"
 
 
 def _cells(one: Comparison, header: Header | None) -> dict[str, str]:
@@ -168,111 +181,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return formats.DASH
     return formats.count(value) if value >= 1000 else formats.significant(value)
-
-
-def _charts(
-    points: list[Comparison], hinted: list[Comparison], header: Header | None, item: str, key: str
-) -> list[dict[str, str]]:
-    sizes = sorted({one.point.n for one in points if one.point.n > 0})
-    if len(sizes) < FEWEST:
-        return []
-    axis = Sizes(sizes[0], sizes[-1], _plural(item), _caches(points, header))
-    waiting = points[0].point.mode == figures.LATENCY
-    unit = "cycles a call, lower is better" if waiting else f"{_plural(item)} a cycle"
-    if any(row.unit != "cycles" for one in points for row in one.rows):
-        unit = "ns a call, lower is better" if waiting else f"{_plural(item)} a nanosecond"
-    drawn = []
-    if lines := _speed_lines(points, hinted, waiting):
-        drawn.append({"svg": bench_charts.speeds(lines, axis, unit, f"{key}-speed"), "caption": _caption(unit)})
-    if lines := _ratio_lines(points, hinted):
-        single = _single_peer(points)
-        words = f"times as fast as {single or 'the best peer'}"
-        drawn.append({"svg": bench_charts.ratios(lines, axis, words, f"{key}-ratio"), "caption": _caption(words)})
-    return drawn
-
-
-def _caption(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _plural(item: str) -> str:
-    return f"{item}s"
-
-
-def _caches(points: Sequence[Comparison], header: Header | None) -> list[tuple[str, float]]:
-    """Return the sizes at which the operands fill each cache."""
-    each = [one.point.footprint / one.point.n for one in points if one.point.n and one.point.footprint]
-    if header is None or not each:
-        return []
-    return [(name.removesuffix("d"), size / median(each)) for name, size in header.caches.items() if size]
-
-
-def _speed_lines(points: list[Comparison], hinted: list[Comparison], waiting: bool) -> list[Line]:
-    def speed(row: Row | None) -> float | None:
-        if row is None:
-            return None
-        return figures.cost(row) if waiting else figures.items_rate(row)
-
-    series: dict[tuple[str, str], dict[int, float]] = {}
-    entries = {other.entry for other in hinted}
-    for one in points:
-        for row in one.rows:
-            role = _role(one, row, entries)
-            if role and (value := speed(row)) is not None:
-                series.setdefault((row.variant, role), {})[one.point.n] = value
-        if one.limit and not waiting and (value := speed(one.limit)) is not None:
-            series.setdefault(("limit", "limit"), {})[one.point.n] = value
-    return _lines(series)
-
-
-def _role(one: Comparison, row: Row, entries: set[str]) -> str:
-    """Return how a row is drawn, "" where it is not: of the entries, only the chosen one and the one that is told."""
-    if one.ours and row.variant == one.ours.variant and row.kind == "okosu":
-        return "chosen"
-    if row.variant in entries:
-        return "hinted"
-    return "" if figures.is_entry(row) else row.kind
-
-
-def _ratio_lines(points: list[Comparison], hinted: list[Comparison]) -> list[Line]:
-    series: dict[tuple[str, str], dict[int, float]] = {}
-    bounds: dict[str, dict[int, tuple[float, float]]] = {}
-    for role, comparisons in (("chosen", points), ("hinted", hinted)):
-        for one in comparisons:
-            if one.ours and one.ratio:
-                series.setdefault((one.ours.variant, role), {})[one.point.n] = one.ratio.median
-                if one.ratio.bounded:
-                    bounds.setdefault(one.ours.variant, {})[one.point.n] = (one.ratio.low, one.ratio.high)
-    if _single_peer(points):
-        for one in points:
-            theirs = figures.cost(one.peer) if one.peer else None
-            for row in one.rows:
-                mine = figures.cost(row)
-                if theirs and mine and row.kind in ("okosu", "paper") and not figures.is_entry(row):
-                    series.setdefault((row.variant, row.kind), {})[one.point.n] = theirs / mine
-    return [Line(line.name, line.role, line.sizes, line.values, bounds.get(line.name, {})) for line in _lines(series)]
-
-
-def _single_peer(points: Sequence[Comparison]) -> str:
-    """Return the name of the peer where there is only one, else ""."""
-    names = {row.variant for one in points for row in one.rows if row.kind == "peer"}
-    return names.pop() if len(names) == 1 else ""
-
-
-def _lines(series: dict[tuple[str, str], dict[int, float]]) -> list[Line]:
-    order = {role: i for i, role in enumerate(bench_charts.ROLES)}
-    made = [
-        Line(name, role, sorted(values), [values[n] for n in sorted(values)]) for (name, role), values in series.items()
-    ]
-    drawable = [line for line in made if all(0 < value < 1e15 for value in line.values) and min(line.sizes) > 0]
-    return sorted(drawable, key=lambda line: order[line.role])
-
-
-def _dots(points: list[Comparison], item: str, key: str) -> list[dict[str, str]]:
-    rows = [(row.variant, row) for one in points for row in one.rows if row.samples]
-    if len({label for label, _ in rows}) < len(rows):
-        rows = [(f"{label} {bench_charts.size_text(row.n)}", row) for label, row in rows]
-    if not 2 <= len(rows) <= 40 or len({row.unit for _, row in rows}) > 1 or not any(max(r.samples) for _, r in rows):
-        return []
-    unit = f"{rows[0][1].unit} per {item}"
-    return [{"svg": bench_charts.costs(rows, unit, f"{key}-cost"), "caption": f"{_caption(unit)}, lower is better"}]

@@ -12,9 +12,12 @@ from typing import Any
 from okosu.bench.rows import Row
 from okosu.report import axes, formats, svg
 
-WIDTH, HEIGHT = 452, 300
+WIDE, NARROW, HALF, HEIGHT = 580, 396, 330, 330
 C = svg.COLOURS
-LABEL, LEAST_GAP = 15, 12.0
+LABEL, SHORT, GAP, NAMED = 22, 14, 13.0, 8
+"""Characters of a name in a wide and in another chart; pixels between names; names in a narrow chart."""
+LOWEST = 0.5
+"""Ratios below are not drawn, but for those of what okosu chooses: they would flatten all others."""
 _MARKS = "os^vDPX<>*hdp"
 _STYLES = {
     # tone, width, opacity, dash
@@ -50,8 +53,8 @@ class Sizes:
     caches: Sequence[tuple[str, float]]
 
 
-def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
-    """Return the speed of each variant against size, on a linear axis from 0."""
+def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int) -> str:
+    """Return the speed of each variant against size, on a linear axis from 0; a narrow chart names the fastest only."""
     top = 1.06 * max(max(line.values) for line in lines)
     ticks = axes.linear_ticks(0, top, 6)
 
@@ -63,14 +66,16 @@ def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
         f"{line.name} {formats.significant(min(line.values))} to {formats.significant(max(line.values))}"
         for line in lines
     )
-    return _over_sizes(lines, sizes, unit, name, words, lambda value: value, scale)
+    return _over_sizes(lines, sizes, name, words, width, lambda value: value, scale)
 
 
-def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
+def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int) -> str:
     """Return ratios against size on a logarithmic axis, with their intervals; 1 is marked."""
     ends = [end for line in lines for pair in line.interval.values() for end in pair]
     values = [value for line in lines for value in line.values]
-    low, high = axes.padded([math.log(v) for v in [*values, *ends, 1.0]], least=math.log(1.2))
+    ours = min((v for line in lines if line.role in ("chosen", "hinted") for v in line.values), default=1.0)
+    least = min(ours, LOWEST)
+    low, high = axes.padded([math.log(max(v, least)) for v in [*values, *ends, 1.0]], least=math.log(1.2))
 
     def scale(ax: Any) -> None:
         ax.axhline(0, color=C["muted"], linewidth=1)
@@ -81,7 +86,7 @@ def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str) -> str:
     words = f"{unit} against {sizes.unit}: " + "; ".join(
         f"{line.name} {min(line.values):.3g} to {max(line.values):.3g}" for line in lines
     )
-    return _over_sizes(lines, sizes, unit, name, words, math.log, scale)
+    return _over_sizes(lines, sizes, name, words, width, math.log, scale)
 
 
 def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
@@ -95,8 +100,8 @@ def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
     place: Callable[[float], float] = math.log if logarithmic else float
     low, high = axes.padded([place(v) for v in every] + ([] if logarithmic else [0.0]))
     low = low if logarithmic else 0.0
-    with svg.figure(WIDTH, height) as drawn:
-        ax = drawn.add_axes((left / WIDTH, 40 / height, 1 - (left + 14) / WIDTH, 1 - 46 / height))
+    with svg.figure(NARROW, height) as drawn:
+        ax = drawn.add_axes((left / NARROW, 40 / height, 1 - (left + 14) / NARROW, 1 - 46 / height))
         for y, each in enumerate(reversed(values)):
             if len(each) > 1:
                 first, _, third = quantiles(each, n=4, method="inclusive")
@@ -120,12 +125,14 @@ def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
 
 
 def _over_sizes(
-    lines: Sequence[Line], sizes: Sizes, unit: str, name: str, words: str,
+    lines: Sequence[Line], sizes: Sizes, name: str, words: str, width: int,
     place: Callable[[float], float], scale: Callable[[Any], None],
 ) -> str:  # fmt: skip
-    right = 12 + 6.4 * min(LABEL, max(len(line.name) for line in lines))
-    with svg.figure(WIDTH, HEIGHT) as drawn:
-        ax = drawn.add_axes((46 / WIDTH, 42 / HEIGHT, 1 - (46 + right) / WIDTH, 1 - 76 / HEIGHT))
+    most = LABEL if width == WIDE else SHORT
+    named, at = legend(lines, NAMED if width < WIDE else len(lines))
+    right = 24 + 6.0 * (5 + min(most, max(len(line.name) for line, _ in named))) if len(lines) > 1 else 10
+    with svg.figure(width, HEIGHT) as drawn:
+        ax = drawn.add_axes((38 / width, 42 / HEIGHT, 1 - (38 + right) / width, 1 - 62 / HEIGHT))
         for i, line in enumerate(lines):
             _draw(ax, line, place, _MARKS[i % len(_MARKS)])
         scale(ax)
@@ -135,13 +142,39 @@ def _over_sizes(
         ticks = size_ticks(sizes.low, sizes.high)
         ax.set_xticks([math.log2(tick) for tick in ticks], [size_text(tick) for tick in ticks])
         ax.set_xlabel(sizes.unit)
-        for label, at in sizes.caches:
-            if sizes.low < at < sizes.high:
-                ax.axvline(math.log2(at), color=C["line"], linewidth=1, zorder=0)
-                ax.text(math.log2(at), 1.015, label, transform=ax.get_xaxis_transform(), ha="center", color=C["muted"])
-        ax.text(-40 / (WIDTH - 46 - right), 1.1, unit, transform=ax.transAxes, color=C["muted"])
-        _name(ax, lines, place, right)
+        for label, filled in sizes.caches:
+            if sizes.low < filled < sizes.high:
+                ax.axvline(math.log2(filled), color=C["line"], linewidth=1, zorder=0)
+                ax.text(
+                    math.log2(filled), 1.015, label, transform=ax.get_xaxis_transform(), ha="center", color=C["muted"]
+                )
+        if len(lines) > 1:
+            ax.axvline(math.log2(at), color=C["muted"], linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
+            _name(ax, [(line, value, _MARKS[lines.index(line) % len(_MARKS)]) for line, value in named], at, most)
         return svg.render(drawn, name, words)
+
+
+def legend(lines: Sequence[Line], most: int) -> tuple[list[tuple[Line, float]], int]:
+    """Return the lines with their values at the size where they differ most, the highest first, and that size.
+
+    Where there are more than `most`, ours, the limit and the highest of the others are kept.
+    """
+    by_size = {
+        n: [math.log(line.values[list(line.sizes).index(n)]) for line in lines if n in line.sizes]
+        for n in lines[0].sizes
+    }
+    fullest = max(len(values) for values in by_size.values())
+
+    def apart(n: int) -> float:
+        values = by_size[n]
+        return sum(abs(value - median(values)) for value in values) if len(values) == fullest else -1.0
+
+    at = max(by_size, key=apart)
+    there = [(line, line.values[list(line.sizes).index(at)]) for line in lines if at in line.sizes]
+    ordered = sorted(there, key=lambda pair: -pair[1])
+    first = [pair for pair in ordered if pair[0].role in ("chosen", "hinted", "limit")]
+    kept = first + [pair for pair in ordered if pair not in first][: max(0, most - len(first))]
+    return sorted(kept, key=lambda pair: -pair[1]), at
 
 
 def _draw(ax: Any, line: Line, place: Callable[[float], float], mark: str) -> None:
@@ -159,37 +192,29 @@ def _draw(ax: Any, line: Line, place: Callable[[float], float], mark: str) -> No
     )  # fmt: skip
 
 
-def _name(ax: Any, lines: Sequence[Line], place: Callable[[float], float], right: float) -> None:
-    """Write each line's name beside its last point, names apart, a thin stroke to the point."""
-    height = HEIGHT - 76
-    low, high = ax.get_ylim()
-    wanted = sorted(((place(line.values[-1]) - low) / (high - low) * height, i) for i, line in enumerate(lines))
-    for (_, i), y in zip(wanted, spread([y for y, _ in wanted], LEAST_GAP, 0.0, float(height)), strict=True):
-        line = lines[i]
-        tone = C[_STYLES[line.role][0]]
-        end = math.log2(line.sizes[-1]), place(line.values[-1])
-        ax.annotate(
-            formats.shorten(formats.printable(line.name), LABEL),
-            xy=end, xytext=(1 + 8 / (WIDTH - 46 - right), y / height), textcoords="axes fraction",
-            va="center", color=tone, fontsize=10, annotation_clip=False,
-            weight="bold" if line.role == "chosen" else "normal",
-            arrowprops={"arrowstyle": "-", "color": C["line"], "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+def _name(ax: Any, named: Sequence[tuple[Line, float, str]], at: int, most: int) -> None:
+    """Write the names beside the chart, the highest line's first, each with its mark and its value at one size."""
+    height = HEIGHT - 62
+    gap = min(GAP, height / len(named))
+    width = ax.get_position().width * ax.figure.get_size_inches()[0] * 72
+    heading = {"transform": ax.transAxes, "va": "center", "fontsize": 10, "color": C["muted"], "clip_on": False}
+    ax.text(1 + 18 / width, 1 + 8 / height, f"at {size_text(at)}", **heading)
+    for i, (line, value, mark) in enumerate(named):
+        tone, stroke, opacity, dash = _STYLES[line.role]
+        y = 1 - (i + 0.75) * gap / height
+        ax.plot(
+            [1 + 4 / width, 1 + 14 / width], [y, y], transform=ax.transAxes, color=C[tone], linewidth=stroke,
+            alpha=opacity, linestyle=dash, clip_on=False,
         )  # fmt: skip
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return ascending places as near to the wanted ones as a gap between neighbours allows, within [low, high].
-
-    Where there is no room for all gaps, they are shared out evenly.
-    """
-    if len(wanted) > 1:
-        gap = min(gap, (high - low) / (len(wanted) - 1))
-    places = list(wanted)
-    for i, place in enumerate(places):
-        places[i] = max(place, low if i == 0 else places[i - 1] + gap)
-    for i in reversed(range(len(places))):
-        places[i] = min(places[i], high if i == len(places) - 1 else places[i + 1] - gap)
-    return places
+        if line.role != "limit":
+            ax.plot(
+                [1 + 9 / width], [y], mark, transform=ax.transAxes, color=C[tone], markersize=4, markeredgewidth=0,
+                alpha=opacity, clip_on=False,
+            )  # fmt: skip
+        number = formats.significant(value) if value < 1000 else formats.count(value)
+        said = f"{number} {formats.shorten(formats.printable(line.name), most)}"
+        heading["color"] = C[tone]
+        ax.text(1 + 18 / width, y, said, **heading, weight="bold" if line.role == "chosen" else "normal")
 
 
 def size_ticks(low: int, high: int, most: int = 7) -> list[int]:

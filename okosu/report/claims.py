@@ -78,9 +78,9 @@ def _row(claim: Claim) -> Row:
 
 
 def _number(value: float | None) -> str:
-    """Return four significant digits; whole numbers in full."""
+    """Return at most four significant digits; from a thousand on the whole number."""
     if value is None:
         return formats.DASH
     if abs(value) >= 1000 and abs(value) < 1e15:
         return formats.count(value)
-    return f"{value:g}" if value == int(value) else formats.significant(value, 4)
+    return f"{value:.4g}"

@@ -51,6 +51,13 @@ def again(trial: Trial) -> str:
     return shlex.join([*words, "--", *trial.command])
 
 
+def bench(trial: Trial) -> str:
+    """Return the `okosu bench …` that measures the same in the same order; "" if the file does not say what it was."""
+    options = trial.plan.get("options")
+    words = [*trial.command, *(options if isinstance(options, list) else [])]
+    return shlex.join(map(str, words)) if words[:2] == ["okosu", "bench"] else ""
+
+
 def revalidate(path: Path) -> str:
     """Return the command that measures the recommended arm of a file on fresh rounds."""
     return shlex.join(["okosu", "try", "--revalidate", str(path)])

@@ -54,7 +54,7 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
         for chart in arm["charts"]:
             chart["svg"] = markup(chart["svg"])
     for chart in (chart for each in section["benches"] for group in each["groups"] for chart in group["charts"]):
-        chart["svg"] = markup(chart["svg"])
+        chart["svg"], chart["narrow"] = markup(chart["svg"]), markup(chart["narrow"])
 
 
 def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "plan": facts.plan(trial),
         # Of a benchmark's thousands of records, each is in a table of its own kernel already.
         "records": [] if benches else facts.all_records(trial),
-        "again": commands.again(trial),
+        "again": commands.again(trial) if is_trial else commands.bench(trial),
         "revalidate": commands.revalidate(path),
     }
 

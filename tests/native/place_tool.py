@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
+import mmap
 import os
 import platform
 import subprocess
@@ -46,9 +48,15 @@ def alloc(policy: int, nodes: str, size: int, flags: int = 0, *touching: str, de
     return run(*([deny] if deny else []), "alloc", str(policy), nodes, str(size), str(flags), *touching)
 
 
+@functools.cache
 def numa() -> bool:
-    """Say whether this kernel lets memory be bound."""
-    return Path("/sys/devices/system/node/online").exists() and alloc(BIND, "0", 4096)["rc"] == 0
+    """Say whether this kernel lets memory be bound, asked without okosu: a policy of no node at all, MPOL_DEFAULT."""
+    number = {"x86_64": 237, "aarch64": 235}[platform.machine()]
+    libc = ctypes.CDLL(None, use_errno=True)
+    page = mmap.mmap(-1, mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    arguments = (address, mmap.PAGESIZE, 0, 0, 0, 0)
+    return libc.syscall(ctypes.c_long(number), *(ctypes.c_ulong(word) for word in arguments)) == 0
 
 
 def allowed() -> list[int]:

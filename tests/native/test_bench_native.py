@@ -159,7 +159,13 @@ def test_samples_are_per_call_in_the_unit_of_the_point() -> None:
 @needs_fake
 @pytest.mark.parametrize(
     ("mode", "samples", "dropped", "shared"),
-    [("once", [160] * 4, 0, 0), ("always", [], 4, 0), ("below", [159.2832] * 4, 0, 0), ("crowded", [160] * 4, 0, 4)],
+    [
+        ("once", [160] * 4, 0, 0),
+        ("preempted", [160] * 4, 0, 0),
+        ("always", [], 4, 0),
+        ("below", [159.2832] * 4, 0, 0),
+        ("crowded", [160] * 4, 0, 4),
+    ],
 )
 def test_batches_that_were_disturbed(mode: str, samples: list[float], dropped: int, shared: int) -> None:
     lines, _ = run(FAKE, mode, "--rounds", "4")

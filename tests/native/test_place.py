@@ -29,7 +29,7 @@ def pages_by_node(numa_maps: str) -> dict[str, int]:
 
 def check_placed(said: dict[str, Any], size: int) -> None:
     """Check that all is there, with move_pages and numa_maps of one mind."""
-    assert (said["rc"], said["reason"], said["nonzero"], said["absent"]) == (0, "", 0, 0)
+    assert (said["rc"], said["reason"], said["nonzero"], said["absent"], said["grown"]) == (0, "", 0, 0, 0)
     assert said["pages"] == -(-size // said["base"]) == sum(said["on"].values())
     listed = pages_by_node(said["numa_maps"])
     assert set(listed) == set(said["on"])
@@ -184,14 +184,14 @@ def test_what_cannot_be_allocated(nodes: str, size: int, flags: int, error: int,
     said = alloc(BIND, nodes, size, flags)
     assert said["rc"] == -error
     assert said["reason"].startswith(words)
-    assert "left" not in said
+    assert ("left" in said, said["grown"]) == (False, 0)
 
 
 @needs_numa
 def test_more_than_the_node_has_is_refused_before_the_touch() -> None:
     total = run("list", "/")["nodes"][0]["total"]
     said = alloc(BIND, "0", total, TOUCH)
-    assert said["rc"] == -errno.ENOMEM
+    assert (said["rc"], said["grown"]) == (-errno.ENOMEM, 0)
     # A kernel that does not overcommit refuses the mapping itself.
     assert re.match(r"node 0 has \d+ MiB, \d+ are wanted$|mmap of ", said["reason"])
 
@@ -236,7 +236,7 @@ def test_seccomp_filters_are_named() -> None:
     for flag, error, words in (("--deny", errno.EPERM, "forbids it"), ("--hide", errno.ENOSYS, "hides it")):
         said = alloc(BIND, "0", MIB, TOUCH, deny=f"{flag}=mbind")
         assert (said["rc"], f"mbind: a seccomp filter {words}" in said["reason"]) == (-error, True)
-        assert "left" not in said
+        assert ("left" in said, said["grown"]) == (False, 0)
         said = alloc(BIND, "0", MIB, TOUCH, deny=f"{flag}=move_pages")
         assert (said["rc"], f"move_pages: a seccomp filter {words}" in said["reason"]) == (-error, True)
         assert pages_by_node(said["numa_maps"]) == {"0": 256}

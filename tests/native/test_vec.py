@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 import vec_tool
+
+INCLUDE = Path(__file__).resolve().parents[2] / "native" / "include"
 
 BROKEN = {
     "drops-tail": "dsum n=9 ",
@@ -18,6 +24,7 @@ BROKEN = {
     "skips-zero": "sscal",
     "from-the-near-end": "ddot_strided",
     "at-once": "saxpy_strided",
+    "forgets-far": "dot n=400007",
 }
 
 
@@ -57,3 +64,45 @@ def test_the_environment_names_the_variant() -> None:
         assert vec_tool.run("vec-dispatch", "chosen", env={"OKOSU_VEC": name}).stdout.strip() == name
     for name in ("", "nonesuch", "REF", "ref "):
         assert vec_tool.run("vec-dispatch", "chosen", env={"OKOSU_VEC": name}).stdout.strip() == names[0]
+
+
+def test_inlined_forms() -> None:
+    """Lengths that are inlined and calls, under the options that this machine can run."""
+    # Beside each program is the folder of its objects.
+    programs = [p for p in (vec_tool.BUILD / "native/src/vec/check").glob("vec-inline-*") if p.is_file()]
+    assert programs
+    for program in programs:
+        done = vec_tool.run(program.name)
+        assert done.returncode == 0, (program.name, done.stderr)
+        assert done.stdout in ("ok\n", "not on this CPU\n")
+    assert vec_tool.run("vec-inline-base").stdout == "ok\n"
+
+
+def undefined(compiler: str, source: str, folder: Path, *options: str) -> set[str]:
+    """Return the names that the compiled source needs from elsewhere."""
+    path = folder / f"user.{'c' if compiler.endswith('cc') else 'cpp'}"
+    path.write_text(source)
+    built = folder / "user.o"
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", *options, f"-I{INCLUDE}", "-c", path, "-o", built], check=True)
+    listed = subprocess.run(["nm", "-u", built], capture_output=True, text=True, check=True)
+    return {line.split()[-1] for line in listed.stdout.splitlines()}
+
+
+USER = """
+#include <okosu/vec_inline.h>
+double fixed(const double *x, const double *y) { return okosu_vec_inline_ddot(x, y, 13); }
+void update(float *y, const float *x) { okosu_vec_inline_saxpy(2, x, y, 64); okosu_vec_inline_sscal(3, y, 7); }
+"""
+LONGER = "double more(const double *x) { return okosu_vec_inline_dsum(x, 65); }\n"
+
+
+def test_a_known_length_needs_no_library(tmp_path: Path) -> None:
+    assert undefined("cc", USER, tmp_path) <= {"_GLOBAL_OFFSET_TABLE_"}
+    assert "okosu_vec_dsum" in undefined("cc", USER + LONGER, tmp_path)
+    assert "okosu_vec_ddot" in undefined("cc", USER, tmp_path, "-O0")
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+def test_the_headers_are_for_cplusplus_too(tmp_path: Path) -> None:
+    assert undefined("c++", USER, tmp_path, "-Wextra", "-std=c++17") <= {"_GLOBAL_OFFSET_TABLE_"}
+    assert "okosu_vec_dsum" in undefined("c++", USER + LONGER, tmp_path)

@@ -4,9 +4,15 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from pathlib import Path
 from typing import Any
+
+import msgspec
+
+from okosu.bench import rows
+from okosu.records.types import Envelope, Tool
 
 HEADER: dict[str, Any] = {
     "type": "header", "bench": "fake", "version": 1, "library": "okosu 0.1.0", "features": "sse2 avx2", "tick_hz": 2e9,
@@ -66,3 +72,75 @@ def program(folder: Path, lines: list[dict[str, Any]] | None = None, name: str =
     )
     path.chmod(0o755)
     return path
+
+
+def envelope(**changed: Any) -> Envelope:
+    """Return a file of two benchmarks: one with peers and limits over many sizes, one with hinted entries and glibc."""
+    made = {
+        "blas": _blas(),
+        "copy": _copies(),
+        "odd": [
+            row("tick", v, cost=c, n=1, items=1, bytes_per_item=0, flops_per_item=0)
+            for v, c in (("a", 3.0), ("b", 4.0))
+        ],
+    }
+    records, plan = [], {}
+    for name, lines in made.items():
+        result = rows.Result(name)
+        for line in [*LIST, HEADER | {"bench": name, "rounds": 12}, *lines, ABSENT, NOTE]:
+            result.add(rows.decode(json.dumps(line).encode(), "p", 1))
+        records += rows.records(result, "synthetic")
+        plan[name] = {
+            "header": msgspec.to_builtins(result.header), "kernels": msgspec.to_builtins(result.kernels),
+            "absent": msgspec.to_builtins(result.absent), "notes": result.notes, "finished": name != "odd",
+        }  # fmt: skip
+    return Envelope(
+        schema="okosu.bench/1",
+        tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
+        machine={"id": "synthetic", "note": "synthetic: never measured"},
+        plan={"command": ["okosu", "bench"], "options": ["--seed", "7"], "seed": 7, "benches": plan} | changed,
+        records=records,
+        finished=True,
+    )
+
+
+def _jitter(cost: float, seed: int) -> list[float]:
+    draw = random.Random(seed)
+    return [cost * (1 + draw.gauss(0, 0.01)) for _ in range(12)]
+
+
+def _blas() -> list[dict[str, Any]]:
+    peers = {f"openblas-{i}": 3.0 + 0.4 * i for i in range(9)} | {"a-peer-with-a-rather-long-name": 1.0}
+    lines = []
+    for point, (n, place) in enumerate(
+        [(4, "L1"), (64, "L1"), (2048, "L1"), (32768, "L2"), (1 << 20, "L3"), (1 << 24, "memory")]
+    ):
+        slow = min(1.0, 60_000 / n)
+        at = {"n": n, "items": n, "footprint": 16 * n, "place": place, "point": point}
+        for variant, speed in {"chosen": 7.5, "sse2": 2.0, "ref": 0.5}.items():
+            lines.append(row(variant=variant, samples=_jitter(n / speed / slow + 8, point), **at))
+        for i, (variant, speed) in enumerate(peers.items()):
+            lines.append(row(variant=variant, kind="peer", samples=_jitter(n / speed / slow + 9, 99 * i + point), **at))
+        lines.append(row(variant="paper-plain", kind="paper", samples=_jitter(n / 0.5 / slow + 9, point), **at))
+        if n >= 64:
+            lines.append(row("limit-load2", "avx512", "limit", samples=_jitter(n / 8.0 / slow, point + 7), **at))
+    return lines
+
+
+def _copies() -> list[dict[str, Any]]:
+    lines = []
+    for point, n in enumerate([16, 256, 4096, 65536, 1 << 20, 1 << 26]):
+        at = {
+            "n": n,
+            "items": n,
+            "footprint": 2 * n,
+            "point": point,
+            "mode": "hot",
+            "bytes_per_item": 2,
+            "flops_per_item": 0,
+        }
+        speeds = {"okosu_copy": 30.0, "okosu_copy_near": 50.0, "rep-movsb": 20.0, "nt": 3.0}
+        for variant, speed in speeds.items():
+            lines.append(row("copy", variant, samples=_jitter(n / speed + 8, point), **at))
+        lines.append(row("copy", "glibc", "peer", samples=_jitter(n / 31.0 + 8, point + 50), **at))
+    return lines

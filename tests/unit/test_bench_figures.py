@@ -99,6 +99,8 @@ def test_an_entry_is_no_variant_and_the_hinted_one_is_told_the_mode() -> None:
     assert only(row("mix", "okosu_set", mode="mix"), row("mix", "avx2", mode="mix", cost=1.0)).ours == row(
         "mix", "okosu_set", mode="mix"
     )
+    mixed = [row("mix", v, mode="mix", cost=c) for v, c in (("okosu_set", 9.0), ("okosu_set_near", 5.0), ("avx2", 1.0))]
+    assert only(*mixed).ours == mixed[0]
     page = [row("page", v, mode="cold", cost=c) for v, c in (("okosu_set", 1.0), ("okosu_zero_page", 2.0))]
     assert only(*page).ours == page[1]
     assert [figures.is_entry(one) for one in variants] == [False, True, True]

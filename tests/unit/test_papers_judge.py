@@ -57,6 +57,15 @@ def test_a_floor_fails_only_when_it_is_below_twice() -> None:
     assert "not again in a fresh process" in once.note
 
 
+def test_of_a_floor_that_failed_the_point_is_quoted_where_it_failed_twice() -> None:
+    first = pair(200, 100, n=1) + pair(150, 100, n=2)
+    again = pair(90, 100, n=1) + pair(125, 100, n=2)
+    said = claim(target(), first, again)
+    assert said.holds is False
+    assert said.measured == pytest.approx(0.8, rel=0.02)
+    assert "worst of 2 points: dsum n=2" in said.note
+
+
 def test_a_floor_that_the_interval_straddles_does_not_fail_though_the_median_is_below() -> None:
     ours = [90.0] * 9 + [115.0] * 12
     rows = [row("dsum", "chosen", "okosu", ours), row("dsum", "fast", "peer", [100.0] * 21)]
@@ -90,9 +99,20 @@ def test_a_floor_with_too_few_rounds_is_not_decided() -> None:
     assert "6 rounds" in said.note
 
 
-def test_too_few_rounds_cannot_hide_behind_many_points() -> None:
-    rows = [r for n in range(1, 101) for r in pair(50, 100, n=n, count=6)]
-    assert claim(target(), rows).holds is None
+def test_a_correction_over_many_points_asks_for_more_rounds() -> None:
+    below = [r for n in range(1, 101) for r in pair(110, 100, n=n, count=6)]
+    said = claim(target(), below)
+    assert said.holds is None
+    assert "100 points need 12 rounds" in said.note
+
+
+def test_a_median_that_is_not_below_needs_no_more_rounds() -> None:
+    """Whatever the number of rounds, an interval holds the median."""
+    above = [r for n in range(1, 101) for r in pair(90, 100, n=n, count=2)]
+    assert claim(target(), above).holds is True
+    one_below = above + pair(110, 100, n=101, count=2)
+    assert claim(target(), one_below).holds is None
+    assert "dsum n=101" in claim(target(), one_below).note
 
 
 @pytest.mark.parametrize(("ours", "holds"), [(99.0, True), (102.0, False)])
@@ -128,6 +148,17 @@ def test_the_fastest_of_the_named_peers_is_taken_and_no_other() -> None:
     said = claim(target(kind="at-least"), rows)
     assert said.measured == pytest.approx(1.2, rel=0.02)
     assert "against fast" in said.note
+
+
+def test_of_several_rows_that_match_a_pattern_the_fastest_is_taken() -> None:
+    rows = [
+        row("dsum", "inline-base", "okosu", [100.0] * 11),
+        row("dsum", "inline-avx512", "okosu", [50.0] * 11),
+        row("dsum", "avx2", "okosu", [10.0] * 11),
+        row("dsum", "fast", "peer", [100.0] * 11),
+    ]
+    said = claim(target(kind="at-least", select=Select(kernel=["dsum"], variant="inline-*")), rows)
+    assert said.measured == pytest.approx(2.0)
 
 
 def test_a_share_of_a_limit_compares_bytes_and_takes_the_best_order_of_its_loop() -> None:
@@ -200,6 +231,7 @@ def test_rows_of_another_point_are_never_compared() -> None:
         ({"mode": ["latency"]}, False),
         ({"kernel": ["ddot"]}, False),
         ({"variant": "avx512"}, False),
+        ({"variant": "cho*"}, True),
     ],
 )
 def test_selection(select: dict[str, Any], taken: bool) -> None:

@@ -23,6 +23,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
+import bench_fake
 import synthetic
 
 from okosu.report import page
@@ -97,8 +98,11 @@ def browse(path: Path, profile: Path) -> tuple[str, list[str], list[str]]:
     return done.stdout, console, [url for url in asked if not url.startswith(("file:", "data:"))]
 
 
+ALL = {**synthetic.ALL, "bench": bench_fake.envelope}
+
+
 def text(name: str) -> str:
-    return page.render([(Path(f"{name}.json"), synthetic.ALL[name](), "")])
+    return page.render([(Path(f"{name}.json"), ALL[name](), "")])
 
 
 def test_the_check_sees_what_it_looks_for(tmp_path: Path, server: tuple[str, list[str]]) -> None:
@@ -121,7 +125,7 @@ def found_in(dom: str) -> str:
     return html.unescape(found[1])
 
 
-@pytest.mark.parametrize("name", sorted(synthetic.ALL))
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_no_console_message_and_no_request(name: str, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     out.write_text(text(name), encoding="utf-8")
@@ -132,7 +136,7 @@ def test_no_console_message_and_no_request(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [420, 1280])
-@pytest.mark.parametrize("name", sorted(synthetic.ALL))
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_no_label_lies_over_another(name: str, width: int, tmp_path: Path) -> None:
     out = tmp_path / "frame.html"
     out.write_text(FRAME.format(width=width, page=html.escape(text(name))), encoding="utf-8")

@@ -89,5 +89,5 @@ envelopes = st.builds(
 def test_any_envelope_becomes_a_page(envelope: Envelope) -> None:
     text = page.render([(Path("any.json"), envelope, "")])
     assert text.endswith("</html>")
-    for verdict in envelope.verdicts:
+    for verdict in envelope.verdicts if envelope.schema == "okosu.try/1" else []:
         assert verdict.arm in text

@@ -11,7 +11,7 @@
 #define TEXT(x) TEXT2(x)
 
 #ifdef __clang__
-#define VERSION __clang_version__
+#define VERSION TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__)
 #else
 #define VERSION __VERSION__
 #endif

@@ -111,8 +111,11 @@ OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned w
 /* Length of the chain below: 4 us at 4 GHz. */
 #define OKOSU_CLOCK_CHAIN 16384
 
-/* Ticks, without overhead, that a chain of OKOSU_CLOCK_CHAIN additions takes, each waiting for the
- * one before: one core cycle each on every processor this runs on. */
+/*
+ * Ticks, without overhead, that a chain of OKOSU_CLOCK_CHAIN additions takes, each waiting for the
+ * one before: one core cycle each on every processor this runs on. A busy sibling of this
+ * hyperthread lengthens it (by up to 7 % where seen, on Zen 5), a chain of multiplications hardly.
+ */
 OKOSU_API uint64_t okosu_clock_chain(void);
 /* Core cycles in a tick now, on this CPU: the median of five chains. Where the counter is coarse
  * (AArch64: often 24 to 100 MHz) as many chains in one go as make 1000 steps of it. */

@@ -48,13 +48,18 @@ struct okosu_copy_class {
     size_t up_to; /* bytes; SIZE_MAX in the last class */
     const struct okosu_copy_variant *variant;
 };
-/* Most classes that one use can have. */
-#define OKOSU_COPY_CLASSES 16
+/* Most classes that one use can have: 16 of a profile, and that of the small sizes. */
+#define OKOSU_COPY_CLASSES 17
 
 /* All variants of this build, NULL-ended, from the plainest to the widest; those that this machine
  * cannot run are among them (compare about.needs with okosu_cpu_features()). */
 OKOSU_API const struct okosu_copy_variant *const *okosu_copy_table(void);
-/* The variant that copies n bytes for this use, now. */
+/*
+ * The variant that copies n bytes for this use, now. What fits into eight of the machine's widest
+ * vectors (512 bytes with AVX-512, 256 with AVX2, 128 otherwise) the widest variant always copies,
+ * whatever is chosen, forced or profiled for other sizes: there a look at the choice would cost
+ * more than any variant gains.
+ */
 OKOSU_API const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
@@ -66,8 +71,9 @@ OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
  * leaves the automatic choice, and okosu_copy_state() says so. These two change it later; copies
  * that other threads make meanwhile are right by either choice.
  *
- * okosu_copy_force: one variant for every size and use; NULL: back to the automatic choice. 0;
- * -ENOENT: no such name; -ENOTSUP: this processor or kernel lacks what it needs.
+ * okosu_copy_force: one variant for every use and every size beyond those; NULL: back to the
+ * automatic choice. 0; -ENOENT: no such name; -ENOTSUP: this processor or kernel lacks what it
+ * needs.
  *
  * okosu_copy_profile: the choice that a file holds, as `okosu bench copy --profile FILE` writes it:
  * one line `UP-TO VARIANT` for each size class, in bytes and in rising order, the last one `max

@@ -5,8 +5,8 @@
  * Memory that is in a cache and memory that is not want opposite code: vector stores win while the
  * lines are near, but read every line from memory first when they are not; string stores and
  * non-temporal ones do not. One threshold cannot serve both, hence three entries for each routine:
- * the plain one never loses to memset and wins where it can without knowing; the near one supposes
- * that the memory is in a cache or is read soon; the far one that neither holds.
+ * the plain one is meant never to be slower than libc's memset, whichever holds; the near one
+ * supposes that the memory is in a cache or is read soon; the far one that neither holds.
  *
  * Every routine takes any n and any alignment (unless it says otherwise), fails never, and may be
  * called from any thread. What is chosen on first use can be forced by OKOSU_ZERO=NAME, or replaced
@@ -38,8 +38,8 @@ OKOSU_API void *okosu_zero_far(void *p, size_t n);
 
 /*
  * Clear a page that is not in a cache: `page` is a multiple of 64 and `bytes` one too (4 KiB and
- * 2 MiB are what it is measured for). Whole lines only: nothing is read, no line is kept. Stores
- * that went past the caches are fenced before it returns.
+ * 2 MiB are what it is measured for). Large pages go past the caches, behind a fence: a page
+ * that is in a cache after all is cleared faster by okosu_zero().
  */
 OKOSU_API void okosu_zero_page(void *page, size_t bytes);
 

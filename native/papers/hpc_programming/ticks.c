@@ -3,7 +3,8 @@
  *
  *   ticks VALUE        (the paper runs it with 0)
  *
- * Changed: without an argument it says so, where the paper's ends by a segmentation fault.
+ * Changed: without an argument it ends with status 2, where the paper's ends by a segmentation
+ * fault.
  */
 #include <hpc_programming/rdtsc.h>
 

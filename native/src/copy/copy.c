@@ -8,7 +8,8 @@
 #include "copy/select.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,48 +23,43 @@ struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES] = {
     [OKOSU_COPY_ROUTE_MOVE] = {.rest = begin_move, .entry = begin_move},
 };
 
-/* Two plans, one in force and one to prepare the next; a walk that is under way in the one while it
- * is replaced twice may meet a mixture, all of whose parts are right. */
-static struct okosu_copy_plan plans[2];
-static struct okosu_copy_plan *plan = &plans[0];
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static struct okosu_sizeclass_live live[OKOSU_COPY_USES];
+
+/* Held while the choice is made or changed; what follows belongs to its holder. */
+static atomic_flag changing = ATOMIC_FLAG_INIT;
 static bool begun;
-static int environment_state;
-static struct okosu_copy_reason environment_reason;
+static int state;
+static struct okosu_sizeclass_reason state_reason;
 
-#define WRITE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
-
-static const struct okosu_copy_variant *walk(enum okosu_copy_use use, size_t n)
+static inline const struct okosu_copy_variant *find(enum okosu_copy_use use, size_t n)
 {
-    const struct okosu_copy_plan *now = __atomic_load_n(&plan, __ATOMIC_ACQUIRE);
-    size_t k = 0;
-    while (k + 1 < now->count[use] && n > now->classes[use][k].up_to)
-        k++;
-    return now->classes[use][k].variant;
+    return okosu_copy_row(okosu_sizeclass_find(&live[use], n));
 }
 
 static void *rest_any(void *dst, const void *src, size_t n)
 {
-    return walk(OKOSU_COPY_ANY, n)->copy(dst, src, n);
+    return find(OKOSU_COPY_ANY, n)->copy(dst, src, n);
 }
 
 static void *rest_near(void *dst, const void *src, size_t n)
 {
-    return walk(OKOSU_COPY_NEAR, n)->copy(dst, src, n);
+    return find(OKOSU_COPY_NEAR, n)->copy(dst, src, n);
 }
 
 static void *rest_far(void *dst, const void *src, size_t n)
 {
-    return walk(OKOSU_COPY_FAR, n)->copy(dst, src, n);
+    return find(OKOSU_COPY_FAR, n)->copy(dst, src, n);
 }
 
 static void *rest_move(void *dst, const void *src, size_t n)
 {
-    return walk(OKOSU_COPY_ANY, n)->move(dst, src, n);
+    return find(OKOSU_COPY_ANY, n)->move(dst, src, n);
 }
 
-/* With `changing` held: make this plan the one in force. */
-static void adopt(const struct okosu_copy_plan *next)
+#define WRITE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
+
+/* The functions down to begin() are called with the flag held. */
+static void publish(const struct okosu_sizeclasses choices[OKOSU_COPY_USES])
 {
     static okosu_copy_function *const rest[OKOSU_COPY_ROUTES] = {
         [OKOSU_COPY_ANY] = rest_any,
@@ -72,156 +68,191 @@ static void adopt(const struct okosu_copy_plan *next)
         [OKOSU_COPY_ROUTE_MOVE] = rest_move,
     };
     const struct okosu_copy_own *own = okosu_copy_own();
-    struct okosu_copy_plan *spare = plan == &plans[0] ? &plans[1] : &plans[0];
-    *spare = *next;
-    __atomic_store_n(&plan, spare, __ATOMIC_RELEASE);
+
     for (size_t r = 0; r < OKOSU_COPY_ROUTES; r++) {
-        struct okosu_copy_route *route = &okosu_copy_routes[r];
         size_t use = r == OKOSU_COPY_ROUTE_MOVE ? OKOSU_COPY_ANY : r;
-        const struct okosu_copy_class *first = &next->classes[use][0];
-        bool starts = first->variant == own->variant && first->up_to >= own->up_to_short;
+        const struct okosu_sizeclass *first = &choices[use].at[0];
+        struct okosu_copy_route *route = &okosu_copy_routes[r];
+
+        okosu_sizeclass_publish(&live[use], &choices[use]);
         WRITE(route->rest, rest[r]);
-        WRITE(route->up_to_own, starts ? first->up_to : 0);
-        WRITE(route->up_to_short, starts ? own->up_to_short : 0);
-        WRITE(route->entry, starts ? own->entries[r] : rest[r]);
+        WRITE(route->up_to_own, first->variant == &own->variant->about ? first->up_to : 0);
+        WRITE(route->entry, own->entries[r]);
     }
+    begun = true;
 }
 
-static void plan_automatic(struct okosu_copy_plan *next)
+static void automatic(struct okosu_sizeclasses choices[OKOSU_COPY_USES])
 {
     struct okosu_caches caches = okosu_caches_read();
-    okosu_copy_plan_automatic(next, okosu_cpu_features(), &caches);
+
+    okosu_copy_automatic(okosu_cpu_features(), &caches, choices);
 }
 
-static int plan_forced(struct okosu_copy_plan *next, const char *name,
-                       struct okosu_copy_reason *reason)
+/* NULL: the automatic choice. */
+static int force(const char *name, struct okosu_sizeclass_reason *reason)
 {
-    const struct okosu_copy_variant *variant;
-    int status = okosu_copy_named(name, strlen(name), okosu_cpu_features(), &variant, reason);
-    if (!status)
-        okosu_copy_plan_one(next, variant);
-    return status;
+    struct okosu_sizeclass_routine routine = okosu_copy_routine(okosu_cpu_features());
+    struct okosu_sizeclasses choices[OKOSU_COPY_USES];
+    const struct okosu_variant *found;
+    int error = 0;
+
+    if (!name)
+        automatic(choices);
+    else
+        error = okosu_sizeclass_named(&routine, name, &found, reason);
+    if (error)
+        return error;
+    for (size_t use = 0; name && use < OKOSU_COPY_USES; use++) {
+        choices[use].count = 0;
+        okosu_sizeclass_add(&choices[use], SIZE_MAX, found);
+    }
+    publish(choices);
+    return 0;
 }
 
-static int plan_profile(struct okosu_copy_plan *next, const char *path,
-                        struct okosu_copy_reason *reason)
+static int load(const char *path, struct okosu_sizeclass_reason *reason)
 {
-    plan_automatic(next);
-    return path ? okosu_copy_plan_read(next, path, okosu_cpu_features(), reason) : 0;
+    struct okosu_sizeclass_routine routine = okosu_copy_routine(okosu_cpu_features());
+    struct okosu_sizeclasses read[OKOSU_COPY_USES], choices[OKOSU_COPY_USES];
+    int error = okosu_sizeclass_profile(&routine, path, read, reason);
+
+    if (error)
+        return error;
+    automatic(choices);
+    for (size_t use = 0; use < OKOSU_COPY_USES; use++)
+        if (read[use].count)
+            choices[use] = read[use];
+    publish(choices);
+    return 0;
 }
 
-/* With `changing` held. */
 static void begin(void)
 {
-    struct okosu_copy_plan next;
-    int saved = errno, status = 0;
     const char *name = secure_getenv("OKOSU_COPY"), *path = secure_getenv("OKOSU_COPY_PROFILE");
-    if (begun)
-        return;
-    if (name && *name)
-        status = plan_forced(&next, name, &environment_reason);
-    else if (path && *path)
-        status = plan_profile(&next, path, &environment_reason);
-    if (status || ((!name || !*name) && (!path || !*path)))
-        plan_automatic(&next);
-    environment_state = status;
-    adopt(&next);
-    __atomic_store_n(&begun, true, __ATOMIC_RELEASE);
-    errno = saved;
-}
 
-static void begin_first(void)
-{
-    if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
-        return;
-    pthread_mutex_lock(&changing);
-    begin();
-    pthread_mutex_unlock(&changing);
+    if (name && *name)
+        state = force(name, &state_reason);
+    else if (path && *path)
+        state = load(path, &state_reason);
+    if (!begun)
+        force(NULL, NULL);
 }
 
 /*
- * The first copies. Never wait: the choosing itself may copy, where this library stands in for
+ * The first copy. It never waits: the choosing itself may copy, where this library stands in for
  * memcpy, and so may a signal handler in its midst.
  */
-static void *first_copy(size_t r, void *dst, const void *src, size_t n)
+static void *begin_and_copy(size_t r, void *dst, const void *src, size_t n)
 {
-    if (pthread_mutex_trylock(&changing))
-        return okosu_copy_always->move(dst, src, n);
-    begin();
-    pthread_mutex_unlock(&changing);
-    return okosu_copy_routes[r].rest(dst, src, n);
+    int saved = errno;
+
+    if (atomic_flag_test_and_set_explicit(&changing, memory_order_acquire))
+        return okosu_copy_plainest->move(dst, src, n);
+    if (!begun)
+        begin();
+    atomic_flag_clear_explicit(&changing, memory_order_release);
+    errno = saved;
+    return __atomic_load_n(&okosu_copy_routes[r].rest, __ATOMIC_ACQUIRE)(dst, src, n);
 }
 
 static void *begin_any(void *dst, const void *src, size_t n)
 {
-    return first_copy(OKOSU_COPY_ANY, dst, src, n);
+    return begin_and_copy(OKOSU_COPY_ANY, dst, src, n);
 }
 
 static void *begin_near(void *dst, const void *src, size_t n)
 {
-    return first_copy(OKOSU_COPY_NEAR, dst, src, n);
+    return begin_and_copy(OKOSU_COPY_NEAR, dst, src, n);
 }
 
 static void *begin_far(void *dst, const void *src, size_t n)
 {
-    return first_copy(OKOSU_COPY_FAR, dst, src, n);
+    return begin_and_copy(OKOSU_COPY_FAR, dst, src, n);
 }
 
 static void *begin_move(void *dst, const void *src, size_t n)
 {
-    return first_copy(OKOSU_COPY_ROUTE_MOVE, dst, src, n);
+    return begin_and_copy(OKOSU_COPY_ROUTE_MOVE, dst, src, n);
 }
 
-static int change(int (*fill)(struct okosu_copy_plan *, const char *, struct okosu_copy_reason *),
-                  const char *text, struct okosu_copy_reason *reason)
+/* Take the flag, with a choice made. For calls that are on nobody's critical path. */
+static void begin_change(void)
 {
-    struct okosu_copy_plan next;
-    begin_first();
-    int status = fill(&next, text, reason);
-    if (status)
-        return status;
-    pthread_mutex_lock(&changing);
-    adopt(&next);
-    pthread_mutex_unlock(&changing);
-    return 0;
+    while (atomic_flag_test_and_set_explicit(&changing, memory_order_acquire))
+        ;
+    if (!begun)
+        begin();
+}
+
+static int end_change(int result)
+{
+    atomic_flag_clear_explicit(&changing, memory_order_release);
+    return result;
 }
 
 int okosu_copy_force(const char *name)
 {
-    return change(name ? plan_forced : plan_profile, name, NULL);
+    begin_change();
+    return end_change(force(name, NULL));
 }
 
 int okosu_copy_profile_explained(const char *path, struct okosu_copy_reason *reason)
 {
-    return change(plan_profile, path, reason);
+    struct okosu_sizeclass_reason found;
+    int error;
+
+    memset(&found, 0, sizeof(found));
+    begin_change();
+    error = end_change(path ? load(path, &found) : force(NULL, NULL));
+    if (error && reason)
+        memcpy(reason, &found, sizeof(*reason));
+    return error;
 }
 
 int okosu_copy_profile(const char *path)
 {
-    return change(plan_profile, path, NULL);
+    return okosu_copy_profile_explained(path, NULL);
 }
 
 const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use use, size_t n)
 {
-    begin_first();
-    return walk(use, n);
+    const struct okosu_copy_own *own = okosu_copy_own();
+
+    begin_change();
+    end_change(0);
+    return n <= own->always ? own->variant : find(use, n);
 }
 
 size_t okosu_copy_choice(enum okosu_copy_use use,
                          struct okosu_copy_class classes[OKOSU_COPY_CLASSES])
 {
-    begin_first();
-    const struct okosu_copy_plan *now = __atomic_load_n(&plan, __ATOMIC_ACQUIRE);
-    size_t count = now->count[use];
-    for (size_t k = 0; k < count; k++)
-        classes[k] = now->classes[use][k];
+    const struct okosu_copy_own *own = okosu_copy_own();
+    size_t count = 0, up_to = 0;
+
+    begin_change();
+    for (size_t k = 0; up_to != SIZE_MAX; k++) {
+        const struct okosu_copy_variant *variant =
+            okosu_copy_row(atomic_load(&live[use].at[k].variant));
+
+        up_to = atomic_load(&live[use].at[k].up_to);
+        if (up_to <= own->always)
+            continue;
+        if (!count && variant != own->variant)
+            classes[count++] = (struct okosu_copy_class){own->always, own->variant};
+        classes[count++] = (struct okosu_copy_class){up_to, variant};
+    }
+    end_change(0);
     return count;
 }
 
 int okosu_copy_state(struct okosu_copy_reason *reason)
 {
-    begin_first();
-    if (reason)
-        *reason = environment_reason;
-    return environment_state;
+    begin_change();
+    if (state && reason)
+        memcpy(reason, &state_reason, sizeof(*reason));
+    return end_change(state);
 }
+
+_Static_assert(sizeof(struct okosu_copy_reason) == sizeof(struct okosu_sizeclass_reason),
+               "the one is copied to the other");

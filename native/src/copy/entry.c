@@ -5,7 +5,6 @@
  */
 #include "copy/route.h"
 #include "copy/rows.h"
-#include "copy/small.h"
 
 #define READ(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 
@@ -43,11 +42,10 @@ static inline __attribute__((always_inline)) enum isa isa_here(void)
 
 const struct okosu_copy_own *okosu_copy_own(void)
 {
-    /* The asm of each handles four of its vectors before it looks any further. */
     static const struct okosu_copy_own owns[] = {
-        [SSE2] = {&okosu_copy_row_sse2, 4 * 16, ENTRIES(sse2)},
-        [AVX2] = {&okosu_copy_row_avx2, 4 * 32, ENTRIES(avx2)},
-        [AVX512] = {&okosu_copy_row_avx512, 4 * 64, ENTRIES(avx512)},
+        [SSE2] = {&okosu_copy_row_sse2, 8 * 16, ENTRIES(sse2)},
+        [AVX2] = {&okosu_copy_row_avx2, 8 * 32, ENTRIES(avx2)},
+        [AVX512] = {&okosu_copy_row_avx512, 8 * 64, ENTRIES(avx512)},
     };
     return &owns[isa_here()];
 }
@@ -83,16 +81,13 @@ ENTRY(okosu_copy_move, 3);
 #else
 #define OWN okosu_copy_row_loop8
 #endif
+enum { ALWAYS = 8 * 16 };
 
 static inline __attribute__((always_inline)) void *go(size_t r, void *dst, const void *src,
                                                       size_t n)
 {
     const struct okosu_copy_route *route = &okosu_copy_routes[r];
-    if (n <= READ(route->up_to_short)) {
-        okosu_copy_small(dst, src, n);
-        return dst;
-    }
-    if (n <= READ(route->up_to_own))
+    if (n <= ALWAYS || n <= READ(route->up_to_own))
         return OWN.move(dst, src, n);
     return READ(route->rest)(dst, src, n);
 }
@@ -121,7 +116,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own own = {
         &OWN,
-        OKOSU_COPY_SMALL,
+        ALWAYS,
         {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},
     };
     return &own;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry: the short copies of x86-64, in assembly for the sake of where the branches lie. A copy of
- * up to a few vectors costs little but its branches, and how many of those are taken is a matter of
- * layout, which no compiler lets C say: here no size up to eight vectors takes more than two, the
- * commonest ones one, and every leaf has its own return.
+ * entry: the short copies of x86-64, in assembly for the sake of where the branches lie. Little else
+ * costs anything here, and how many are taken is a matter of layout, which no compiler lets C say.
+ * No size up to eight vectors takes more than two, and every leaf has its own return.
+ *
+ * Where sizes come in no order, a wrong guess costs as much as copying a kilobyte. The tests go from
+ * small sizes to large ones, one class at a time: with k classes alike that is wrong less often
+ * than halving the range. 16 to 64 bytes are one class, for four moves cost no more than two.
  *
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
- * widest vectors are those of ISA. A route (struct okosu_copy_route in route.h) says how far it may
- * go on its own; beyond that, and always while another variant is forced, it jumps to route.rest.
- * okosu_copy_ISA is the variant itself: it goes on its own always.
+ * widest vectors are those of ISA. Beyond eight vectors a route (struct okosu_copy_route in route.h)
+ * says how far it goes on its own, and where to jump from there. okosu_copy_ISA is the variant
+ * itself, which goes on its own always.
  */
 #if defined(__x86_64__)
 
 #define ROUTE_BYTES 32
-#define UP_TO_SHORT 0
-#define UP_TO_OWN 8
-#define REST 16
+#define UP_TO_OWN 0
+#define REST 8
 
 .macro two move, a, b, width
 	\move (%rsi), \a
@@ -56,10 +58,28 @@
 	\move \r\h, -\width(%rdi,%rdx)
 .endm
 
-/* What needs no more than general registers: below 16 bytes. Three bytes that may coincide are 1, 2
- * or 3 of them. */
-.macro below16
-	cmp $8, %rdx
+/* Up to 64 bytes. From 16 on by four moves, of which the inner two are the outer two once more where
+ * n is at most 32. Three bytes that may be the same one are 1, 2 or 3 of them. */
+.macro up_to_64
+	.p2align 6
+1:	cmp $16, %rdx
+	jb 3f
+	lea -1(%rdx), %ecx
+	and $32, %ecx
+	shr %ecx
+	mov %rdx, %r8
+	sub %rcx, %r8
+	movdqu (%rsi), %xmm0
+	movdqu (%rsi,%rcx), %xmm1
+	movdqu -16(%rsi,%r8), %xmm2
+	movdqu -16(%rsi,%rdx), %xmm3
+	movdqu %xmm0, (%rdi)
+	movdqu %xmm1, (%rdi,%rcx)
+	movdqu %xmm2, -16(%rdi,%r8)
+	movdqu %xmm3, -16(%rdi,%rdx)
+	ret
+	.p2align 5
+3:	cmp $8, %rdx
 	jae 4f
 	cmp $4, %rdx
 	jae 5f
@@ -82,126 +102,71 @@
 	ret
 .endm
 
-/* `vector` moves 1 of 3 widths; zmm16 and above leave nothing that vzeroupper would have to clear,
- * which costs as much as a short copy. `checked`: there is a route. */
+/* More than eight vectors: to the C function, or as the route says. */
+.macro beyond checked, route, large
+.if \checked
+	.p2align 4
+9:	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_OWN(%rip), %rdx
+	jbe \large
+	jmp *okosu_copy_routes+\route*ROUTE_BYTES+REST(%rip)
+.else
+9:	jmp \large
+.endif
+.endm
+
+/* zmm16 and above leave nothing that vzeroupper would have to clear, which costs as much as a short
+ * copy. */
 .macro body_avx512 checked, route
 	mov %rdi, %rax
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_SHORT(%rip), %rdx
-.else
-	cmp $256, %rdx
-.endif
-	ja 8f
-	cmp $128, %rdx
-	ja 7f
 	cmp $64, %rdx
 	jbe 1f
+	cmp $128, %rdx
+	ja 7f
 	two vmovdqu64, %zmm16, %zmm17, 64
 	ret
-	.p2align 6
-7:	four vmovdqu64, %zmm, 16, 17, 18, 19, 64
+	.p2align 4
+7:	cmp $256, %rdx
+	ja 8f
+	four vmovdqu64, %zmm, 16, 17, 18, 19, 64
 	ret
-	.p2align 6
-8:
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_OWN(%rip), %rdx
+	.p2align 4
+8:	cmp $512, %rdx
 	ja 9f
-.endif
-	cmp $512, %rdx
-	ja okosu_copy_large_avx512
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
-.if \checked
-9:	jmp *okosu_copy_routes+\route*ROUTE_BYTES+REST(%rip)
-.endif
-	.p2align 6
-1:	cmp $32, %rdx
-	jae 2f
-	cmp $16, %rdx
-	jae 3f
-	below16
-	.p2align 5
-2:	two vmovdqu64, %ymm16, %ymm17, 32
-	ret
-	.p2align 5
-3:	two movdqu, %xmm0, %xmm1, 16
-	ret
+	beyond \checked, \route, okosu_copy_large_avx512
+	up_to_64
 .endm
 
 .macro body_avx2 checked, route
 	mov %rdi, %rax
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_SHORT(%rip), %rdx
-.else
-	cmp $128, %rdx
-.endif
-	ja 8f
 	cmp $64, %rdx
 	jbe 1f
+	cmp $128, %rdx
+	ja 8f
 	four vmovdqu, %ymm, 0, 1, 2, 3, 32
 	vzeroupper
 	ret
-	.p2align 6
-8:
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_OWN(%rip), %rdx
+	.p2align 4
+8:	cmp $256, %rdx
 	ja 9f
-.endif
-	cmp $256, %rdx
-	ja okosu_copy_large_avx2
 	eight vmovdqu, %ymm, 0, 1, 2, 3, 4, 5, 6, 7, 32
 	vzeroupper
 	ret
-.if \checked
-9:	jmp *okosu_copy_routes+\route*ROUTE_BYTES+REST(%rip)
-.endif
-	.p2align 6
-1:	cmp $32, %rdx
-	jae 2f
-	cmp $16, %rdx
-	jae 3f
-	below16
-	.p2align 5
-2:	two vmovdqu, %ymm0, %ymm1, 32
-	vzeroupper
-	ret
-	.p2align 5
-3:	two movdqu, %xmm0, %xmm1, 16
-	ret
+	beyond \checked, \route, okosu_copy_large_avx2
+	up_to_64
 .endm
 
 .macro body_sse2 checked, route
 	mov %rdi, %rax
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_SHORT(%rip), %rdx
-.else
 	cmp $64, %rdx
-.endif
-	ja 8f
-	cmp $32, %rdx
 	jbe 1f
-	four movdqu, %xmm, 0, 1, 2, 3, 16
-	ret
-	.p2align 6
-8:
-.if \checked
-	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_OWN(%rip), %rdx
-	ja 9f
-.endif
 	cmp $128, %rdx
-	ja okosu_copy_large_sse2
+	ja 9f
 	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
 	ret
-.if \checked
-9:	jmp *okosu_copy_routes+\route*ROUTE_BYTES+REST(%rip)
-.endif
-	.p2align 6
-1:	cmp $16, %rdx
-	jae 3f
-	below16
-	.p2align 5
-3:	two movdqu, %xmm0, %xmm1, 16
-	ret
+	beyond \checked, \route, okosu_copy_large_sse2
+	up_to_64
 .endm
 
 .macro begin_function name

@@ -10,21 +10,21 @@
 enum { OKOSU_COPY_ROUTE_MOVE = OKOSU_COPY_USES, OKOSU_COPY_ROUTES };
 
 /*
- * Up to `up_to_short` bytes (which is what four vectors of the entry's hold, or 0) and up to
- * `up_to_own` the entry copies on its own; beyond, `rest` does. Both are 0 until the choice is
- * made, and while the smallest sizes are another variant's. The members change one by one while
- * other threads copy, which does no harm: every function here copies anything.
+ * Copies of more than eight of the entry's vectors, which it always makes itself: up to `up_to_own`
+ * bytes it does so too, beyond it leaves them to `rest`. The members change one by one while other
+ * threads copy, which does no harm: every function here copies anything.
  */
 struct okosu_copy_route {
-    size_t up_to_short, up_to_own;
+    size_t up_to_own; /* bytes; 0 until the choice is made */
     okosu_copy_function *rest;
     okosu_copy_function *entry; /* where there is no IFUNC: what the public function jumps to */
+    size_t unused;
 };
 
 /* The entries of this machine: those of its widest vectors. */
 struct okosu_copy_own {
-    const struct okosu_copy_variant *variant; /* what they do up to up_to_own */
-    size_t up_to_short;
+    const struct okosu_copy_variant *variant; /* what they do by themselves */
+    size_t always;                            /* bytes of eight vectors */
     okosu_copy_function *entries[OKOSU_COPY_ROUTES];
 };
 const struct okosu_copy_own *okosu_copy_own(void);

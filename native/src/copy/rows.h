@@ -7,9 +7,9 @@
 #include <okosu/cpu.h>
 
 #if defined(__x86_64__)
-extern const struct okosu_copy_variant okosu_copy_row_rep_movsb, okosu_copy_row_block512,
-    okosu_copy_row_sse2, okosu_copy_row_nt_sse2, okosu_copy_row_avx2, okosu_copy_row_nt_avx2,
-    okosu_copy_row_avx512, okosu_copy_row_nt_avx512;
+extern const struct okosu_copy_variant okosu_copy_row_rep_movsb, okosu_copy_row_rep_line,
+    okosu_copy_row_block512, okosu_copy_row_sse2, okosu_copy_row_nt_sse2, okosu_copy_row_avx2,
+    okosu_copy_row_nt_avx2, okosu_copy_row_avx512, okosu_copy_row_nt_avx512;
 #endif
 #if defined(__aarch64__)
 extern const struct okosu_copy_variant okosu_copy_row_neon;

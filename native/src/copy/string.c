@@ -27,6 +27,38 @@ static void *move_rep_movsb(void *to, const void *from, size_t n)
     return okosu_copy_row_loop8.move(to, from, n);
 }
 
+/*
+ * The first bytes up to a line of dst by themselves: on some processors with fast short string
+ * copies, one whose destination is not on a line is slower by an order of magnitude (Zen 3, glibc's
+ * bug 30994). What is left may be of any length.
+ */
+static void *copy_rep_line(void *to, const void *from, size_t n)
+{
+    char *dst = to;
+    const char *src = from;
+    enum { LINE = 64 };
+    if (n <= LINE) {
+        okosu_copy_small(dst, src, n);
+        return to;
+    }
+    size_t head = LINE - ((uintptr_t)dst & (LINE - 1));
+    for (size_t k = 0; k < LINE; k += sizeof(okosu_u128))
+        *(okosu_u128 *)(dst + k) = *(const okosu_u128 *)(src + k);
+    string_copy(dst + head, src + head, n - head);
+    /* Lines that the instruction has still under way hold up the loads that come next: 5 to 20 %
+     * where nothing was in a cache. Where all was, the fence costs nothing. */
+    __asm__ volatile("sfence" : : : "memory");
+    return to;
+}
+
+static void *move_rep_line(void *to, const void *from, size_t n)
+{
+    /* Its head would overwrite what has not been read where the distance is less than a line. */
+    if ((uintptr_t)to - (uintptr_t)from < n || (uintptr_t)from - (uintptr_t)to < n)
+        return okosu_copy_row_sse2.move(to, from, n);
+    return copy_rep_line(to, from, n);
+}
+
 enum { BLOCK = 512, MOVE = 16 };
 
 static inline __attribute__((always_inline)) void copy_block(char *dst, const char *src)
@@ -64,6 +96,14 @@ const struct okosu_copy_variant okosu_copy_row_rep_movsb = {
     .about = {.name = "rep-movsb", .doc = "one string instruction"},
     .copy = copy_rep_movsb,
     .move = move_rep_movsb,
+};
+
+const struct okosu_copy_variant okosu_copy_row_rep_line = {
+    .about = {.name = "rep-line",
+              .needs = OKOSU_CPU_SSE2,
+              .doc = "to a line of the destination by vectors, the rest by one string instruction"},
+    .copy = copy_rep_line,
+    .move = move_rep_line,
 };
 
 const struct okosu_copy_variant okosu_copy_row_block512 = {

@@ -84,11 +84,12 @@ static void *backward(char *dst, const char *src, size_t n)
     return dst;
 }
 
-/* More than 8 vectors, whether or not the ranges overlap. */
+/* More than 8 vectors, whether or not the ranges overlap. Only where they do not is the direction
+ * free. */
 void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
 {
     uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src;
-    if (ahead < n || (ahead & (PAGE - 1)) < ALIAS)
+    if (ahead < n || ((ahead & (PAGE - 1)) < ALIAS && -ahead >= n))
         return backward(dst, src, n);
     return forward(dst, src, n);
 }

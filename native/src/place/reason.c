@@ -64,6 +64,11 @@ int okosu_place_refused(const char *call, int error)
                                 call);
     if (error == ENOSYS && okosu_place_filtered() && okosu_place_numa("/"))
         return okosu_place_fail(-ENOSYS, "%s: a seccomp filter hides it", call);
+    if (error == ENOSYS && okosu_place_numa("/"))
+        return okosu_place_fail(-ENOSYS,
+                                "%s: the kernel has NUMA nodes, but an emulator or a "
+                                "sandbox hides the call",
+                                call);
     if (error == ENOSYS)
         return okosu_place_fail(-ENOSYS, "%s: this kernel was built without NUMA", call);
     return okosu_place_fail(-error, "%s: %s", call, strerror(error));

@@ -10,7 +10,11 @@
 #define LANES 4
 #define INT long long
 #define MASKS 0, 0, 0, 0, -1, -1, -1, -1, 0, 0, 0, 0
+#define HALF __m256d
+#define QUARTER __m128d
 #define OP(name) _mm256_##name##_pd
+#define OP256 OP
+#define OP128(name) _mm_##name##_pd
 #define ROUTINE(name) d##name
 #define MULADD_ONE(a, b, c) __builtin_fma(a, b, c)
 
@@ -26,13 +30,21 @@ VEC_INLINE double dtotal(__m256d v)
 #include "vec/routines.h"
 #undef INT
 #undef MASKS
+#undef HALF
+#undef QUARTER
+#undef OP256
+#undef OP128
 
 #define TYPE float
 #define VEC __m256
 #define LANES 8
 #define INT int
 #define MASKS 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0
+#define HALF __m256
+#define QUARTER __m128
 #define OP(name) _mm256_##name##_ps
+#define OP256 OP
+#define OP128(name) _mm_##name##_ps
 #define ROUTINE(name) s##name
 #define MULADD_ONE(a, b, c) __builtin_fmaf(a, b, c)
 
@@ -50,11 +62,15 @@ VEC_INLINE float stotal(__m256 v)
 
 #include "vec/nrm2.h"
 
+#define ALIAS(result, give, name, parameters, arguments)                                           \
+    result okosu_vec_avx2_##name parameters __attribute__((alias(#name)));
+
+VEC_ROUTINES(ALIAS)
+
 const struct okosu_vec_variant okosu_vec_avx2 = {
     .about = {.name = "avx2",
               .needs = OKOSU_CPU_AVX2,
               .doc = "256-bit vectors with fused multiply-add, 8 running vectors"},
     .dpartials = 8 * 4,
     .spartials = 8 * 8,
-    VEC_ROUTINES,
-};
+    VEC_MEMBERS};

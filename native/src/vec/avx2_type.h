@@ -23,12 +23,7 @@ VEC_INLINE VEC ROUTINE(first)(const TYPE *p, size_t skip)
 
 VEC_INLINE VEC ROUTINE(last)(const TYPE *p, size_t left)
 {
-    return left >= LANES ? OP(loadu)(p) : ROUTINE(masked)(p, 2 * LANES - left);
+    return ROUTINE(masked)(p, 2 * LANES - left);
 }
 
-/* Masked stores are microcode on AMD. */
-VEC_INLINE void ROUTINE(edge)(bool scale, TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
-}
+#include "vec/avx_edge.h"

@@ -82,11 +82,15 @@ VEC_INLINE float stotal(__m512 v)
 
 #include "vec/nrm2.h"
 
+#define ALIAS(result, give, name, parameters, arguments)                                           \
+    result okosu_vec_avx512_##name parameters __attribute__((alias(#name)));
+
+VEC_ROUTINES(ALIAS)
+
 const struct okosu_vec_variant okosu_vec_avx512 = {
     .about = {.name = "avx512",
               .needs = OKOSU_CPU_AVX2 | OKOSU_CPU_AVX512,
               .doc = "512-bit vectors, masked ends, loads aligned to the line"},
     .dpartials = 8 * 8,
     .spartials = 8 * 16,
-    VEC_ROUTINES,
-};
+    VEC_MEMBERS};

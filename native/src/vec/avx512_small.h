@@ -108,15 +108,19 @@ VEC_INLINE TYPE ROUTINE(eight)(enum vec_term what, const TYPE *x, const TYPE *y,
     return ROUTINE(total)((sum0 + sum2) + (sum1 + sum3));
 }
 
-/* Each size class is one jump from the entry, and there is none on the way to the long ones. */
+/* Few comparisons on any way: those that other calls took cost a cycle for every two, taken or not.
+ */
 #define SMALL_CASES                                                                                \
-    if (VEC_RARE(n <= 4))                                                                          \
-        return ROUTINE(few)(what, x, y, n);                                                        \
-    if (VEC_RARE(n < LANES))                                                                       \
-        return ROUTINE(quarters)(what, x, y, n);                                                   \
-    if (VEC_RARE(n <= 2 * LANES))                                                                  \
-        return ROUTINE(halves)(what, x, y, n);                                                     \
-    if (VEC_RARE(n <= 4 * LANES))                                                                  \
-        return ROUTINE(four)(what, x, y, n);                                                       \
-    if (VEC_RARE(n < 8 * LANES))                                                                   \
-    return ROUTINE(eight)(what, x, y, n)
+    if (VEC_RARE(n < 8 * LANES)) {                                                                 \
+        if (n <= 2 * LANES) {                                                                      \
+            if (VEC_RARE(n < LANES)) {                                                             \
+                if (n <= 4)                                                                        \
+                    return ROUTINE(few)(what, x, y, n);                                            \
+                return ROUTINE(quarters)(what, x, y, n);                                           \
+            }                                                                                      \
+            return ROUTINE(halves)(what, x, y, n);                                                 \
+        }                                                                                          \
+        if (n <= 4 * LANES)                                                                        \
+            return ROUTINE(four)(what, x, y, n);                                                   \
+        return ROUTINE(eight)(what, x, y, n);                                                      \
+    }

@@ -15,10 +15,10 @@ VEC_TERMS(ROUTINE(half_term), ROUTINE(half_start), HALF, OP256(fmadd), ABS256)
 VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)
 VEC_TERMS(ROUTINE(one_term), ROUTINE(one_start), TYPE, MULADD_ONE, ABS_ONE)
 
-/* The lowest n lanes; all if n >= LANES (n < 256). */
+/* The lowest n <= LANES lanes. */
 VEC_INLINE MASK ROUTINE(lanes)(size_t n)
 {
-    return (MASK)_bzhi_u32(~0u, (unsigned)n);
+    return (MASK)((1u << n) - 1);
 }
 
 VEC_INLINE VEC ROUTINE(first)(const TYPE *p, size_t skip)
@@ -31,11 +31,4 @@ VEC_INLINE VEC ROUTINE(last)(const TYPE *p, size_t left)
     return OP(maskz_loadu)(ROUTINE(lanes)(left), p);
 }
 
-VEC_INLINE void ROUTINE(edge)(bool scale, TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
-{
-    MASK mask = ROUTINE(lanes)(n);
-    VEC factor = OP(set1)(a), from = OP(maskz_loadu)(mask, u);
-
-    OP(mask_storeu)
-    (out, mask, scale ? OP(mul)(factor, from) : MULADD(factor, from, OP(maskz_loadu)(mask, v)));
-}
+#include "vec/avx_edge.h"

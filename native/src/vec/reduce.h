@@ -11,72 +11,52 @@
  */
 
 /* The running vectors are sum0 ... sum15, of which those from `sums` on vanish: gcc 12 would keep
- * an array of them in memory. */
-#define SUM_ZERO(i) VEC sum##i = OP(setzero)()
-#define SUM_TERM(i, load, ...)                                                                     \
-    ROUTINE(term)                                                                                  \
-    (what, sum##i, load(x + i * LANES, ##__VA_ARGS__),                                             \
-     two ? load(y + i * LANES, ##__VA_ARGS__) : sum##i)
-#define SUM_START(i)                                                                               \
+ * an array of them in memory. Each macro below is a statement for one of them. */
+#define EACH_AFTER_0(DO)                                                                           \
+    DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
+#define EACH(DO) DO(0) EACH_AFTER_0(DO)
+#define EACH_PAIR(DO)                                                                              \
+    DO(0, 8)                                                                                       \
+    DO(1, 9)                                                                                       \
+    DO(2, 10)                                                                                      \
+    DO(3, 11)                                                                                      \
+    DO(4, 12) DO(5, 13) DO(6, 14) DO(7, 15) DO(0, 4) DO(1, 5) DO(2, 6) DO(3, 7) DO(0, 2) DO(1, 3)  \
+        DO(0, 1)
+
+/* The vector i of an array: whole, without what precedes the array, without what follows it. */
+#define WHOLE(p, i) OP(loadu)(p + i * LANES)
+#define FIRST(p, i) ROUTINE(first)(p, skip)
+#define LAST(p, i) ROUTINE(last)(p + i * LANES, n - i * LANES)
+
+#define ADD_TERM(i, LOAD)                                                                          \
+    sum##i = ROUTINE(term)(what, sum##i, LOAD(x, i), two ? LOAD(y, i) : sum##i);
+#define DEFINE(i) VEC sum##i = OP(setzero)();
+#define START(i)                                                                                   \
     if (i < sums)                                                                                  \
-    sum##i = ROUTINE(start)(what, OP(loadu)(x + i * LANES), two ? OP(loadu)(y + i * LANES) : sum##i)
-#define SUM_NEXT(i)                                                                                \
+        sum##i = ROUTINE(start)(what, WHOLE(x, i), two ? WHOLE(y, i) : sum##i);
+#define NEXT(i)                                                                                    \
     if (i < sums)                                                                                  \
-    sum##i = SUM_TERM(i, OP(loadu))
-#define SUM_AHEAD(i)                                                                               \
+    ADD_TERM(i, WHOLE)
+#define NEXT_AHEAD(i)                                                                              \
     if (i < sums && i * sizeof(VEC) % 64 == 0) {                                                   \
         vec_ahead(x + i * LANES);                                                                  \
         if (two)                                                                                   \
             vec_ahead(y + i * LANES);                                                              \
     }                                                                                              \
-    SUM_NEXT(i)
-#define SUM_LAST(i)                                                                                \
+    NEXT(i)
+#define END(i)                                                                                     \
     if (i < sums) {                                                                                \
-        if (n < (i + 1) * LANES) {                                                                 \
-            if (n > i * LANES)                                                                     \
-                sum##i = SUM_TERM(i, ROUTINE(last), n - i * LANES);                                \
+        if (n <= i * LANES)                                                                        \
+            goto add;                                                                              \
+        if (VEC_RARE(n < (i + 1) * LANES)) {                                                       \
+            ADD_TERM(i, LAST)                                                                      \
             goto add;                                                                              \
         }                                                                                          \
-        sum##i = SUM_TERM(i, OP(loadu));                                                           \
+        ADD_TERM(i, WHOLE)                                                                         \
     }
-#define SUM_ADD(i, j)                                                                              \
+#define ADD(i, j)                                                                                  \
     if (j < sums)                                                                                  \
-    sum##i += sum##j
-#define EACH_AFTER_0(DO)                                                                           \
-    DO(1);                                                                                         \
-    DO(2);                                                                                         \
-    DO(3);                                                                                         \
-    DO(4);                                                                                         \
-    DO(5);                                                                                         \
-    DO(6);                                                                                         \
-    DO(7);                                                                                         \
-    DO(8);                                                                                         \
-    DO(9);                                                                                         \
-    DO(10);                                                                                        \
-    DO(11);                                                                                        \
-    DO(12);                                                                                        \
-    DO(13);                                                                                        \
-    DO(14);                                                                                        \
-    DO(15)
-#define EACH(DO)                                                                                   \
-    DO(0);                                                                                         \
-    EACH_AFTER_0(DO)
-#define EACH_PAIR(DO)                                                                              \
-    DO(0, 8);                                                                                      \
-    DO(1, 9);                                                                                      \
-    DO(2, 10);                                                                                     \
-    DO(3, 11);                                                                                     \
-    DO(4, 12);                                                                                     \
-    DO(5, 13);                                                                                     \
-    DO(6, 14);                                                                                     \
-    DO(7, 15);                                                                                     \
-    DO(0, 4);                                                                                      \
-    DO(1, 5);                                                                                      \
-    DO(2, 6);                                                                                      \
-    DO(3, 7);                                                                                      \
-    DO(0, 2);                                                                                      \
-    DO(1, 3);                                                                                      \
-    DO(0, 1)
+        sum##i += sum##j;
 
 VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, int sums, const TYPE *x, const TYPE *y,
                                 size_t n)
@@ -87,51 +67,44 @@ VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, int sums, const TYPE *x, con
 #if SMALL
     SMALL_CASES;
 #endif
-    EACH(SUM_ZERO);
+    EACH(DEFINE)
     if (SMALL || n > ring) {
         size_t skip = (uintptr_t)x / sizeof(TYPE) % LANES;
 
-        /* A predicted branch: in the common case nothing waits for the address. */
-        if (VEC_RARE(skip && n >= 2 * ring)) {
-            x -= skip;
-            y -= skip;
-            n += skip;
-            sum0 = SUM_TERM(0, ROUTINE(first), skip);
+        /* A jump that can be predicted: in the common case nothing waits for the address. */
+        if (VEC_RARE((skip != 0) & (n >= 2 * ring))) {
+            x -= skip, y -= skip, n += skip;
+            ADD_TERM(0, FIRST)
         } else {
-            sum0 = SUM_TERM(0, OP(loadu));
+            ADD_TERM(0, WHOLE)
         }
-        EACH_AFTER_0(SUM_START);
-        x += ring;
-        y += ring;
-        n -= ring;
-        /* What is unlikely is that a jump here would matter; a short vector shall find none. */
-        if (n >= ring) {
-            if (VEC_RARE(n * sizeof(TYPE) * (two ? 2 : 1) > okosu_vec_far)) {
-                do {
-                    EACH(SUM_AHEAD);
-                    n -= ring, x += ring, y += ring;
-                } while (n >= ring);
-            } else {
-                do {
-                    EACH(SUM_NEXT);
-                    n -= ring, x += ring, y += ring;
-                } while (n >= ring);
+        EACH_AFTER_0(START)
+        x += ring, y += ring, n -= ring;
+        if (n >= ring && VEC_RARE(vec_is_far(n * sizeof(TYPE) * (two ? 2 : 1)))) {
+            for (; n >= ring; n -= ring, x += ring, y += ring) {
+                EACH(NEXT_AHEAD)
             }
         }
+        for (; n >= ring; n -= ring, x += ring, y += ring) {
+            EACH(NEXT)
+        }
     }
-    EACH(SUM_LAST);
+    EACH(END)
 add:
-    EACH_PAIR(SUM_ADD);
+    EACH_PAIR(ADD)
     return ROUTINE(total)(sum0);
 }
 
-#undef SUM_ZERO
-#undef SUM_TERM
-#undef SUM_START
-#undef SUM_NEXT
-#undef SUM_AHEAD
-#undef SUM_LAST
-#undef SUM_ADD
-#undef EACH
 #undef EACH_AFTER_0
+#undef EACH
 #undef EACH_PAIR
+#undef WHOLE
+#undef FIRST
+#undef LAST
+#undef ADD_TERM
+#undef DEFINE
+#undef START
+#undef NEXT
+#undef NEXT_AHEAD
+#undef END
+#undef ADD

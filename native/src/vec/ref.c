@@ -52,5 +52,4 @@ const struct okosu_vec_variant okosu_vec_ref = {
     .about = {.name = "ref", .needs = 0, .doc = "plain C loops, one running sum"},
     .dpartials = 1,
     .spartials = 1,
-    VEC_ROUTINES,
-};
+    VEC_MEMBERS};

@@ -10,9 +10,10 @@
  * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES -
  * 1 and these functions:
  * - first(p, skip): loads a vector with +0 in the lanes below skip, of which nothing is read
- * - last(p, left): loads one with +0 in the lanes from `left` on (which may exceed LANES)
+ * - last(p, left): loads one with +0 in the lanes from `left` on, 0 < left <= LANES
  * - total(v): the sum of the lanes; pairs lanes a half of them apart, then a quarter, ...
- * - edge(scale, a, u, v, out, n): what update() does, for n < LANES elements
+ * - edge(scale, up, a, u, v, out, n): what update() does, for n < LANES elements; `up` if it is
+ * their end that is aligned
  */
 VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
 

@@ -4,6 +4,10 @@
 #include <immintrin.h>
 #include <okosu/cpu.h>
 
+/* The compiler's own order of loads and stores is a quarter faster for 128 bits, and slower for
+ * more. */
+#define VEC_IN_ORDER ((void)0)
+
 #include "vec/kernel.h"
 
 #define SSE_SUMS 8
@@ -15,7 +19,7 @@
 #define ROUTINE(name) d##name
 #define MULADD(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
 #define MULADD_ONE(a, b, c) ((a) * (b) + (c))
-#define ABS(a) _mm_andnot_pd(_mm_set1_pd(-0.0), a)
+#define ABS(a) _mm_and_pd(_mm_castsi128_pd(_mm_set1_epi64x(INT64_MAX)), a)
 #define SUMS SSE_SUMS
 #define SMALL 0
 
@@ -38,8 +42,10 @@ VEC_INLINE double dtotal(__m128d v)
 #endif
 }
 
-VEC_INLINE void dedge(bool scale, double a, const double *u, const double *v, double *out, size_t n)
+VEC_INLINE void dedge(bool scale, bool up, double a, const double *u, const double *v, double *out,
+                      size_t n)
 {
+    (void)up;
     for (size_t i = 0; i < n; i++)
         out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
 }
@@ -53,7 +59,7 @@ VEC_INLINE void dedge(bool scale, double a, const double *u, const double *v, do
 #define ROUTINE(name) s##name
 #define MULADD(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define MULADD_ONE(a, b, c) ((a) * (b) + (c))
-#define ABS(a) _mm_andnot_ps(_mm_set1_ps(-0.0f), a)
+#define ABS(a) _mm_and_ps(_mm_castsi128_ps(_mm_set1_epi32(INT32_MAX)), a)
 #define SUMS SSE_SUMS
 #define SMALL 0
 
@@ -96,8 +102,10 @@ VEC_INLINE float stotal(__m128 v)
 #endif
 }
 
-VEC_INLINE void sedge(bool scale, float a, const float *u, const float *v, float *out, size_t n)
+VEC_INLINE void sedge(bool scale, bool up, float a, const float *u, const float *v, float *out,
+                      size_t n)
 {
+    (void)up;
     for (size_t i = 0; i < n; i++)
         out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
 }

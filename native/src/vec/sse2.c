@@ -6,5 +6,4 @@ const struct okosu_vec_variant okosu_vec_sse2 = {
     .about = {.name = "sse2", .needs = OKOSU_CPU_SSE2, .doc = "128-bit vectors, 8 running vectors"},
     .dpartials = SSE_SUMS * 2,
     .spartials = SSE_SUMS * 4,
-    VEC_ROUTINES,
-};
+    VEC_MEMBERS};

@@ -8,5 +8,4 @@ const struct okosu_vec_variant okosu_vec_sse3 = {
               .doc = "sse2 with horizontal adds and duplicating loads"},
     .dpartials = SSE_SUMS * 2,
     .spartials = SSE_SUMS * 4,
-    VEC_ROUTINES,
-};
+    VEC_MEMBERS};

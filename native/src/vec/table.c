@@ -9,10 +9,22 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vec/kernel.h"
 
-size_t okosu_vec_far = 768 * 1024;
+size_t okosu_vec_far = (4 << 20) / 3;
+
+/* No bit of any result depends on it. */
+static void measure_far(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+    if (l2 > 0)
+        __atomic_store_n(&okosu_vec_far, (size_t)l2 / 3 * 4, __ATOMIC_RELAXED);
+#endif
+}
 
 static const struct okosu_vec_variant *const table[] = {
 #if defined(__x86_64__)
@@ -26,6 +38,7 @@ static const struct okosu_vec_variant *const table[] = {
 
 const struct okosu_vec_variant *const *okosu_vec_table(void)
 {
+    measure_far();
     return table;
 }
 
@@ -64,6 +77,7 @@ static const struct okosu_vec_variant *resolve(void)
 {
     const struct okosu_vec_variant *expected = &unresolved, *row = choose();
 
+    measure_far();
     if (atomic_compare_exchange_strong(&current, &expected, row))
         return row;
     return expected;
@@ -88,55 +102,44 @@ int okosu_vec_force(const char *name)
     return 0;
 }
 
-/* ROUTINE(what it returns, name, parameters, arguments) for each member of a row. */
-#define ROUTINES(ROUTINE)                                                                          \
-    ROUTINE(double, dsum, (const double *x, size_t n), (x, n))                                     \
-    ROUTINE(double, dsumsq, (const double *x, size_t n), (x, n))                                   \
-    ROUTINE(double, dasum, (const double *x, size_t n), (x, n))                                    \
-    ROUTINE(double, ddot, (const double *x, const double *y, size_t n), (x, y, n))                 \
-    ROUTINE(double, dnrm2, (const double *x, size_t n), (x, n))                                    \
-    ROUTINE(void, daxpy, (double a, const double *x, double *y, size_t n), (a, x, y, n))           \
-    ROUTINE(void, dscal, (double a, double *x, size_t n), (a, x, n))                               \
-    ROUTINE(void, dtriad, (double a, const double *b, const double *c, double *out, size_t n),     \
-            (a, b, c, out, n))                                                                     \
-    ROUTINE(double, ddot_strided,                                                                  \
-            (size_t n, const double *x, ptrdiff_t incx, const double *y, ptrdiff_t incy),          \
-            (n, x, incx, y, incy))                                                                 \
-    ROUTINE(void, daxpy_strided,                                                                   \
-            (size_t n, double a, const double *x, ptrdiff_t incx, double *y, ptrdiff_t incy),      \
-            (n, a, x, incx, y, incy))                                                              \
-    ROUTINE(float, ssum, (const float *x, size_t n), (x, n))                                       \
-    ROUTINE(float, ssumsq, (const float *x, size_t n), (x, n))                                     \
-    ROUTINE(float, sasum, (const float *x, size_t n), (x, n))                                      \
-    ROUTINE(float, sdot, (const float *x, const float *y, size_t n), (x, y, n))                    \
-    ROUTINE(float, snrm2, (const float *x, size_t n), (x, n))                                      \
-    ROUTINE(void, saxpy, (float a, const float *x, float *y, size_t n), (a, x, y, n))              \
-    ROUTINE(void, sscal, (float a, float *x, size_t n), (a, x, n))                                 \
-    ROUTINE(void, striad, (float a, const float *b, const float *c, float *out, size_t n),         \
-            (a, b, c, out, n))                                                                     \
-    ROUTINE(float, sdot_strided,                                                                   \
-            (size_t n, const float *x, ptrdiff_t incx, const float *y, ptrdiff_t incy),            \
-            (n, x, incx, y, incy))                                                                 \
-    ROUTINE(void, saxpy_strided,                                                                   \
-            (size_t n, float a, const float *x, ptrdiff_t incx, float *y, ptrdiff_t incy),         \
-            (n, a, x, incx, y, incy))
-
-#define FIRST_CALL(result, name, parameters, arguments)                                            \
+#define FIRST_CALL(result, give, name, parameters, arguments)                                      \
     static result first_##name parameters                                                          \
     {                                                                                              \
-        return resolve()->name arguments;                                                          \
+        give resolve()->name arguments;                                                            \
     }
 
-#define MEMBER(result, name, parameters, arguments) .name = first_##name,
+#define MEMBER(result, give, name, parameters, arguments) .name = first_##name,
 
-#define PUBLIC(result, name, parameters, arguments)                                                \
+/*
+ * An indirect jump is 1 to 3 of the 8 cycles of a short call (Zen 5), a comparison and a direct one
+ * nothing; so the usual variants are compared with.
+ */
+#if defined(__x86_64__)
+#define PUBLIC(result, give, name, parameters, arguments)                                          \
     result okosu_vec_##name parameters                                                             \
     {                                                                                              \
-        return atomic_load_explicit(&current, memory_order_relaxed)->name arguments;               \
+        const struct okosu_vec_variant *row =                                                      \
+            atomic_load_explicit(&current, memory_order_relaxed);                                  \
+                                                                                                   \
+        if (VEC_RARE(row != &okosu_vec_avx512)) {                                                  \
+            if (VEC_RARE(row != &okosu_vec_avx2))                                                  \
+                give row->name arguments;                                                          \
+            else                                                                                   \
+                give okosu_vec_avx2_##name arguments;                                              \
+        } else {                                                                                   \
+            give okosu_vec_avx512_##name arguments;                                                \
+        }                                                                                          \
     }
+#else
+#define PUBLIC(result, give, name, parameters, arguments)                                          \
+    result okosu_vec_##name parameters                                                             \
+    {                                                                                              \
+        give atomic_load_explicit(&current, memory_order_relaxed)->name arguments;                 \
+    }
+#endif
 
-ROUTINES(FIRST_CALL)
+VEC_ROUTINES(FIRST_CALL)
 
-static const struct okosu_vec_variant unresolved = {ROUTINES(MEMBER)};
+static const struct okosu_vec_variant unresolved = {VEC_ROUTINES(MEMBER)};
 
-ROUTINES(PUBLIC)
+VEC_ROUTINES(PUBLIC)

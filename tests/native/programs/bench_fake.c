@@ -8,6 +8,7 @@
  *   always    the chain after every batch of row "b" is 5 % longer: all of it dropped
  *   below     the same by 0.9 %: nothing repeated
  *   crowded   something else has half of the core whenever "b" is timed
+ *   preempted another program runs in the middle of every second timing of "b"
  *   cold      batches of at most 3 calls, each prepared
  *   twice, stray   a row that is there twice, a row whose kernel is in no table
  */
@@ -22,6 +23,7 @@ static const char *mode;
 static uint64_t now;
 static bool in_b, batch_timed, disturbed;
 static size_t prepared, batches, largest_batch;
+static uint64_t left;
 static char order[4096];
 
 static uint64_t start(void)
@@ -31,7 +33,13 @@ static uint64_t start(void)
 
 static uint64_t stop(void)
 {
+    static bool odd;
+
     batch_timed = true;
+    if (strcmp(mode, "preempted") == 0 && in_b && (odd = !odd)) {
+        left++;
+        now += 1000000;
+    }
     return now += 3;
 }
 
@@ -39,6 +47,7 @@ static uint64_t chain(void)
 {
     bool longer = false;
 
+    now += CHAIN;
     if (batch_timed && strcmp(mode, "once") == 0 && in_b)
         longer = !disturbed, disturbed = true;
     else if (batch_timed && in_b)
@@ -52,6 +61,11 @@ static uint64_t chain(void)
 static uint64_t width(void)
 {
     return strcmp(mode, "crowded") == 0 && in_b ? CHAIN / 2 : CHAIN / 4;
+}
+
+static uint64_t switches(void)
+{
+    return left;
 }
 
 struct fake {
@@ -139,6 +153,7 @@ int main(int argc, char **argv)
                                            .stop = stop,
                                            .chain = chain,
                                            .width = width,
+                                           .switches = switches,
                                            .chain_cycles = 2 * CHAIN,
                                            .tick_hz = 1e9}};
 

@@ -226,15 +226,46 @@ static int print_memory(struct okosu_place_memory *memory)
     return rc;
 }
 
+/* Pages of address space that this process has. */
+static unsigned long address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+
+    if (!statm || fscanf(statm, "%lu", &pages) != 1)
+        exit(93);
+    fclose(statm);
+    return pages;
+}
+
+/* Allocate and free, or fail to, again and again: nothing may stay mapped. */
+static void print_growth(size_t bytes, enum okosu_place_policy policy,
+                         const struct okosu_cpuset *nodes, unsigned flags)
+{
+    struct okosu_place_memory memory;
+    unsigned long before = 0;
+
+    for (int i = 0; i < 18; i++) {
+        if (i == 2)
+            before = address_space();
+        if (okosu_place_alloc(&memory, bytes, policy, nodes, flags) == 0)
+            okosu_place_free(&memory);
+    }
+    printf("\"grown\": %ld, ", (long)(address_space() - before));
+}
+
 static int alloc(char **arguments)
 {
     struct okosu_place_memory memory = {0};
     struct okosu_cpuset nodes = parse(arguments[1]);
     enum okosu_place_policy policy = (enum okosu_place_policy)atoi(arguments[0]);
-    int rc = okosu_place_alloc(&memory, strtoull(arguments[2], NULL, 0), policy,
-                               *arguments[1] ? &nodes : NULL, (unsigned)atoi(arguments[3]));
+    size_t bytes = strtoull(arguments[2], NULL, 0);
+    unsigned flags = (unsigned)atoi(arguments[3]);
+    int rc;
 
     printf("{");
+    print_growth(bytes, policy, *arguments[1] ? &nodes : NULL, flags);
+    rc = okosu_place_alloc(&memory, bytes, policy, *arguments[1] ? &nodes : NULL, flags);
     if (!rc && arguments[4]) {
         unsigned cpus[64];
         long count = okosu_cpulist_parse(arguments[4], cpus, 64);

@@ -19,6 +19,7 @@ static void check(const struct okosu_vec_variant *row, const struct vec_extent *
 {
     vec_check_double(row, extent);
     vec_check_float(row, extent);
+    vec_long(row);
     vec_values_double(row);
     vec_values_float(row);
     vec_strides_double(row);

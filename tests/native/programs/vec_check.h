@@ -57,10 +57,11 @@ void vec_values_double(const struct okosu_vec_variant *row);
 void vec_values_float(const struct okosu_vec_variant *row);
 void vec_strides_double(const struct okosu_vec_variant *row);
 void vec_strides_float(const struct okosu_vec_variant *row);
+void vec_long(const struct okosu_vec_variant *row);
 void vec_large(const struct okosu_vec_variant *row);
 
 /* Rows with a planted bug each, ended by NULL: the checks must find all of them. */
-extern const struct okosu_vec_variant *const vec_broken[];
+extern const struct okosu_vec_variant *const *const vec_broken;
 /* Fills them in. */
 void vec_break(void);
 

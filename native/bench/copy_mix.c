@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy_mix: calls whose sizes are drawn from a histogram, so that branches are mispredicted as they
+ * are in programs. */
+#include "copy_bench.h"
+
+#include "base/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More calls than a branch predictor learns by heart; the most bytes of one. */
+enum { CALLS = 32768, PLACES = 16384, CLASSES = 64 };
+#define MOST ((size_t)1 << 20)
+
+/* Sizes from `from` up to `to`, all alike. */
+struct class
+{
+    size_t from, to;
+    uint64_t weight;
+};
+
+struct histogram {
+    const char *mode;
+    size_t count;
+    struct class classes[CLASSES];
+};
+
+static const struct histogram histograms[] = {
+    {"mix16-512", 1, {{16, 512, 1}}},
+    /* Each doubling as often as the others. */
+    {"mix16-4096",
+     8,
+     {{16, 31, 1},
+      {32, 63, 1},
+      {64, 127, 1},
+      {128, 255, 1},
+      {256, 511, 1},
+      {512, 1023, 1},
+      {1024, 2047, 1},
+      {2048, 4096, 1}}},
+    /* Mostly small objects, few buffers. */
+    {"mix-small", 4, {{1, 16, 8}, {17, 64, 4}, {65, 256, 2}, {257, 512, 1}}},
+};
+
+struct mix {
+    uint32_t n[CALLS], to[CALLS], from[CALLS];
+    char *dst, *src;
+};
+
+struct mix_call {
+    const struct copy_routine *routine;
+    const struct mix *mix;
+    size_t next;
+};
+
+static void run_mix(void *arg, size_t calls)
+{
+    struct mix_call *call = arg;
+    const struct mix *mix = call->mix;
+    okosu_copy_function *copy = call->routine->copy;
+    size_t next = call->next;
+
+    for (size_t i = 0; i < calls; i++) {
+        copy(mix->dst + mix->to[next], mix->src + mix->from[next], mix->n[next]);
+        next = (next + 1) % CALLS;
+    }
+    call->next = next;
+}
+
+static size_t draw(struct bench *bench, const struct histogram *histogram)
+{
+    const struct class *class = histogram->classes;
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < histogram->count; i++)
+        all += histogram->classes[i].weight;
+    uint64_t at = bench_random(bench, all);
+    for (; at >= class->weight; class ++)
+        at -= class->weight;
+    return class->from + (size_t)bench_random(bench, class->to - class->from + 1);
+}
+
+static int measure(struct bench *bench, struct copy_routine *routines, size_t count,
+                   const struct histogram *histogram)
+{
+    struct bench_row rows[COPY_ROUTINES];
+    struct mix_call calls[COPY_ROUTINES];
+    size_t bytes = 0, most = 0;
+    struct mix *mix = calloc(1, sizeof(*mix));
+    int error = -ENOMEM;
+
+    for (size_t i = 0; i < histogram->count; i++)
+        if (histogram->classes[i].to > most)
+            most = histogram->classes[i].to;
+    if (mix && (mix->dst = bench_buffer(bench, PLACES + most, 0)) &&
+        (mix->src = bench_buffer(bench, PLACES + most, 0)))
+        error = 0;
+    for (size_t i = 0; !error && i < CALLS; i++) {
+        mix->n[i] = (uint32_t)draw(bench, histogram);
+        mix->to[i] = (uint32_t)bench_random(bench, PLACES);
+        mix->from[i] = (uint32_t)bench_random(bench, PLACES);
+        bytes += mix->n[i];
+    }
+    struct bench_point point = {.n = most,
+                                .items = bytes / CALLS,
+                                .footprint = 2 * (PLACES + most),
+                                .mode = histogram->mode,
+                                /* Whole turns of the histogram, or nearly. */
+                                .batch_us = 400};
+    for (size_t i = 0; i < count; i++) {
+        calls[i] = (struct mix_call){&routines[i], mix, 0};
+        rows[i] = copy_row("mix", &routines[i], most);
+        rows[i].run = run_mix;
+        rows[i].arg = &calls[i];
+    }
+    if (!error)
+        error = bench_point_run(bench, &point, rows, count);
+    if (mix && mix->dst)
+        bench_buffer_drop(bench, mix->dst);
+    if (mix && mix->src)
+        bench_buffer_drop(bench, mix->src);
+    free(mix);
+    return error;
+}
+
+static int refuse(const char *path, unsigned line, const char *why)
+{
+    char what[320];
+
+    snprintf(what, sizeof(what), "histogram %.200s, line %u, not accepted", path, line);
+    okosu_message(what, why, "lines `FROM TO WEIGHT`, in bytes; # begins a comment");
+    return -EINVAL;
+}
+
+/* Lines `FROM TO WEIGHT`: sizes from FROM to TO are drawn WEIGHT times as often as those of a line
+ * of weight 1. */
+static int read_histogram(const char *path, struct histogram *histogram)
+{
+    FILE *file = fopen(path, "re");
+    char text[256];
+    unsigned line = 0;
+    int error = 0;
+
+    if (!file) {
+        error = -errno;
+        snprintf(text, sizeof(text), "histogram %.200s not read", path);
+        okosu_message(text, strerror(-error), "name a file of lines `FROM TO WEIGHT`");
+        return error;
+    }
+    *histogram = (struct histogram){.mode = "mix-file"};
+    while (!error && fgets(text, sizeof(text), file)) {
+        unsigned long long from, to, weight;
+        int used = 0;
+        line++;
+        text[strcspn(text, "#\n")] = '\0';
+        if (strspn(text, " \t\r") == strlen(text))
+            continue;
+        if (strchr(text, '-') ||
+            sscanf(text, "%llu %llu %llu %n", &from, &to, &weight, &used) != 3 || text[used])
+            error = refuse(path, line, "it is not three whole numbers");
+        else if (from > to || to > MOST)
+            error = refuse(path, line, "FROM is above TO, or TO above 1048576");
+        else if (!weight || weight > UINT32_MAX)
+            error = refuse(path, line, "WEIGHT is 0 or above 4294967295");
+        else if (histogram->count == CLASSES)
+            error = refuse(path, line, "there are more than 64 lines");
+        else
+            histogram->classes[histogram->count++] = (struct class){from, to, weight};
+    }
+    fclose(file);
+    if (!error && !histogram->count)
+        error = refuse(path, line, "it has no lines");
+    return error;
+}
+
+int copy_mix_sweep(struct bench *bench, struct copy_routine *routines, size_t count,
+                   const char *path)
+{
+    struct histogram own;
+    int error = 0;
+
+    if (path) {
+        error = read_histogram(path, &own);
+        return error ? error : measure(bench, routines, count, &own);
+    }
+    for (size_t i = 0; !error && i < sizeof(histograms) / sizeof(histograms[0]); i++)
+        error = measure(bench, routines, count, &histograms[i]);
+    return error;
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the program is that checks okosu's copies, what it says of the choice, and what a profile must mean to it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build")
+FOLDER = BUILD / "native/src/copy"
+LAST = 2**64 - 1
+USES = ("any", "near", "far")
+X86 = platform.machine() == "x86_64"
+ROWS = ("ref", "loop8") + (
+    ("rep-movsb", "rep-line", "block512", "sse2", "avx2", "avx512", "nt-sse2", "nt-avx2", "nt-avx512")
+    if X86
+    else ("neon",)
+)
+
+Choice = dict[str, list[tuple[int, str]]]
+
+
+def flags() -> set[str]:
+    """Return what /proc/cpuinfo says that the processor has."""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith(("flags", "Features")):
+            return set(line.partition(":")[2].split())
+    return set()
+
+
+def lacking() -> set[str]:
+    """Return the variants that this machine cannot run."""
+    has = flags()
+    needs = {"avx2": "avx2", "avx512": "avx512bw"}
+    return {row for row in ROWS for name, flag in needs.items() if row in (name, f"nt-{name}") and flag not in has}
+
+
+def always() -> tuple[int, str]:
+    """Return the largest size that no choice concerns, and the variant that copies it."""
+    if not X86:
+        return 128, "neon"
+    absent = lacking()
+    return next(pair for pair in ((512, "avx512"), (256, "avx2"), (128, "sse2")) if pair[1] not in absent)
+
+
+def run(*argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run copy-check with nothing in its environment but `variables`."""
+    env = {"PATH": os.environ["PATH"], **variables}
+    command = [*wrapper, str(FOLDER / "copy-check"), *argv]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=env)
+
+
+def show(*argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> tuple[Choice, dict[str, str]]:
+    """Return the choice (classes by use) and what else was said, by its first word."""
+    done = run(*(argv or ("--show",)), wrapper=wrapper, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    choice: Choice = {}
+    said = {}
+    for line in done.stdout.splitlines():
+        word, _, rest = line.partition(" ")
+        if word in USES:
+            up_to, variant = rest.split()
+            choice.setdefault(word, []).append((int(up_to), variant))
+        else:
+            said[word] = rest
+    return choice, said
+
+
+def seen(classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return what the library says of these classes of a profile: the smallest sizes are not the profile's."""
+    size, own = always()
+    rest = [(up_to, variant) for up_to, variant in classes if up_to > size]
+    return rest if rest[0][1] == own else [(size, own), *rest]
+
+
+def profile(text: bytes) -> Choice | int:
+    """Return the classes that a profile names by use, or the errno that refuses it."""
+    if len(text) >= 16384:
+        return errno.EFBIG
+    if b"\0" in text:
+        return errno.EINVAL
+    choice: Choice = {use: [] for use in USES}
+    use, before = "any", -1
+    for line in re.split(b"[#\r][^\n]*\n|[#\r][^\n]*$|\n", text):
+        words = [word for word in re.split(b"[ \t]+", line) if word]
+        if words and words[0].startswith(b"["):
+            section = re.fullmatch(rb"[ \t]*\[(near|far)\][ \t]*", line)
+            if not section or choice[section[1].decode()]:
+                return errno.EINVAL
+            use, before = section[1].decode(), -1
+        elif words:
+            if len(words) != 2 or not re.fullmatch(rb"max|[0-9]+", words[0]):
+                return errno.EINVAL
+            up_to = LAST if words[0] == b"max" else int(words[0])
+            if (up_to >= LAST and words[0] != b"max") or up_to <= before or len(choice[use]) == 16:
+                return errno.EINVAL
+            name = words[1].decode("latin-1")
+            if name not in ROWS:
+                return errno.ENOENT
+            if name in lacking():
+                return errno.ENOTSUP
+            choice[use].append((up_to, name))
+            before = up_to
+    named = [classes for classes in choice.values() if classes]
+    return choice if named and all(classes[-1][0] == LAST for classes in named) else errno.EINVAL

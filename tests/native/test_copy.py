@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu's copies: each variant against a loop over bytes, the choice, its names and its profiles."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+from pathlib import Path
+
+import copy_tool
+import pytest
+from copy_tool import LAST, X86, Choice
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
+INLINE = Path(__file__).parent / "programs/copy_inline.c"
+SSE2, AVX2, AVX512, ERMS = 1, 1 << 2, 1 << 3, 1 << 4
+"""Bits of okosu/cpu.h."""
+
+
+def test_variants_and_entries() -> None:
+    """Sizes 0 to 512 at each byte of a line, thresholds, guard pages, overlaps, nothing, force, threads."""
+    done = copy_tool.run()
+    assert done.returncode == 0, done.stdout
+    skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
+    # A variant that was skipped is one whose instructions /proc/cpuinfo does not name either.
+    assert skipped == copy_tool.lacking()
+    there = [row for row in copy_tool.ROWS if row not in skipped]
+    wanted = {*there, *(f"{row} (move)" for row in there), "okosu_copy", "okosu_copy_far", "okosu_copy_move", "force"}
+    assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
+
+
+def test_broken_ones_are_refused() -> None:
+    done = copy_tool.run("--broken")
+    assert done.returncode == 0, done.stdout
+    assert "ACCEPTED" not in done.stdout
+    assert len(done.stdout.splitlines()) == 14
+
+
+@pytest.mark.parametrize(
+    ("compiler", "flags"),
+    [
+        ("gcc", "-O2"),
+        ("gcc", "-O1 -fsanitize=address,undefined"),
+        ("g++", "-O2 -mavx512f"),
+        ("clang", "-O2 -mavx512f"),
+        ("clang++", "-O0 -mavx2"),
+    ],
+)
+def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
+    """The copies of fixed size, as C and as C++, with the vectors that the flags allow."""
+    if not X86 and "-m" in flags:
+        pytest.skip("flags of x86-64")
+    width = 64 if "avx512" in flags else 32 if "avx2" in flags else 16
+    language = ["-x", "c++"] if compiler.endswith("++") else ["-std=c17"]
+    command = [compiler, *flags.split(), *language, "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run([*command, f"-I{INCLUDE}", str(INLINE), "-o", str(tmp_path / "inline")], check=True)
+    if "avx512" in flags and "avx512" in copy_tool.lacking():
+        return
+    done = subprocess.run([tmp_path / "inline"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"ok: vectors of {width} bytes\n")
+
+
+def test_automatic_choice() -> None:
+    choice, said = copy_tool.show()
+    assert said == {"state": "0"}
+    assert set(choice) == set(copy_tool.USES)
+    for classes in choice.values():
+        bounds = [up_to for up_to, _ in classes]
+        assert bounds == sorted(set(bounds))
+        assert bounds[-1] == LAST
+
+
+@pytest.mark.skipif(not X86, reason="features of x86-64")
+@pytest.mark.parametrize(
+    ("features", "caches", "any_", "near", "far"),
+    [
+        # A desktop of 2008: nothing but vectors, and stores past the caches for what L3 cannot hold twice.
+        (SSE2, "0x8000 0x40000 0x800000", "4194304 sse2, max nt-sse2", "max sse2", "8192 sse2, max nt-sse2"),
+        (SSE2 | AVX2, "0 0 0", "2097152 avx2, max nt-avx2", "max avx2", "8192 avx2, max nt-avx2"),
+        (
+            SSE2 | AVX2 | ERMS,
+            "0x8000 0x40000 0x1e00000",
+            "10922 avx2, max rep-line",
+            "16384 avx2, max rep-line",
+            "8192 avx2, max nt-avx2",
+        ),
+        (
+            SSE2 | AVX2 | AVX512 | ERMS,
+            "0xc000 0x100000 0x2000000",
+            "16384 avx512, max rep-line",
+            "24576 avx512, max rep-line",
+            "12288 avx512, max nt-avx512",
+        ),
+    ],
+)
+def test_choice_of_other_machines(features: int, caches: str, any_: str, near: str, far: str) -> None:
+    choice, _ = copy_tool.show("--plan", str(features), *caches.split())
+    wanted: Choice = {}
+    for use, text in zip(copy_tool.USES, (any_, near, far), strict=True):
+        pairs = [item.split() for item in text.split(", ")]
+        wanted[use] = [(LAST if up_to == "max" else int(up_to), variant) for up_to, variant in pairs]
+    assert choice == wanted
+
+
+def test_names_in_the_environment() -> None:
+    for name in set(copy_tool.ROWS) - copy_tool.lacking():
+        choice, said = copy_tool.show(OKOSU_COPY=name)
+        assert said == {"state": "0"}
+        assert all(classes == copy_tool.seen([(LAST, name)]) for classes in choice.values())
+
+
+def test_wrong_name_leaves_the_automatic_choice() -> None:
+    choice, said = copy_tool.show(OKOSU_COPY="sse9")
+    assert choice == copy_tool.show()[0]
+    assert said["state"] == str(-errno.ENOENT)
+    assert said["what"] == "sse9 is not a variant"
+    assert said["fix"].startswith("one of ref, loop8")
+
+
+def test_name_comes_before_profile(tmp_path: Path) -> None:
+    file = tmp_path / "copy.profile"
+    file.write_text("1024 ref\nmax loop8\n")
+    choice, _ = copy_tool.show(OKOSU_COPY="loop8", OKOSU_COPY_PROFILE=str(file))
+    assert choice["any"] == copy_tool.seen([(LAST, "loop8")])
+
+
+def test_profile(tmp_path: Path) -> None:
+    file = tmp_path / "copy.profile"
+    file.write_text("# measured\n 64 ref # small ones\r\n\n4096\tloop8\nmax ref\n[far]\nmax loop8\n")
+    automatic, _ = copy_tool.show()
+    by_call = copy_tool.show("--profile", str(file))
+    by_name = copy_tool.show(OKOSU_COPY_PROFILE=str(file))
+    assert (by_call[1], by_name[1]) == ({"profile": "0"}, {"state": "0"})
+    for choice, _ in (by_call, by_name):
+        assert choice["any"] == copy_tool.seen([(64, "ref"), (4096, "loop8"), (LAST, "ref")])
+        assert choice["far"] == copy_tool.seen([(LAST, "loop8")])
+        assert choice["near"] == automatic["near"]
+
+
+def test_profile_that_cannot_be_read(tmp_path: Path) -> None:
+    automatic, _ = copy_tool.show()
+    large = tmp_path / "large"
+    large.write_text("#" * 20000)
+    for path, error in ((tmp_path / "none", errno.ENOENT), (tmp_path, errno.EISDIR), (large, errno.EFBIG)):
+        choice, said = copy_tool.show("--profile", str(path))
+        assert said["profile"] == str(-error)
+        assert str(path) in said["what"]
+        assert said["why"]
+        assert said["fix"]
+        assert choice == automatic
+        assert copy_tool.show(OKOSU_COPY_PROFILE=str(path))[1]["state"] == str(-error)
+
+
+WORDS = st.sampled_from(["0", "64", "512", "513", "4096", "70000", "18446744073709551615", "max", "-1", "1e3", "0x10"])
+NAMES = st.sampled_from([*copy_tool.ROWS, "sse9", "", "REF", "ref ref"])
+LINE = st.one_of(
+    st.builds("{} {}".format, WORDS, NAMES),
+    st.builds("{} {}".format, st.integers(0, 2**65), st.sampled_from(copy_tool.ROWS)),
+    st.sampled_from(
+        ["[near]", "[far]", " [far]\t", "[any]", "[]", "[near", "[near] max ref", "# [near]", "", "\r", "\t#"]
+    ),
+    st.text(alphabet="max0 \t#[]ref\r\0é", max_size=12),
+)
+RISING = st.lists(st.integers(0, 2**40), max_size=17, unique=True).flatmap(
+    lambda bounds: st.lists(st.sampled_from(copy_tool.ROWS), min_size=len(bounds) + 1, max_size=len(bounds) + 1).map(
+        lambda names: [f"{bound} {name}" for bound, name in zip([*sorted(bounds), "max"], names, strict=True)]
+    )
+)
+FILE = st.one_of(
+    st.lists(LINE, max_size=8),
+    RISING,
+    st.tuples(RISING, RISING, LINE).map(lambda parts: [*parts[0], "[near]", *parts[1], parts[2]]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(files=st.lists(FILE, min_size=8, max_size=8))
+def test_any_profile(tmp_path_factory: pytest.TempPathFactory, files: list[list[str]]) -> None:
+    """Whatever a file holds, it is taken for what the rules say, or refused for what they say, with the three parts."""
+    folder = tmp_path_factory.mktemp("profiles")
+    texts = ["\n".join(lines).encode() for lines in files]
+    for i, text in enumerate(texts):
+        (folder / str(i)).write_bytes(text)
+    automatic, _ = copy_tool.show("--profile", "/dev/null")
+    done = copy_tool.run("--profile", *(str(folder / str(i)) for i in range(len(texts))))
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.split("profile ")[1:]
+    for i, (text, answer) in enumerate(zip(texts, answers, strict=True)):
+        wanted = copy_tool.profile(text)
+        first, *lines = answer.splitlines()
+        got = {use: [line.split()[1:] for line in lines if line.startswith(f"{use} ")] for use in copy_tool.USES}
+        if isinstance(wanted, int):
+            assert first == str(-wanted), text
+            parts = dict(line.split(" ", 1) for line in lines if line.startswith(("what ", "why ", "fix ")))
+            assert parts["what"].startswith(f"{folder / str(i)}: line ")
+            assert all(parts.values())
+            wanted = {}
+        else:
+            assert first == "0", text
+        for use in copy_tool.USES:
+            classes = copy_tool.seen(wanted[use]) if wanted.get(use) else automatic[use]
+            assert [(int(up_to), variant) for up_to, variant in got[use]] == classes, text

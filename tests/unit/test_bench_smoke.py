@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`okosu bench --smoke` with the programs themselves: all end well, and what they print becomes tables and records."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from okosu import native
+from okosu.bench import figures, rows
+from okosu.errors import OkosuError
+from okosu.records import files
+
+LONGEST_S = 60.0
+"""Four times what it is meant to take, for a machine that is busy with something else."""
+
+
+def present() -> list[str]:
+    try:
+        return native.benches()
+    except OkosuError:
+        return []
+
+
+pytestmark = pytest.mark.skipif(not present(), reason="make build")
+
+
+def test_all_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "smoke.json"
+    # A lock of its own: nothing here is a measurement that others must not disturb.
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "okosu", "bench", "--smoke", "--json", str(path)],
+        env=environment, capture_output=True, text=True, check=False, timeout=4 * LONGEST_S,
+    )  # fmt: skip
+    spent = time.monotonic() - begun
+    assert done.returncode == 0, done.stderr
+    held = files.read(path)
+    assert held.finished
+    by_bench = rows.from_records(held.records)
+    assert sorted(by_bench) == present()
+    assert sum(map(len, by_bench.values())) == len(held.records)
+    for name, found in by_bench.items():
+        about = held.plan["benches"][name]
+        assert about["finished"]
+        assert about["header"]["smoke"]
+        assert f"{name}: CPU " in done.stdout
+        known = {kernel["name"] for kernel in about["kernels"]}
+        assert {row.kernel for row in found} <= known
+        for one in figures.compare(found):
+            assert one.ours is None or figures.cost(one.ours) is not None
+    assert "a smoke test: no number of it means anything" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert spent < LONGEST_S
