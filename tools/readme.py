@@ -2,7 +2,8 @@
 """Fills the marked blocks of README.md and docs/*.md from committed records: `python tools/readme.py [--check]`.
 
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
-(one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed).
+(one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
+reproduce` wrote, `published` (each number that the paper measured beside ours) or `claims` (each promise beyond it).
 """
 
 from __future__ import annotations
@@ -53,12 +54,35 @@ def _rows(paths: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _published(paths: list[str]) -> str:
+    lines = ["| paper | value | published | here |", "|---|---|---|---|"]
+    for claim in files.read(ROOT / paths[0]).claims:
+        if claim.kind == "published" and claim.mark == "value" and claim.measured is not None:
+            ours = f"{claim.measured:.3g} {claim.unit}".strip()
+            lines.append(f"| {claim.source} | {claim.text} | {claim.target:.3g} {claim.unit} | {ours} |")
+    return "\n".join(lines) + "\n"
+
+
+def _claims(paths: list[str]) -> str:
+    lines = ["| promise | at the worst point | target | |", "|---|---|---|---|"]
+    said = {True: "holds", False: "**missed**", None: "not judged"}
+    for claim in files.read(ROOT / paths[0]).claims:
+        if claim.kind != "published":
+            ours = "" if claim.measured is None else f"{claim.measured:.3g}"
+            unit = f" {claim.unit}" if claim.unit not in ("times", "share") else ""
+            lines.append(f"| {claim.text} | {ours} | ≥ {claim.target:.3g}{unit} ({claim.kind}) | {said[claim.holds]} |")
+    return "\n".join(lines) + "\n"
+
+
+WHATS = {"try": _try, "rows": _rows, "published": _published, "claims": _claims}
+
+
 def fill(text: str) -> str:
     """Return the document with its blocks as the records have them."""
 
     def block(found: re.Match[str]) -> str:
         *paths, what = found["args"].split()
-        return found[1] + {"try": _try, "rows": _rows}[what](paths) + found[3]
+        return found[1] + WHATS[what](paths) + found[3]
 
     return BLOCK.sub(block, text)
 

@@ -80,7 +80,7 @@ static void run_reload(void *arg, size_t calls)
     okosu_copy_function *copy = call->routine->copy;
     char *dst = call->dst;
     const char *src = call->src;
-    size_t n = call->n, middle = (n - 8) / 2;
+    size_t n = call->n, middle = n / 2 / 8 * 8 + 8 > n ? 0 : n / 2 / 8 * 8;
     uint64_t word = 0;
 
     for (size_t i = 0; i < calls; i++) {

@@ -14,6 +14,15 @@
 /* A batch whose two chains differ by more than this share ran while the frequency moved, or while
  * something else had the core. */
 #define BENCH_CHAIN_TOLERANCE 0.01
+/* A batch of milliseconds (one call on data beyond the caches) outlasts the times for which a
+ * frequency that is shared with neighbours stands still; the mean of both readings is nearer to it
+ * than they are to each other, and memory's own speed varies by more. */
+#define BENCH_LONG_US 1000
+#define BENCH_LONG_CHAIN_TOLERANCE 0.05
+/* What may be lost to other programs during a batch: this share of it, and what reading the clocks
+ * may be wrong by. */
+#define BENCH_AWAY_SHARE 0.01
+#define BENCH_AWAY_NS 2000
 /* Runs of one batch before it is given up. */
 #define BENCH_ATTEMPTS 5
 /*
@@ -56,8 +65,9 @@ struct bench_clock {
     double chain_cycles;
     /* Ticks of independent additions that keep the core's adders busy; NULL: not looked at. */
     uint64_t (*width)(void);
-    /* How often this thread had to leave the CPU to another so far; NULL: not looked at. */
-    uint64_t (*switches)(void);
+    /* Nanoseconds for which this thread wanted to run and did not, from some moment on (two clocks'
+     * difference, so it may go back by a little); NULL: not looked at. */
+    int64_t (*away)(void);
     double tick_hz;
 };
 

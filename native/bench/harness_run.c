@@ -68,11 +68,11 @@ static size_t calibrate(const struct bench *bench, const struct bench_row *row, 
     }
 }
 
-static bool apart(uint64_t before, uint64_t after)
+static bool apart(uint64_t before, uint64_t after, double tolerance)
 {
     uint64_t low = before < after ? before : after, high = before < after ? after : before;
 
-    return (double)(high - low) > BENCH_CHAIN_TOLERANCE * (double)low;
+    return (double)(high - low) > tolerance * (double)low;
 }
 
 /* Whether something else had part of the core just now. */
@@ -82,9 +82,23 @@ static bool shared(const struct bench *bench, uint64_t chain)
            (double)chain < BENCH_WIDTH_SHARE * bench->width * (double)bench->clock.width();
 }
 
-static uint64_t switches(const struct bench *bench)
+static int64_t away(const struct bench *bench)
 {
-    return bench->clock.switches ? bench->clock.switches() : 0;
+    return bench->clock.away ? bench->clock.away() : 0;
+}
+
+static double tolerance(const struct bench *bench, uint64_t ticks)
+{
+    return (double)ticks * bench_ns_per_tick(bench) < BENCH_LONG_US * 1e3
+               ? BENCH_CHAIN_TOLERANCE
+               : BENCH_LONG_CHAIN_TOLERANCE;
+}
+
+/* Whether other programs had so much of the time that a batch of so many ticks is wrong. */
+static bool robbed(const struct bench *bench, int64_t lost, uint64_t ticks)
+{
+    return (double)lost >
+           BENCH_AWAY_NS + BENCH_AWAY_SHARE * (double)ticks * bench_ns_per_tick(bench);
 }
 
 /* Until the core's speed stands still and nothing shares it, or the time is over. What was waited
@@ -99,7 +113,7 @@ static void wait_calm(struct bench *bench)
     do {
         now = bench->clock.chain();
         waited = bench->clock.start() - begun;
-        if (!apart(before, now) && !shared(bench, now))
+        if (!apart(before, now, BENCH_CHAIN_TOLERANCE) && !shared(bench, now))
             break;
         before = now;
     } while (waited < most);
@@ -112,7 +126,8 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
     const struct bench_row *row = slot->row;
 
     for (int attempt = 1; attempt <= BENCH_ATTEMPTS; attempt++) {
-        uint64_t before, after, ticks, left;
+        uint64_t before, after, ticks;
+        int64_t gone;
         bool others;
         double per_call;
 
@@ -122,15 +137,17 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
             row->prepare(row->arg);
         else
             row->run(row->arg, slot->calls / 16 + 1);
-        left = switches(bench);
+        gone = away(bench);
         before = bench->clock.chain();
         others = shared(bench, before);
         ticks = time_batch(bench, row, slot->calls);
         after = bench->clock.chain();
         others |= shared(bench, after);
+        gone = away(bench) - gone;
         /* A batch that was never alone on its core is better than none, and is counted; one that
          * holds another program's time is not. */
-        if (apart(before, after) || switches(bench) != left || (others && attempt < BENCH_ATTEMPTS))
+        if (apart(before, after, tolerance(bench, ticks)) || robbed(bench, gone, ticks) ||
+            (others && attempt < BENCH_ATTEMPTS))
             continue;
         per_call = (double)ticks / (double)slot->calls;
         if (point->unit && strcmp(point->unit, "ns") == 0)

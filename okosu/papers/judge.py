@@ -46,10 +46,10 @@ def judge(target: Target, sides: Sequence[Sides], of: int | None = None) -> list
 
 def _point(target: Target, sides: Sides, alpha: float) -> Judged | None:
     both = sorted(sides.ours.keys() & sides.theirs.keys())
+    if not both:
+        return None
     ours, theirs = [sides.ours[n] for n in both], [sides.theirs[n] for n in both]
     found = paired.ratio(theirs, ours, both, both, alpha)
-    if found is None:
-        return None
     weakest = found.median
     if target.held:
         each = [t / o for t, o in zip(theirs, ours, strict=True)]
@@ -87,6 +87,8 @@ def conclude(
             notes[0] = _where(judged, worst)
     if found.lacking:
         notes.append("; ".join(found.lacking))
+    if lost := len(found.sides) - len(judged):
+        notes.append(f"{lost} more points have no round that holds both sides: their batches were disturbed")
     return _claim(target, source, worst, holds, ". ".join(notes))
 
 

@@ -56,3 +56,17 @@ def test_the_launcher_alone_finds_its_library(installed: Path, tmp_path: Path) -
     done = run(installed, tmp_path, "okosu-run", "--placebo", "--", "/bin/sh", "-c", "grep -c preload /proc/$$/maps")
     assert int(done.stdout) > 0, done.stderr
     assert run(installed, tmp_path, "okosu", "run", "--placebo", "--", "/bin/sh", "-c", "exit 5").returncode == 5
+
+
+def test_copies_and_benchmarks_work_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, tmp_path, "okosu", "run", "--copy", "--", "/bin/sh", "-c", "grep -c okosu-copy /proc/$$/maps")
+    assert int(done.stdout) > 0, done.stderr
+    done = run(installed, tmp_path, "okosu", "bench", "clock", "--smoke", "--json", "-")
+    assert '"okosu.bench/1"' in done.stdout, done.stderr
+    assert "hpc-programming" in run(installed, tmp_path, "okosu", "reproduce").stdout
+
+
+def test_the_c_library_is_not_in_the_wheel(installed: Path) -> None:
+    names = {path.name for path in installed.parent.rglob("*")}
+    assert "libokosu-copy.so" in names
+    assert not {"libokosu.so", "libokosu.a", "vec.h", "okosu.pc"} & names

@@ -103,6 +103,20 @@ def test_the_pc_file_says_what_pkg_config_makes_of_it(installed: Path, pc: Path)
         assert sorted(set(parse(pc, installed, static=static))) == sorted(set(ask(pc, installed, static=static)))
 
 
+def test_the_program_of_the_documentation(installed: Path, pc: Path, tmp_path: Path) -> None:
+    code = re.search(r"```c\n(.*?)```", (ROOT / "docs" / "LIBRARY.md").read_text(), re.DOTALL)
+    assert code
+    (tmp_path / "dot.c").write_text(code[1])
+    subprocess.run(
+        ["cc", "-O2", "-Wall", "-Werror", "-o", tmp_path / "dot", tmp_path / "dot.c", *flags(pc, installed)], check=True
+    )
+    done = subprocess.run(
+        [tmp_path / "dot"], env={"LD_LIBRARY_PATH": str(pc.parent.parent)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{1000 * sum(i * i for i in range(2048))}\n"
+    assert " flop/cycle" in done.stderr
+
+
 @pytest.mark.parametrize(("compiler", "standard", "suffix"), [("cc", "-std=c11", "c"), ("c++", "-std=c++11", "cc")])
 def test_a_program_against_the_installed_library(
     compiler: str, standard: str, suffix: str, installed: Path, pc: Path, tmp_path: Path

@@ -8,7 +8,20 @@ import subprocess
 from preload_tool import PRELOAD_SOURCES, build
 
 # Everything but the entry points: hooks of malloc and a sanitizer's own would get in each other's way.
-MECHANISM = ("avail", "commit", "config", "environ", "evidence", "large", "line", "lock", "maps", "policy", "runs", "sys")
+MECHANISM = (
+    "avail",
+    "commit",
+    "config",
+    "environ",
+    "evidence",
+    "large",
+    "line",
+    "lock",
+    "maps",
+    "policy",
+    "runs",
+    "sys",
+)
 
 
 def test_mechanism_under_sanitizers() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import msgspec
 import pytest
 from papers_rows import row
 
@@ -131,6 +132,15 @@ def test_an_at_least_must_be_reached_at_every_point_and_names_those_where_it_is_
     assert said.holds is False
     assert "missed at dsum n=2" in said.note
     assert said.measured == pytest.approx(100 / 120, rel=0.02)
+
+
+def test_a_point_whose_batches_were_all_disturbed_is_named_and_judges_nothing() -> None:
+    lost = pair(100, 120, n=2, count=2)
+    lost[1] = msgspec.structs.replace(lost[1], rounds=[7, 8])
+    said = claim(target(), pair(100, 120, n=1) + lost, [])
+    assert said.holds is True
+    assert "1 more points have no round that holds both sides" in said.note
+    assert claim(target(), lost).holds is None
 
 
 def test_held_over_time_means_each_third_of_the_rounds() -> None:

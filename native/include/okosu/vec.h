@@ -22,15 +22,20 @@ extern "C" {
  * at the end: element i goes to sum (i + constant) mod partials, and the tree pairs sums a half, a
  * quarter, ... of the ring apart, so that the result does not depend on the constant. Thus for one
  * variant the same elements give the same bits at any address; another variant may give others.
- * Float reductions accumulate in float. A product is rounded before it is added only in ref, sse2
- * and sse3. With u = 2^-53 (double) or 2^-24 (float), k = okosu_vec_terms(n, partials), g = k u/(1
- * - k u): |sum - exact| <= g * sum |x_i|      |asum, sumsq - exact| <= g * exact |dot - exact| <= g
- * * sum |x_i y_i|  (each plus n * 2^-1075, float 2^-150, where a product underflows) |nrm2 - exact|
- * <= g' * exact, g' as g with k' = ceil(k/2) + 4 as long as nothing overflows. Source: N. J.
- * Higham, Accuracy and Stability of Numerical Algorithms (2nd ed. 2002), lemma 3.1 and
- * sections 3.1, 4.2: an error of gamma_k follows if no element passes through more than k
- * roundings; here ceil(n/partials) additions to its running sum (the first, to zero, exact),
- * log2(partials) in the tree, one for its product. A square root halves a relative error.
+ * Float reductions accumulate in float. A product is rounded before it is added in ref, sse2 and
+ * sse3, and not in the others.
+ *
+ * Bounds, as long as nothing overflows: let u = 2^-53 for double, 2^-24 for float, let k be
+ * okosu_vec_terms(n, partials), and gamma(k) = k u / (1 - k u). Then the error is at most
+ * - sum: gamma(k) times the sum of |x_i|
+ * - asum, sumsq: gamma(k) times the exact result
+ * - dot: gamma(k) times the sum of |x_i y_i|
+ * - nrm2: gamma(ceil(k/2) + 4) times the exact result
+ * and where products underflow n * 2^-1075 more (float: n * 2^-150), except in nrm2. Source: N. J.
+ * Higham, Accuracy and Stability of Numerical Algorithms (2nd ed. 2002), lemma 3.1 and sections
+ * 3.1, 4.2: an error of gamma(k) follows if no element passes through more than k roundings. Here
+ * these are ceil(n / partials) additions to its running sum (the first, to zero, is exact),
+ * log2(partials) in the tree and one for its product. A square root halves a relative error.
  *
  * A sum over nothing is +0, and a sum whose terms are all zeros is +0 whatever their signs. NaN and
  * infinities go through as in the plain loop (which NaN comes out is unspecified). A sum that

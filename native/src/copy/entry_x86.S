@@ -6,7 +6,7 @@
  *
  * Where sizes come in no order, a wrong guess costs as much as copying a kilobyte. The tests go from
  * small sizes to large ones, one class at a time: with k classes alike that is wrong less often
- * than halving the range. 16 to 64 bytes are one class, for four moves cost no more than two.
+ * than halving the range.
  *
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
@@ -58,47 +58,57 @@
 	\move \r\h, -\width(%rdi,%rdx)
 .endm
 
-/* Up to 64 bytes. From 16 on by four moves, of which the inner two are the outer two once more where
- * n is at most 32. Three bytes that may be the same one are 1, 2 or 3 of them. */
-.macro up_to_64
-	.p2align 6
-1:	cmp $16, %rdx
-	jb 3f
-	lea -1(%rdx), %ecx
-	and $32, %ecx
-	shr %ecx
-	mov %rdx, %r8
-	sub %rcx, %r8
-	movdqu (%rsi), %xmm0
-	movdqu (%rsi,%rcx), %xmm1
-	movdqu -16(%rsi,%r8), %xmm2
-	movdqu -16(%rsi,%rdx), %xmm3
-	movdqu %xmm0, (%rdi)
-	movdqu %xmm1, (%rdi,%rcx)
-	movdqu %xmm2, -16(%rdi,%r8)
-	movdqu %xmm3, -16(%rdi,%rdx)
-	ret
-	.p2align 5
-3:	cmp $8, %rdx
+/* Below 16 bytes, by general registers; label 1 is that of up to 64. */
+.macro below_16
+	cmp $8, %rdx
 	jae 4f
 	cmp $4, %rdx
 	jae 5f
-	test %rdx, %rdx
-	je 6f
+	cmp $1, %rdx
+	ja 6f
+	jb 0f
 	movzbl (%rsi), %ecx
-	movzbl -1(%rsi,%rdx), %r8d
-	mov %rdx, %r9
-	shr %r9
-	movzbl (%rsi,%r9), %r10d
 	movb %cl, (%rdi)
-	movb %r10b, (%rdi,%r9)
-	movb %r8b, -1(%rdi,%rdx)
-6:	ret
-	.p2align 5
+0:	ret
+	.p2align 4
 4:	two mov, %rcx, %r8, 8
 	ret
-	.p2align 5
+	.p2align 4
 5:	two mov, %ecx, %r8d, 4
+	ret
+	.p2align 4
+6:	two movw, %cx, %r8w, 2
+	ret
+.endm
+
+/* Up to 64 bytes. `move` has the encoding of the wider vectors, lest what these left in the upper
+ * half of a register has to be kept. */
+.macro up_to_64_avx move, a, b
+	.p2align 6
+1:	cmp $32, %rdx
+	jae 2f
+	cmp $16, %rdx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	two \move, \a, \b, 32
+.endm
+
+.macro up_to_64_sse2
+	.p2align 6
+1:	cmp $32, %rdx
+	ja 2f
+	cmp $16, %rdx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two movdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	four movdqu, %xmm, 0, 1, 2, 3, 16
 	ret
 .endm
 
@@ -135,7 +145,8 @@
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
 	beyond \checked, \route, okosu_copy_large_avx512
-	up_to_64
+	up_to_64_avx vmovdqu64, %ymm16, %ymm17
+	ret
 .endm
 
 .macro body_avx2 checked, route
@@ -154,7 +165,9 @@
 	vzeroupper
 	ret
 	beyond \checked, \route, okosu_copy_large_avx2
-	up_to_64
+	up_to_64_avx vmovdqu, %ymm0, %ymm1
+	vzeroupper
+	ret
 .endm
 
 .macro body_sse2 checked, route
@@ -166,7 +179,7 @@
 	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
 	ret
 	beyond \checked, \route, okosu_copy_large_sse2
-	up_to_64
+	up_to_64_sse2
 .endm
 
 .macro begin_function name

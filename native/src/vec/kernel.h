@@ -23,9 +23,6 @@
 
 #include "vec/terms.h"
 
-/* Arrays of vectors stay in registers only if every loop over them disappears. */
-#define UNROLLED _Pragma("GCC unroll 16")
-
 /*
  * Beyond so many bytes of operands the kernels prefetch. It is what leaves L2: prefetching costs 25
  * % in L1 and up to 12 % in L2 (Zen 5, 1 MiB of L2: loses up to 1.2 MiB, wins from 1.5 MiB on), but

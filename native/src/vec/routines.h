@@ -72,17 +72,25 @@ VEC_INLINE ptrdiff_t ROUTINE(origin)(size_t n, ptrdiff_t inc)
 static TYPE ROUTINE(dot_strided)(size_t n, const TYPE *x, ptrdiff_t incx, const TYPE *y,
                                  ptrdiff_t incy)
 {
-    TYPE sum[4] = {0, 0, 0, 0};
+    TYPE sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
 
     if (incx == incy && (incx == 1 || incx == -1))
         return ROUTINE(dot)(x, y, n);
     x += ROUTINE(origin)(n, incx);
     y += ROUTINE(origin)(n, incy);
-    for (; n >= 4; n -= 4, x += 4 * incx, y += 4 * incy)
-        UNROLLED for (int i = 0; i < 4; i++) sum[i] = MULADD_ONE(x[i * incx], y[i * incy], sum[i]);
-    for (int i = 0; n; i++, n--)
-        sum[i] = MULADD_ONE(x[i * incx], y[i * incy], sum[i]);
-    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    for (; n >= 4; n -= 4, x += 4 * incx, y += 4 * incy) {
+        sum0 = MULADD_ONE(x[0], y[0], sum0);
+        sum1 = MULADD_ONE(x[incx], y[incy], sum1);
+        sum2 = MULADD_ONE(x[2 * incx], y[2 * incy], sum2);
+        sum3 = MULADD_ONE(x[3 * incx], y[3 * incy], sum3);
+    }
+    if (n > 0)
+        sum0 = MULADD_ONE(x[0], y[0], sum0);
+    if (n > 1)
+        sum1 = MULADD_ONE(x[incx], y[incy], sum1);
+    if (n > 2)
+        sum2 = MULADD_ONE(x[2 * incx], y[2 * incy], sum2);
+    return (sum0 + sum2) + (sum1 + sum3);
 }
 
 static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t incx, TYPE *y,

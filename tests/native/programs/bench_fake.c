@@ -23,7 +23,7 @@ static const char *mode;
 static uint64_t now;
 static bool in_b, batch_timed, disturbed;
 static size_t prepared, batches, largest_batch;
-static uint64_t left;
+static int64_t left;
 static char order[4096];
 
 static uint64_t start(void)
@@ -63,9 +63,9 @@ static uint64_t width(void)
     return strcmp(mode, "crowded") == 0 && in_b ? CHAIN / 2 : CHAIN / 4;
 }
 
-static uint64_t switches(void)
+static int64_t away(void)
 {
-    return left;
+    return left * 1000000;
 }
 
 struct fake {
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
                                            .stop = stop,
                                            .chain = chain,
                                            .width = width,
-                                           .switches = switches,
+                                           .away = away,
                                            .chain_cycles = 2 * CHAIN,
                                            .tick_hz = 1e9}};
 
