@@ -31,12 +31,12 @@
 .macro four move, r, a, b, c, d, width
 	\move (%rsi), \r\a
 	\move \width(%rsi), \r\b
-	\move -2*\width(%rsi,%rdx), \r\c
-	\move -\width(%rsi,%rdx), \r\d
+	\move -\width(%rsi,%rdx), \r\c
+	\move -2*\width(%rsi,%rdx), \r\d
 	\move \r\a, (%rdi)
 	\move \r\b, \width(%rdi)
-	\move \r\c, -2*\width(%rdi,%rdx)
-	\move \r\d, -\width(%rdi,%rdx)
+	\move \r\c, -\width(%rdi,%rdx)
+	\move \r\d, -2*\width(%rdi,%rdx)
 .endm
 
 .macro eight move, r, a, b, c, d, e, f, g, h, width
@@ -44,18 +44,18 @@
 	\move \width(%rsi), \r\b
 	\move 2*\width(%rsi), \r\c
 	\move 3*\width(%rsi), \r\d
-	\move -4*\width(%rsi,%rdx), \r\e
-	\move -3*\width(%rsi,%rdx), \r\f
-	\move -2*\width(%rsi,%rdx), \r\g
-	\move -\width(%rsi,%rdx), \r\h
+	\move -\width(%rsi,%rdx), \r\e
+	\move -2*\width(%rsi,%rdx), \r\f
+	\move -3*\width(%rsi,%rdx), \r\g
+	\move -4*\width(%rsi,%rdx), \r\h
 	\move \r\a, (%rdi)
 	\move \r\b, \width(%rdi)
 	\move \r\c, 2*\width(%rdi)
 	\move \r\d, 3*\width(%rdi)
-	\move \r\e, -4*\width(%rdi,%rdx)
-	\move \r\f, -3*\width(%rdi,%rdx)
-	\move \r\g, -2*\width(%rdi,%rdx)
-	\move \r\h, -\width(%rdi,%rdx)
+	\move \r\e, -\width(%rdi,%rdx)
+	\move \r\f, -2*\width(%rdi,%rdx)
+	\move \r\g, -3*\width(%rdi,%rdx)
+	\move \r\h, -4*\width(%rdi,%rdx)
 .endm
 
 /* Below 16 bytes, by general registers; label 1 is that of up to 64. */

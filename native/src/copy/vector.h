@@ -17,9 +17,10 @@
 typedef uint64_t okosu_copy_vector __attribute__((vector_size(W), aligned(1), may_alias));
 typedef uint64_t okosu_copy_aligned __attribute__((vector_size(W), aligned(W), may_alias));
 
-/* Loads whose addresses have the low 12 bits of a store that has not left the core yet wait for it.
- * Going forward that is so where dst lies less than this after src, modulo a page; backward not. */
-enum { PAGE = 4096, ALIAS = 8 * W };
+/* Loads whose addresses have the low 12 bits of a store that has not left the core yet may wait for
+ * it. Going forward that is so of a turn's loads and the last turn's stores where dst lies less than
+ * this after src, modulo a page; backward not. */
+enum { PAGE = 4096, ALIAS = 4 * W };
 
 static inline __attribute__((always_inline)) okosu_copy_vector load(const char *p)
 {
