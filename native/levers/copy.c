@@ -99,7 +99,7 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 
 static const struct okosu_value values[] = {
     {"auto", "a routine for each size, by CPU features and cache sizes"},
-    {"variant:NAME", "one routine for all sizes"},
+    {"variant:NAME", "one routine for all sizes but the shortest (okosu/copy.h)"},
     {"profile:FILE", "as measured here: okosu bench copy writes such a file"},
     {NULL, NULL},
 };

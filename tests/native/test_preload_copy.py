@@ -56,7 +56,8 @@ def test_every_copy_is_right_and_counted(tmp_path: Path, value: str) -> None:
     assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
     assert line["as_asked"] is True
     if value != "auto":
-        assert line["choice"] == value.partition(":")[2]
+        # The short copies are always made by the widest vectors: see okosu/copy.h.
+        assert line["choice"].rpartition(", ")[2] == value.partition(":")[2]
     counted(line, "classes", COPIES)
     counted(line, "set_classes", SETS)
     assert line["calls"] == sum(calls for calls, _ in line["classes"].values())
@@ -100,10 +101,10 @@ def test_the_placebo_does_not_load_it(tmp_path: Path) -> None:
 
 def test_a_profile_is_used_and_one_that_is_none_refused(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
-    profile.write_text("256 loop8\nmax sse2\n" if Path("/proc/sys/abi").exists() else "max loop8\n")
+    profile.write_text("max loop8\n")
     done, [line] = launch(tmp_path, f"--copy=profile:{profile}", "--", str(program()), "plain")
     assert done.returncode == 0, done.stderr
-    assert line["choice"].startswith("loop8")
+    assert line["choice"].endswith("loop8")
     profile.write_text("256 nonsense\n")
     done, evidence = launch(tmp_path, "--strict", f"--copy=profile:{profile}", "--", str(program()), "plain")
     assert (done.returncode, evidence) == (125, [])
