@@ -82,14 +82,14 @@ def test_automatic_choice() -> None:
         (
             SSE2 | AVX2 | ERMS,
             "0x8000 0x40000 0x1e00000",
-            "10922 avx2, max rep-line",
+            "10922 avx2, 15728640 rep-line, max nt-avx2",
             "16384 avx2, max rep-line",
             "8192 avx2, max nt-avx2",
         ),
         (
             SSE2 | AVX2 | AVX512 | ERMS,
             "0xc000 0x100000 0x2000000",
-            "16384 avx512, max rep-line",
+            "16384 avx512, 16777216 rep-line, max nt-avx512",
             "24576 avx512, max rep-line",
             "12288 avx512, max nt-avx512",
         ),

@@ -79,8 +79,8 @@ OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
  * one line `UP-TO VARIANT` for each size class, in bytes and in rising order, the last one `max
  * VARIANT`; # begins a comment. A line `[near]` or `[far]` makes what follows it that use's (before
  * the first: OKOSU_COPY_ANY's); a use that has no line keeps the automatic choice. NULL: back to
- * the automatic choice. 0; -errno of open or read; -EINVAL: not such a file; -ENOENT, -ENOTSUP as
- * above (and -ENOENT for no file). Where it fails, the choice stays as it was.
+ * the automatic choice. 0; -errno of open or read; -EINVAL: not such a file; -EFBIG: longer
+ * than any; -ENOENT, -ENOTSUP as above. Where it fails, the choice stays as it was.
  */
 OKOSU_API int okosu_copy_force(const char *name);
 OKOSU_API int okosu_copy_profile(const char *path);

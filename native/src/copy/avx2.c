@@ -4,6 +4,7 @@
 
 #define OKOSU_COPY_WIDTH 32
 #define OKOSU_COPY_NAME(x) x##_avx2
+#define OKOSU_COPY_BEYOND(r) okosu_copy_beyond_avx2_##r
 #define OKOSU_COPY_STREAM(p, v) _mm256_stream_si256((__m256i *)(p), (__m256i)(v))
 #define OKOSU_COPY_FENCE() _mm_sfence()
 #define OKOSU_COPY_AHEAD 1024

@@ -4,6 +4,7 @@
 
 #define OKOSU_COPY_WIDTH 64
 #define OKOSU_COPY_NAME(x) x##_avx512
+#define OKOSU_COPY_BEYOND(r) okosu_copy_beyond_avx512_##r
 #define OKOSU_COPY_STREAM(p, v) _mm512_stream_si512((__m512i *)(p), (__m512i)(v))
 #define OKOSU_COPY_FENCE() _mm_sfence()
 #define OKOSU_COPY_AHEAD 1024

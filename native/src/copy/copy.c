@@ -153,7 +153,7 @@ static void *begin_and_copy(size_t r, void *dst, const void *src, size_t n)
         begin();
     atomic_flag_clear_explicit(&changing, memory_order_release);
     errno = saved;
-    return __atomic_load_n(&okosu_copy_routes[r].rest, __ATOMIC_ACQUIRE)(dst, src, n);
+    return okosu_copy_route_rest(r)(dst, src, n);
 }
 
 static void *begin_any(void *dst, const void *src, size_t n)

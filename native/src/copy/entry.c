@@ -6,8 +6,6 @@
 #include "copy/route.h"
 #include "copy/rows.h"
 
-#define READ(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
-
 #if defined(__x86_64__)
 
 #define DECLARE(isa)                                                                               \
@@ -52,7 +50,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
 
 #if OKOSU_COPY_IFUNC
 #define ENTRY(name, route)                                                                         \
-    static okosu_copy_function *resolve_##route(void)                                              \
+    __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
         enum isa isa = isa_here();                                                                 \
         return isa == AVX512 ? okosu_copy_entry_avx512_##route                                     \
@@ -64,7 +62,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
 #define ENTRY(name, route)                                                                         \
     void *name(void *dst, const void *src, size_t n)                                               \
     {                                                                                              \
-        return READ(okosu_copy_routes[route].entry)(dst, src, n);                                  \
+        return __atomic_load_n(&okosu_copy_routes[route].entry, __ATOMIC_ACQUIRE)(dst, src, n);    \
     }                                                                                              \
     _Static_assert(1, "")
 #endif
@@ -86,10 +84,9 @@ enum { ALWAYS = 8 * 16 };
 static inline __attribute__((always_inline)) void *go(size_t r, void *dst, const void *src,
                                                       size_t n)
 {
-    const struct okosu_copy_route *route = &okosu_copy_routes[r];
-    if (n <= ALWAYS || n <= READ(route->up_to_own))
+    if (n <= ALWAYS || n <= okosu_copy_route_up_to_own(r))
         return OWN.move(dst, src, n);
-    return READ(route->rest)(dst, src, n);
+    return okosu_copy_route_rest(r)(dst, src, n);
 }
 
 void *okosu_copy(void *dst, const void *src, size_t n)

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry: the short copies of x86-64, in assembly for the sake of where the branches lie. Little else
- * costs anything here, and how many are taken is a matter of layout, which no compiler lets C say.
- * No size up to eight vectors takes more than two, and every leaf has its own return.
+ * entry: the short copies of x86-64, in assembly for the sake of where the branches lie. Little
+ * else costs anything here, and how many are taken is a matter of layout, which no compiler lets C
+ * say. No size up to eight vectors takes more than two, and every leaf has its own return.
  *
- * Where sizes come in no order, a wrong guess costs as much as copying a kilobyte. The tests go from
- * small sizes to large ones, one class at a time: with k classes alike that is wrong less often
- * than halving the range.
+ * Where sizes come in no order, a wrong guess costs as much as copying a kilobyte. The tests go
+ * from small sizes to large ones, one class at a time: with k classes alike that is wrong less
+ * often than halving the range.
  *
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
- * widest vectors are those of ISA. Beyond eight vectors a route (struct okosu_copy_route in route.h)
- * says how far it goes on its own, and where to jump from there. okosu_copy_ISA is the variant
- * itself, which goes on its own always.
+ * widest vectors are those of ISA; what is larger than eight vectors it leaves to the C function
+ * okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA.
  */
 #if defined(__x86_64__)
-
-#define ROUTE_BYTES 32
-#define UP_TO_OWN 0
-#define REST 8
 
 .macro two move, a, b, width
 	\move (%rsi), \a
@@ -31,12 +26,12 @@
 .macro four move, r, a, b, c, d, width
 	\move (%rsi), \r\a
 	\move \width(%rsi), \r\b
-	\move -\width(%rsi,%rdx), \r\c
-	\move -2*\width(%rsi,%rdx), \r\d
+	\move -2*\width(%rsi,%rdx), \r\c
+	\move -\width(%rsi,%rdx), \r\d
 	\move \r\a, (%rdi)
 	\move \r\b, \width(%rdi)
-	\move \r\c, -\width(%rdi,%rdx)
-	\move \r\d, -2*\width(%rdi,%rdx)
+	\move \r\c, -2*\width(%rdi,%rdx)
+	\move \r\d, -\width(%rdi,%rdx)
 .endm
 
 .macro eight move, r, a, b, c, d, e, f, g, h, width
@@ -44,18 +39,18 @@
 	\move \width(%rsi), \r\b
 	\move 2*\width(%rsi), \r\c
 	\move 3*\width(%rsi), \r\d
-	\move -\width(%rsi,%rdx), \r\e
-	\move -2*\width(%rsi,%rdx), \r\f
-	\move -3*\width(%rsi,%rdx), \r\g
-	\move -4*\width(%rsi,%rdx), \r\h
+	\move -4*\width(%rsi,%rdx), \r\e
+	\move -3*\width(%rsi,%rdx), \r\f
+	\move -2*\width(%rsi,%rdx), \r\g
+	\move -\width(%rsi,%rdx), \r\h
 	\move \r\a, (%rdi)
 	\move \r\b, \width(%rdi)
 	\move \r\c, 2*\width(%rdi)
 	\move \r\d, 3*\width(%rdi)
-	\move \r\e, -\width(%rdi,%rdx)
-	\move \r\f, -2*\width(%rdi,%rdx)
-	\move \r\g, -3*\width(%rdi,%rdx)
-	\move \r\h, -4*\width(%rdi,%rdx)
+	\move \r\e, -4*\width(%rdi,%rdx)
+	\move \r\f, -3*\width(%rdi,%rdx)
+	\move \r\g, -2*\width(%rdi,%rdx)
+	\move \r\h, -\width(%rdi,%rdx)
 .endm
 
 /* Below 16 bytes, by general registers; label 1 is that of up to 64. */
@@ -77,7 +72,10 @@
 5:	two mov, %ecx, %r8d, 4
 	ret
 	.p2align 4
-6:	two movw, %cx, %r8w, 2
+6:	movzwl (%rsi), %ecx
+	movzwl -2(%rsi,%rdx), %r8d
+	movw %cx, (%rdi)
+	movw %r8w, -2(%rdi,%rdx)
 	ret
 .endm
 
@@ -112,21 +110,9 @@
 	ret
 .endm
 
-/* More than eight vectors: to the C function, or as the route says. */
-.macro beyond checked, route, large
-.if \checked
-	.p2align 4
-9:	cmp okosu_copy_routes+\route*ROUTE_BYTES+UP_TO_OWN(%rip), %rdx
-	jbe \large
-	jmp *okosu_copy_routes+\route*ROUTE_BYTES+REST(%rip)
-.else
-9:	jmp \large
-.endif
-.endm
-
 /* zmm16 and above leave nothing that vzeroupper would have to clear, which costs as much as a short
  * copy. */
-.macro body_avx512 checked, route
+.macro body_avx512 beyond
 	mov %rdi, %rax
 	cmp $64, %rdx
 	jbe 1f
@@ -139,17 +125,18 @@
 	ja 8f
 	four vmovdqu64, %zmm, 16, 17, 18, 19, 64
 	ret
-	.p2align 4
+	/* Where in a line these begin is worth some 10 %. */
+	.p2align 6
+	.skip 16, 0x90
 8:	cmp $512, %rdx
-	ja 9f
+	ja \beyond
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
-	beyond \checked, \route, okosu_copy_large_avx512
 	up_to_64_avx vmovdqu64, %ymm16, %ymm17
 	ret
 .endm
 
-.macro body_avx2 checked, route
+.macro body_avx2 beyond
 	mov %rdi, %rax
 	cmp $64, %rdx
 	jbe 1f
@@ -160,25 +147,23 @@
 	ret
 	.p2align 4
 8:	cmp $256, %rdx
-	ja 9f
+	ja \beyond
 	eight vmovdqu, %ymm, 0, 1, 2, 3, 4, 5, 6, 7, 32
 	vzeroupper
 	ret
-	beyond \checked, \route, okosu_copy_large_avx2
 	up_to_64_avx vmovdqu, %ymm0, %ymm1
 	vzeroupper
 	ret
 .endm
 
-.macro body_sse2 checked, route
+.macro body_sse2 beyond
 	mov %rdi, %rax
 	cmp $64, %rdx
 	jbe 1f
 	cmp $128, %rdx
-	ja 9f
+	ja \beyond
 	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
 	ret
-	beyond \checked, \route, okosu_copy_large_sse2
 	up_to_64_sse2
 .endm
 
@@ -197,17 +182,18 @@
 .endm
 
 .macro functions isa
+	.hidden okosu_copy_large_\isa
 	begin_function okosu_copy_\isa
-	body_\isa 0, 0
+	body_\isa okosu_copy_large_\isa
 	end_function okosu_copy_\isa
 	.irp route, 0, 1, 2, 3
+	.hidden okosu_copy_beyond_\isa\()_\route
 	begin_function okosu_copy_entry_\isa\()_\route
-	body_\isa 1, \route
+	body_\isa okosu_copy_beyond_\isa\()_\route
 	end_function okosu_copy_entry_\isa\()_\route
 	.endr
 .endm
 
-	.hidden okosu_copy_routes, okosu_copy_large_sse2, okosu_copy_large_avx2, okosu_copy_large_avx512
 	.text
 	functions sse2
 	functions avx2

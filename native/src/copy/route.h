@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route: what the entries go by, in C and in assembly (entry_x86.S has these offsets as numbers).
- */
+/* route: what the entries go by. */
 #ifndef OKOSU_COPY_ROUTE_H
 #define OKOSU_COPY_ROUTE_H
 
@@ -18,8 +17,29 @@ struct okosu_copy_route {
     size_t up_to_own; /* bytes; 0 until the choice is made */
     okosu_copy_function *rest;
     okosu_copy_function *entry; /* where there is no IFUNC: what the public function jumps to */
-    size_t unused;
 };
+
+extern struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES];
+
+static inline size_t okosu_copy_route_up_to_own(size_t r)
+{
+    return __atomic_load_n(&okosu_copy_routes[r].up_to_own, __ATOMIC_RELAXED);
+}
+
+static inline okosu_copy_function *okosu_copy_route_rest(size_t r)
+{
+    return __atomic_load_n(&okosu_copy_routes[r].rest, __ATOMIC_ACQUIRE);
+}
+
+#if defined(__x86_64__)
+#define OKOSU_COPY_DECLARE(isa)                                                                    \
+    extern okosu_copy_function okosu_copy_beyond_##isa##_0, okosu_copy_beyond_##isa##_1,           \
+        okosu_copy_beyond_##isa##_2, okosu_copy_beyond_##isa##_3
+OKOSU_COPY_DECLARE(sse2);
+OKOSU_COPY_DECLARE(avx2);
+OKOSU_COPY_DECLARE(avx512);
+#undef OKOSU_COPY_DECLARE
+#endif
 
 /* The entries of this machine: those of its widest vectors. */
 struct okosu_copy_own {
@@ -28,7 +48,5 @@ struct okosu_copy_own {
     okosu_copy_function *entries[OKOSU_COPY_ROUTES];
 };
 const struct okosu_copy_own *okosu_copy_own(void);
-
-extern struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES];
 
 #endif

@@ -17,9 +17,9 @@ enum { L1D_AT_LEAST = 32 << 10, L3_AT_LEAST = 4 << 20 };
  * is in a cache it wins earlier, by a tenth from 12 KiB up; so who knows that the data is near goes
  * to half of L1d, and who knows nothing to a third.
  *
- * Stores past the caches win by 1.2 to 1.4 where the destination is in no cache, and lose up to
- * five times where it is: they are for who said so, and without the string instruction for copies
- * of which the two operands cannot both be in L3.
+ * Stores past the caches win by 1.2 to 1.5 where the destination is in no cache, and lose up to
+ * five times where it is: they are for who said so, and for copies of which the two operands cannot
+ * both be in L3.
  */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses choices[OKOSU_COPY_USES])
@@ -42,14 +42,14 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
         choices[use].count = 0;
     if (features & OKOSU_CPU_ERMS) {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 3, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, string);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, string);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l1d / 2, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, vector);
     }
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);
     okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 4, vector);
     okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, stream);
 }

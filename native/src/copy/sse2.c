@@ -4,6 +4,7 @@
 
 #define OKOSU_COPY_WIDTH 16
 #define OKOSU_COPY_NAME(x) x##_sse2
+#define OKOSU_COPY_BEYOND(r) okosu_copy_beyond_sse2_##r
 #define OKOSU_COPY_STREAM(p, v) _mm_stream_si128((__m128i *)(p), (__m128i)(v))
 #define OKOSU_COPY_FENCE() _mm_sfence()
 #define OKOSU_COPY_AHEAD 1024

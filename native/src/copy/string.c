@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * string: the variants that use x86's string instructions: rep movsb alone, and the SIMD memcpy of
- * "OS kernels and SIMD" (../../../docs/PAPERS.md: simd-kernel, figure 5): blocks of 512 bytes by
- * movdqu while there are so many, the rest by a string instruction.
+ * S. Saito and S. Oikawa, "Utilization of a SIMD unit in the OS Kernel", figure 5: blocks of 512
+ * bytes by movdqu while there are so many, the rest by a string instruction.
  */
 #include "copy/rows.h"
 #include "copy/small.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vector: the long copies by vectors of one width, and those that stream, made by including this
- * with OKOSU_COPY_WIDTH     bytes of a vector: 16, 32 or 64 OKOSU_COPY_NAME(x)   the name of a
- * symbol of this file: x followed by the width's OKOSU_COPY_STREAM(p, v)  store v past the caches
- * at p, which is aligned; not defined: no streaming variant OKOSU_COPY_FENCE()   make streamed
- * stores visible in order with what follows OKOSU_COPY_AHEAD     bytes by which the streaming loop
- * prefetches its source
+ * vector: long copies by vectors of one width, and copies that stream, made by including this with
+ *   OKOSU_COPY_WIDTH      bytes of a vector: 16, 32 or 64
+ *   OKOSU_COPY_NAME(x)    the name of a symbol of this file: x followed by the width's
+ *   OKOSU_COPY_BEYOND(r)  the name of what serves route r beyond 8 vectors; not defined: nothing
+ *   OKOSU_COPY_STREAM(p, v)  store v past the caches at p, which is aligned; not defined: none
+ *   OKOSU_COPY_FENCE()    make streamed stores visible in order with what follows
+ *   OKOSU_COPY_AHEAD      bytes by which the streaming loop prefetches its source
  */
+#include "copy/route.h"
 #include "copy/rows.h"
 #include "copy/small.h"
 
@@ -18,8 +20,8 @@ typedef uint64_t okosu_copy_vector __attribute__((vector_size(W), aligned(1), ma
 typedef uint64_t okosu_copy_aligned __attribute__((vector_size(W), aligned(W), may_alias));
 
 /* Loads whose addresses have the low 12 bits of a store that has not left the core yet may wait for
- * it. Going forward that is so of a turn's loads and the last turn's stores where dst lies less than
- * this after src, modulo a page; backward not. */
+ * it. Going forward that is so of a turn's loads and the last turn's stores where dst lies less
+ * than this after src, modulo a page; backward not. */
 enum { PAGE = 4096, ALIAS = 4 * W };
 
 static inline __attribute__((always_inline)) okosu_copy_vector load(const char *p)
@@ -42,7 +44,7 @@ static inline __attribute__((always_inline)) void store_aligned(char *p, okosu_c
  * written after all else, so that dst may lie before src in the same memory, and so that neither
  * the bytes before dst's first aligned address nor those that the loop leaves need a loop.
  */
-static void *forward(char *dst, const char *src, size_t n)
+static inline __attribute__((always_inline)) void *forward(char *dst, const char *src, size_t n)
 {
     okosu_copy_vector head = load(src);
     okosu_copy_vector t0 = load(src + n - 4 * W), t1 = load(src + n - 3 * W);
@@ -64,7 +66,7 @@ static void *forward(char *dst, const char *src, size_t n)
 }
 
 /* The mirror image: dst may lie after src in the same memory. */
-static void *backward(char *dst, const char *src, size_t n)
+static inline __attribute__((always_inline)) void *backward(char *dst, const char *src, size_t n)
 {
     okosu_copy_vector tail = load(src + n - W);
     okosu_copy_vector h0 = load(src), h1 = load(src + W);
@@ -87,13 +89,33 @@ static void *backward(char *dst, const char *src, size_t n)
 
 /* More than 8 vectors, whether or not the ranges overlap. Only where they do not is the direction
  * free. */
-void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
+static inline __attribute__((always_inline)) void *large(void *dst, const void *src, size_t n)
 {
     uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src;
     if (ahead < n || ((ahead & (PAGE - 1)) < ALIAS && -ahead >= n))
         return backward(dst, src, n);
     return forward(dst, src, n);
 }
+
+void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
+{
+    return large(dst, src, n);
+}
+
+#ifdef OKOSU_COPY_BEYOND
+/* The same for an entry, which goes by its route. */
+#define BEYOND(r)                                                                                  \
+    void *OKOSU_COPY_BEYOND(r)(void *dst, const void *src, size_t n)                               \
+    {                                                                                              \
+        if (__builtin_expect(n > okosu_copy_route_up_to_own(r), 0))                                \
+            return okosu_copy_route_rest(r)(dst, src, n);                                          \
+        return large(dst, src, n);                                                                 \
+    }
+BEYOND(0)
+BEYOND(1)
+BEYOND(2)
+BEYOND(3)
+#endif
 
 #ifdef OKOSU_COPY_STREAM
 /* Below this the fence and the lines that leave the core half written cost more than anything. */
