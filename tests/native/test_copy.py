@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
     """The copies of fixed size, as C and as C++, with the vectors that the flags allow."""
     if not X86 and "-m" in flags:
         pytest.skip("flags of x86-64")
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler} here")
     width = 64 if "avx512" in flags else 32 if "avx2" in flags else 16
     language = ["-x", "c++"] if compiler.endswith("++") else ["-std=c17"]
     command = [compiler, *flags.split(), *language, "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
