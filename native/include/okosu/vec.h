@@ -23,7 +23,7 @@ extern "C" {
  * quarter, ... of the ring apart, so that the result does not depend on the constant. Thus for one
  * variant the same elements give the same bits at any address; another variant may give others.
  * Float reductions accumulate in float. A product is rounded before it is added in ref, sse2 and
- * sse3, and not in the others.
+ * sse3, and in sums of a few elements; the bound counts that rounding everywhere.
  *
  * Bounds, as long as nothing overflows: let u = 2^-53 for double, 2^-24 for float, let k be
  * okosu_vec_terms(n, partials), and gamma(k) = k u / (1 - k u). Then the error is at most

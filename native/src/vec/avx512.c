@@ -15,6 +15,8 @@
 #define OP256(name) _mm256_##name##_pd
 #define OP128(name) _mm_##name##_pd
 #define ROUTINE(name) d##name
+#define ENTRY(name) okosu_vec_entry_d##name
+#define ELSEWHERE(name) okosu_vec_any_d##name
 #define MULADD_ONE(a, b, c) __builtin_fma(a, b, c)
 #define ABS_ONE(a) __builtin_fabs(a)
 
@@ -23,9 +25,16 @@ VEC_INLINE double dquarter_total(__m128d v)
     return _mm_cvtsd_f64(_mm_add_sd(v, _mm_unpackhi_pd(v, v)));
 }
 
+/* These add +0 as well. */
+VEC_INLINE double dquarter_total_plus(__m128d v)
+{
+    return _mm_cvtsd_f64(_mm_add_sd(_mm_add_sd(v, _mm_setzero_pd()), _mm_unpackhi_pd(v, v)));
+}
+
 VEC_INLINE double dhalf_total(__m256d v)
 {
-    return dquarter_total(_mm256_castpd256_pd128(v) + _mm256_extractf128_pd(v, 1));
+    return dquarter_total((_mm256_castpd256_pd128(v) + _mm_setzero_pd()) +
+                          _mm256_extractf128_pd(v, 1));
 }
 
 VEC_INLINE double dtotal(__m512d v)
@@ -39,6 +48,8 @@ VEC_INLINE double dtotal(__m512d v)
 
 #undef HALF
 #undef QUARTER
+#undef ENTRY
+#undef ELSEWHERE
 #undef MASK
 #undef OP256
 #undef OP128
@@ -56,6 +67,8 @@ VEC_INLINE double dtotal(__m512d v)
 #define OP256(name) _mm256_##name##_ps
 #define OP128(name) _mm_##name##_ps
 #define ROUTINE(name) s##name
+#define ENTRY(name) okosu_vec_entry_s##name
+#define ELSEWHERE(name) okosu_vec_any_s##name
 #define MULADD_ONE(a, b, c) __builtin_fmaf(a, b, c)
 #define ABS_ONE(a) __builtin_fabsf(a)
 
@@ -66,9 +79,15 @@ VEC_INLINE float squarter_total(__m128 v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+VEC_INLINE float squarter_total_plus(__m128 v)
+{
+    return squarter_total(_mm_add_ss(v, _mm_setzero_ps()));
+}
+
 VEC_INLINE float shalf_total(__m256 v)
 {
-    return squarter_total(_mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1));
+    return squarter_total((_mm256_castps256_ps128(v) + _mm_setzero_ps()) +
+                          _mm256_extractf128_ps(v, 1));
 }
 
 VEC_INLINE float stotal(__m512 v)

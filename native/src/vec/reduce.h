@@ -58,15 +58,20 @@
     if (j < sums)                                                                                  \
         sum##i += sum##j;
 
-VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, int sums, const TYPE *x, const TYPE *y,
-                                size_t n)
+/* The first term is added to +0, so that a sum of nothing but -0 is not -0, unless total() does it.
+ */
+#if SMALL
+#define BEGIN START(0)
+#else
+#define BEGIN ADD_TERM(0, WHOLE)
+#endif
+
+VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x, const TYPE *y,
+                                     size_t n)
 {
     const size_t ring = (size_t)sums * LANES;
     const bool two = what == VEC_DOT;
 
-#if SMALL
-    SMALL_CASES;
-#endif
     EACH(DEFINE)
     if (SMALL || n > ring) {
         size_t skip = (uintptr_t)x / sizeof(TYPE) % LANES;
@@ -78,10 +83,10 @@ VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, int sums, const TYPE *x, con
                 x -= skip, y -= skip, n += skip;
                 ADD_TERM(0, FIRST)
             } else {
-                ADD_TERM(0, WHOLE)
+                BEGIN
             }
         } else {
-            ADD_TERM(0, WHOLE)
+            BEGIN
         }
         EACH_AFTER_0(START)
         x += ring, y += ring, n -= ring;
@@ -100,6 +105,27 @@ add:
     return ROUTINE(total)(sum0);
 }
 
+/* n > SMALL. */
+VEC_INLINE TYPE ROUTINE(reduce_many)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+{
+#ifdef SQUARE_SUMS
+    if (what == VEC_SQUARE && n >= SQUARE_FROM)
+        return ROUTINE(reduce_long)(what, SQUARE_SUMS, x, y, n);
+#endif
+    return ROUTINE(reduce_long)(what, SUMS, x, y, n);
+}
+
+VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+{
+#if SMALL
+    if (VEC_RARE(n - 1 < SMALL))
+        return ROUTINE(small)(what, x, y, n);
+    if (VEC_RARE(n == 0))
+        return 0;
+#endif
+    return ROUTINE(reduce_many)(what, x, y, n);
+}
+
 #undef EACH_AFTER_0
 #undef EACH
 #undef EACH_PAIR
@@ -107,6 +133,7 @@ add:
 #undef FIRST
 #undef LAST
 #undef ADD_TERM
+#undef BEGIN
 #undef DEFINE
 #undef START
 #undef NEXT

@@ -7,8 +7,9 @@
  * - MULADD(a, b, c), ABS(a): of vectors, a * b + c and |a|; MULADD_ONE(a, b, c): of elements
  * - SUMS: running vectors of a reduction, 4, 8 or 16
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
- * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES -
- * 1 and these functions:
+ * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES;
+ * total() then adds +0 as well
+ * and these functions:
  * - first(p, skip): loads a vector with +0 in the lanes below skip, of which nothing is read
  * - last(p, left): loads one with +0 in the lanes from `left` on, 0 < left <= LANES
  * - total(v): the sum of the lanes; pairs lanes a half of them apart, then a quarter, ...
@@ -25,27 +26,45 @@ VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
 
 static TYPE ROUTINE(sum)(const TYPE *x, size_t n)
 {
-    return ROUTINE(reduce)(VEC_SUM, SUMS, x, x, n);
+    return ROUTINE(reduce)(VEC_SUM, x, x, n);
 }
 
 static TYPE ROUTINE(sumsq)(const TYPE *x, size_t n)
 {
-#ifdef SQUARE_SUMS
-    if (n >= SQUARE_FROM)
-        return ROUTINE(reduce)(VEC_SQUARE, SQUARE_SUMS, x, x, n);
-#endif
-    return ROUTINE(reduce)(VEC_SQUARE, SUMS, x, x, n);
+    return ROUTINE(reduce)(VEC_SQUARE, x, x, n);
 }
 
 static TYPE ROUTINE(asum)(const TYPE *x, size_t n)
 {
-    return ROUTINE(reduce)(VEC_ABS, SUMS, x, x, n);
+    return ROUTINE(reduce)(VEC_ABS, x, x, n);
 }
 
 static TYPE ROUTINE(dot)(const TYPE *x, const TYPE *y, size_t n)
 {
-    return ROUTINE(reduce)(VEC_DOT, SUMS, x, y, n);
+    return ROUTINE(reduce)(VEC_DOT, x, y, n);
 }
+
+#if SMALL
+#define REDUCTION(name, what, parameters, arguments, y)                                            \
+    TYPE ENTRY(name) parameters                                                                    \
+    {                                                                                              \
+        const size_t before = n + (size_t)__atomic_load_n(&okosu_vec_shift, __ATOMIC_RELAXED);     \
+                                                                                                   \
+        if (VEC_RARE(before < SMALL))                                                              \
+            return ROUTINE(small)(what, x, y, n);                                                  \
+        if (VEC_RARE((ptrdiff_t)before < 0))                                                       \
+            return ELSEWHERE(name) arguments;                                                      \
+        return ROUTINE(reduce_many)(what, x, y, n);                                                \
+    }
+#define ONE_ARRAY (const TYPE *x, size_t n)
+
+REDUCTION(sum, VEC_SUM, ONE_ARRAY, (x, n), x)
+REDUCTION(sumsq, VEC_SQUARE, ONE_ARRAY, (x, n), x)
+REDUCTION(asum, VEC_ABS, ONE_ARRAY, (x, n), x)
+REDUCTION(dot, VEC_DOT, (const TYPE *x, const TYPE *y, size_t n), (x, y, n), y)
+#undef REDUCTION
+#undef ONE_ARRAY
+#endif
 
 static void ROUTINE(axpy)(TYPE a, const TYPE *x, TYPE *y, size_t n)
 {
@@ -118,7 +137,3 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SQUARE_SUMS
 #undef SQUARE_FROM
 #undef SMALL
-#undef SMALL_CASES
-#undef SMALL_START
-#undef SMALL_NEXT
-#undef SMALL_LAST

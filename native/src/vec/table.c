@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,14 +74,31 @@ static const struct okosu_vec_variant unresolved;
 /* Rows are constants, so that the order in which threads see the pointer change does not matter. */
 static const struct okosu_vec_variant *_Atomic current = &unresolved;
 
+ptrdiff_t okosu_vec_shift = PTRDIFF_MIN;
+
+/* Until it is that of the row in use, whatever other threads make that meanwhile. */
+static void shift(void)
+{
+    const struct okosu_vec_variant *row;
+
+    do {
+        row = atomic_load(&current);
+#if defined(__x86_64__)
+        __atomic_store_n(&okosu_vec_shift, row == &okosu_vec_avx512 ? -1 : PTRDIFF_MIN,
+                         __ATOMIC_SEQ_CST);
+#endif
+    } while (row != atomic_load(&current));
+}
+
 static const struct okosu_vec_variant *resolve(void)
 {
     const struct okosu_vec_variant *expected = &unresolved, *row = choose();
 
     measure_far();
-    if (atomic_compare_exchange_strong(&current, &expected, row))
-        return row;
-    return expected;
+    if (!atomic_compare_exchange_strong(&current, &expected, row))
+        row = expected;
+    shift();
+    return row;
 }
 
 const struct okosu_vec_variant *okosu_vec_chosen(void)
@@ -98,7 +116,8 @@ int okosu_vec_force(const char *name)
         return -ENOENT;
     if (!runs_here(row))
         return -ENOTSUP;
-    atomic_store_explicit(&current, row, memory_order_relaxed);
+    atomic_store(&current, row);
+    shift();
     return 0;
 }
 
@@ -115,8 +134,8 @@ int okosu_vec_force(const char *name)
  * nothing; so the usual variants are compared with.
  */
 #if defined(__x86_64__)
-#define PUBLIC(result, give, name, parameters, arguments)                                          \
-    result okosu_vec_##name parameters                                                             \
+#define DISPATCH(result, give, public, name, parameters, arguments)                                \
+    result public parameters                                                                       \
     {                                                                                              \
         const struct okosu_vec_variant *row =                                                      \
             atomic_load_explicit(&current, memory_order_relaxed);                                  \
@@ -131,8 +150,8 @@ int okosu_vec_force(const char *name)
         }                                                                                          \
     }
 #else
-#define PUBLIC(result, give, name, parameters, arguments)                                          \
-    result okosu_vec_##name parameters                                                             \
+#define DISPATCH(result, give, public, name, parameters, arguments)                                \
+    result public parameters                                                                       \
     {                                                                                              \
         give atomic_load_explicit(&current, memory_order_relaxed)->name arguments;                 \
     }
@@ -142,4 +161,38 @@ VEC_ROUTINES(FIRST_CALL)
 
 static const struct okosu_vec_variant unresolved = {VEC_ROUTINES(MEMBER)};
 
-VEC_ROUTINES(PUBLIC)
+#define PUBLIC(result, give, name, parameters, arguments)                                          \
+    DISPATCH(result, give, okosu_vec_##name, name, parameters, arguments)
+
+#if defined(__x86_64__) && OKOSU_VEC_IFUNC
+/*
+ * A resolver runs while the dynamic linker still binds this library, so it may call nothing that
+ * is bound, okosu_cpu_features() among it. What the compiler has in its place asks the same bits.
+ * It only says which instructions may be used; which variant serves is the table's to say.
+ */
+static inline __attribute__((always_inline)) bool has_avx512(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+
+#define PICKED(result, give, name, parameters, arguments)                                          \
+    DISPATCH(result, give, okosu_vec_any_##name, name, parameters, arguments)                      \
+    typedef result name##_function parameters;                                                     \
+    __attribute__((used)) static name##_function *pick_##name(void)                                \
+    {                                                                                              \
+        return has_avx512() ? okosu_vec_entry_##name : okosu_vec_any_##name;                       \
+    }                                                                                              \
+    result okosu_vec_##name parameters __attribute__((ifunc("pick_" #name)));
+
+VEC_REDUCTIONS(PICKED)
+#else
+#define ANY(result, give, name, parameters, arguments)                                             \
+    DISPATCH(result, give, okosu_vec_any_##name, name, parameters, arguments)
+
+VEC_REDUCTIONS(ANY)
+VEC_REDUCTIONS(PUBLIC)
+#endif
+VEC_OTHERS(PUBLIC)

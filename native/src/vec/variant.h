@@ -6,12 +6,18 @@
 #include <okosu/vec.h>
 
 /* ROUTINE(what it returns, `return` unless that is nothing, name, parameters, arguments) for each
- * member of a row. */
-#define VEC_ROUTINES(ROUTINE)                                                                      \
+ * contiguous reduction of a row, for each other member, for all. */
+#define VEC_REDUCTIONS(ROUTINE)                                                                    \
     ROUTINE(double, return, dsum, (const double *x, size_t n), (x, n))                             \
     ROUTINE(double, return, dsumsq, (const double *x, size_t n), (x, n))                           \
     ROUTINE(double, return, dasum, (const double *x, size_t n), (x, n))                            \
     ROUTINE(double, return, ddot, (const double *x, const double *y, size_t n), (x, y, n))         \
+    ROUTINE(float, return, ssum, (const float *x, size_t n), (x, n))                               \
+    ROUTINE(float, return, ssumsq, (const float *x, size_t n), (x, n))                             \
+    ROUTINE(float, return, sasum, (const float *x, size_t n), (x, n))                              \
+    ROUTINE(float, return, sdot, (const float *x, const float *y, size_t n), (x, y, n))
+
+#define VEC_OTHERS(ROUTINE)                                                                        \
     ROUTINE(double, return, dnrm2, (const double *x, size_t n), (x, n))                            \
     ROUTINE(void, , daxpy, (double a, const double *x, double *y, size_t n), (a, x, y, n))         \
     ROUTINE(void, , dscal, (double a, double *x, size_t n), (a, x, n))                             \
@@ -23,10 +29,6 @@
     ROUTINE(void, , daxpy_strided,                                                                 \
             (size_t n, double a, const double *x, ptrdiff_t incx, double *y, ptrdiff_t incy),      \
             (n, a, x, incx, y, incy))                                                              \
-    ROUTINE(float, return, ssum, (const float *x, size_t n), (x, n))                               \
-    ROUTINE(float, return, ssumsq, (const float *x, size_t n), (x, n))                             \
-    ROUTINE(float, return, sasum, (const float *x, size_t n), (x, n))                              \
-    ROUTINE(float, return, sdot, (const float *x, const float *y, size_t n), (x, y, n))            \
     ROUTINE(float, return, snrm2, (const float *x, size_t n), (x, n))                              \
     ROUTINE(void, , saxpy, (float a, const float *x, float *y, size_t n), (a, x, y, n))            \
     ROUTINE(void, , sscal, (float a, float *x, size_t n), (a, x, n))                               \
@@ -38,6 +40,8 @@
     ROUTINE(void, , saxpy_strided,                                                                 \
             (size_t n, float a, const float *x, ptrdiff_t incx, float *y, ptrdiff_t incy),         \
             (n, a, x, incx, y, incy))
+
+#define VEC_ROUTINES(ROUTINE) VEC_REDUCTIONS(ROUTINE) VEC_OTHERS(ROUTINE)
 
 extern const struct okosu_vec_variant okosu_vec_ref;
 extern const struct okosu_vec_variant okosu_vec_sse2;
@@ -55,5 +59,19 @@ extern const struct okosu_vec_variant okosu_vec_neon;
 
 VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
+
+/*
+ * What a public reduction is where the dynamic linker picks it by the CPU (table.c): the avx512
+ * routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if avx512 is the
+ * variant in use and makes every n negative if not, so that one comparison says that a call is for
+ * avx512 and short. The rest goes to okosu_vec_any_dsum, which asks the table.
+ */
+extern ptrdiff_t okosu_vec_shift;
+
+#define VEC_DECLARE_ENTRY(result, give, name, parameters, arguments)                               \
+    result okosu_vec_entry_##name parameters;                                                      \
+    result okosu_vec_any_##name parameters;
+
+VEC_REDUCTIONS(VEC_DECLARE_ENTRY)
 
 #endif

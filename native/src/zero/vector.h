@@ -7,6 +7,8 @@
  *   PUT(p, v)      an unaligned store
  *   STREAM(p, v)   a non-temporal store to a multiple of WIDTH
  *   SMALL(p, byte, n, v)  n < WIDTH
+ *   PAIR_OF_HALVES(p, end, v)  optional: WIDTH <= n <= 2 * WIDTH in stores of half the width, where
+ *                  p is not a multiple of WIDTH
  *
  * and gets vector_set(), set() and set_past_caches(), or with VECTOR_SET_ONLY just the first. Two
  * stores that may overlap cover every size from their width to twice that, so that there is no loop
@@ -27,6 +29,12 @@ static inline __attribute__((always_inline)) void *vector_set(void *start, int b
     }
     /* In this order no branch is taken up to two vectors, and one for each doubling after that. */
     if (__builtin_expect(n <= 2 * WIDTH, 1)) {
+#ifdef PAIR_OF_HALVES
+        if (__builtin_expect(((uintptr_t)p & (WIDTH - 1)) != 0, 0)) {
+            PAIR_OF_HALVES(p, end, v);
+            return start;
+        }
+#endif
         PUT(p, v);
         PUT(end - WIDTH, v);
         return start;
