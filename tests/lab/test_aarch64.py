@@ -59,22 +59,19 @@ def test_neon_is_chosen(built: Path) -> None:
     assert done.stdout == "neon\n"
 
 
-# What each asks of the machine and not of the program: this processor's bogomips, how long its instructions take, a
-# seccomp filter by this machine's call numbers, and an error number that the emulator changes.
+# What each asks of the machine and not of the program: this processor's bogomips, how long its instructions take.
 NOT_EMULATED = (
     "test_the_calibration_agrees_with_the_kernels_own",
     "test_a_multiplication_takes_a_whole_number_of_additions",
-    "test_pinning_under_a_seccomp_filter",
-    "test_a_pool_without_pages_is_refused",
 )
 
 
-def test_clock_and_place(built: Path, tmp_path: Path) -> None:
+def test_clock_and_the_list_of_places(built: Path, tmp_path: Path) -> None:
     """Their own tests, whose programs are compiled for AArch64 by what is called cc here."""
     compiler = tmp_path / "cc"
     compiler.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).with_name("aarch64_cc.py")}" "$@"\n')
     compiler.chmod(0o755)
-    files = [f"tests/native/test_{name}.py" for name in ("clock", "place", "place_list")]
+    files = [f"tests/native/test_{name}.py" for name in ("clock", "place_list")]
     left_out = [f"--deselect={file}::{test}" for test in NOT_EMULATED for file in files]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *files, *left_out],

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The clock and place on AArch64 under qemu-user, whose counter is the host's time (make test-lab)."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "native" / "programs"
+SOURCES = ROOT / "native" / "src"
+
+pytestmark = [
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="an AArch64 machine runs the tests themselves"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools() -> None:
+    """Ask when the tests run, not when they are collected: test_aarch64.py installs what is missing."""
+    if not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64-static")):
+        pytest.skip("needs what tools/aarch64.sh installs")
+
+
+@functools.cache
+def program(tool: str) -> Path:
+    out = Path(tempfile.mkdtemp(prefix="okosu-aarch64-")) / tool
+    areas = ("clock",) if tool == "clock_tool" else ("place", "topo")
+    files = [path for area in areas for path in (SOURCES / area).glob("*.c") if path.name != "mpi.c"]
+    include = (f"-I{SOURCES}", f"-I{ROOT / 'native' / 'include'}")
+    command = ["aarch64-linux-gnu-gcc", "-static", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *include]
+    command += ["-Wno-unused-parameter", "-o", str(out), str(PROGRAMS / f"{tool}.c"), *map(str, files)]
+    subprocess.run([*command, str(SOURCES / "base" / "file.c"), "-lpthread"], check=True)
+    return out
+
+
+def run(tool: str, *words: str) -> dict[str, Any]:
+    command = ["qemu-aarch64-static", program(tool), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_the_stated_frequency_agrees_with_the_calibration() -> None:
+    said = run("clock_tool", "about")
+    assert said["source"] == "cntfrq"
+    assert said["hz"] == said["cpuid"] == pytest.approx(said["calibrated"], rel=1e-3)
+    assert (said["declared"], said["monotone"]) == (1, 1)
+
+
+def test_the_counter_counts_time() -> None:
+    assert run("clock_tool", "monotone")["backwards"] == 0
+    said = run("clock_tool", "against-kernel")
+    assert said["ours"] == pytest.approx(said["kernel"], rel=1e-2)
+    said = run("clock_tool", "empty")
+    assert median(said["empty"]) <= said["granularity"]
+
+
+def test_a_chain_takes_time_in_proportion() -> None:
+    """An emulated addition takes what it takes; but chains of one length take one time."""
+    said = run("clock_tool", "chains")
+    ticks = median(pair[0] for pair in said["pairs"])
+    assert median(said["rates"]) == pytest.approx(said["chain"] / ticks, rel=0.3)
+
+
+def test_threads_can_be_pinned_and_memory_that_cannot_be_bound_is_an_error() -> None:
+    cpu = str(min(os.sched_getaffinity(0)))
+    said = run("place_tool", "pin", cpu)
+    assert (said["rc"], said["pinned"], said["after"]) == (0, cpu, said["before"])
+    said = run("place_tool", "alloc", "0", "0", "100000", "1")
+    # QEMU 7.2 does not know mbind, later ones do.
+    assert said["rc"] in (0, -errno.ENOSYS)
+    assert (said["reason"] == "") == (said["rc"] == 0)
