@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the decoder tells the pipeline.
+
+package cpu_pkg;
+
+  typedef enum logic [3:0] {
+    AluAdd, AluSub, AluAnd, AluOr, AluXor, AluNor, AluSlt, AluSltu, AluSll, AluSrl, AluSra, AluLui
+  } alu_op_e;
+
+  typedef enum logic [3:0] {
+    BranchNone, BranchEq, BranchNe, BranchLez, BranchGtz, BranchLtz, BranchGez, BranchJump, BranchReg, BranchCop2True,
+    BranchCop2False
+  } branch_e;
+
+  typedef enum logic [3:0] {
+    AccessNone, AccessLb, AccessLbu, AccessLh, AccessLhu, AccessLw, AccessLwl, AccessLwr, AccessSb, AccessSh, AccessSw,
+    AccessSwl, AccessSwr, AccessExchange
+  } access_e;
+
+  // Where a result comes from. All but FromAlu are known in the M stage only.
+  typedef enum logic [2:0] {
+    FromAlu, FromMemory, FromCp0, FromCop2, FromSwap, FromHi, FromLo
+  } result_e;
+
+  typedef enum logic [2:0] {
+    MulDivNone, MulDivMult, MulDivMultu, MulDivDiv, MulDivDivu, MulDivToHi, MulDivToLo
+  } muldiv_e;
+
+  // What else an instruction does in the M stage.
+  typedef enum logic [2:0] {
+    EffectNone, EffectMtc0, EffectRfe, EffectSetSwap, EffectCop2
+  } effect_e;
+
+  typedef struct packed {
+    alu_op_e     alu;
+    logic        use_imm;
+    logic        shift_imm;
+    logic        overflow;
+    logic [31:0] imm;
+    branch_e     branch;
+    logic        link;
+    access_e     access;
+    result_e     result;
+    muldiv_e     muldiv;
+    effect_e     effect;
+    logic        we;
+    logic [4:0]  rd;
+    logic        uses_rs;
+    logic        uses_rt;
+    // Of a coprocessor's register, the number in the instruction.
+    logic [4:0]  cop_reg;
+    // A COP2 request that is a command, a read or a control write; operands else.
+    logic        cop2_control;
+    // Must not stand in a delay slot.
+    logic        not_in_slot;
+    logic        trap;
+    logic [4:0]  cause;
+  } decoded_t;
+
+  parameter logic [4:0] CauseInterrupt = 5'd0;
+  parameter logic [4:0] CauseAddressLoad = 5'd4;
+  parameter logic [4:0] CauseAddressStore = 5'd5;
+  parameter logic [4:0] CauseFetchBus = 5'd6;
+  parameter logic [4:0] CauseDataBus = 5'd7;
+  parameter logic [4:0] CauseSyscall = 5'd8;
+  parameter logic [4:0] CauseBreak = 5'd9;
+  parameter logic [4:0] CauseReserved = 5'd10;
+  parameter logic [4:0] CauseCoprocessor = 5'd11;
+  parameter logic [4:0] CauseOverflow = 5'd12;
+
+  parameter logic [31:0] ResetVector = 32'h8000_0000;
+  parameter logic [31:0] ExceptionVector = 32'h8000_0080;
+
+endpackage

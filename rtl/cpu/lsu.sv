@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads, stores and the exchange: from the M stage to the memory bus.
+//
+// `valid_i` holds an access until `done_o`. A store is done when the one posted-write buffer takes it; everything else waits until
+// that buffer is on the bus, so the bus sees a core's accesses in program order. `fault_o` and `cause_o` say, in the access's first
+// cycle and before it has any effect, that the address is none; then nothing is done.
+// Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value.
+
+module lsu
+  import okosu_pkg::*;
+  import cpu_pkg::*;
+#(
+  parameter int unsigned DmemWords = 1024,
+  parameter int unsigned Threads   = 256
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+
+  input  logic        valid_i,
+  input  access_e     access_i,
+  input  logic [31:0] addr_i,
+  input  logic [31:0] rt_i,
+  input  logic [31:0] swap_i,
+  output logic        done_o,
+  output logic        fault_o,
+  output logic [4:0]  cause_o,
+  output logic [31:0] result_o,
+  output logic        buffered_o,
+
+  // Lowest bytes of each stack slot that nobody may touch; see INTERFACES.md.
+  input  logic        guard_on_i,
+  input  logic [31:0] stack_top_i,
+  input  logic [4:0]  stack_log2_i,
+
+  output logic        bus_valid_o,
+  output mem_req_t    bus_req_o,
+  input  logic        bus_ready_i,
+  input  mem_rsp_t    bus_rsp_i,
+
+  // What the access did, for the retirement port: the word's address, what was on the bus, and which bytes.
+  output logic [31:0] trace_data_o,
+  output logic [3:0]  trace_be_o
+);
+
+  localparam logic [31:0] DataBase = 32'h9000_0000;
+  localparam logic [31:0] DeviceBase = 32'hbf00_0000;
+  localparam logic [31:0] DataBytes = 32'(DmemWords) * 32'd4;
+  localparam logic [31:0] DeviceBytes = 32'd8;
+  localparam logic [31:0] GuardBytes = 32'd128;
+
+  logic        is_store, is_exchange;
+  logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;
+  logic [31:0] below_top, slot_mask;
+  logic [1:0]  lane;
+  logic [31:0] store_data;
+  logic [3:0]  store_be;
+
+  assign lane        = addr_i[1:0];
+  assign is_exchange = access_i == AccessExchange;
+  assign is_store    = access_i == AccessSb || access_i == AccessSh || access_i == AccessSw || access_i == AccessSwl ||
+                       access_i == AccessSwr;
+
+  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size.
+  assign slot_mask = (32'd1 << stack_log2_i) - 32'd1;
+  assign below_top = stack_top_i - addr_i;
+  assign in_data   = addr_i - DataBase < DataBytes;
+  assign in_device = is_store && addr_i - DeviceBase < DeviceBytes;
+  assign in_stacks = addr_i < stack_top_i && below_top <= (32'(Threads) << stack_log2_i);
+  assign in_guard  = guard_on_i && in_stacks && (addr_i & slot_mask) < GuardBytes;
+  assign outside   = !(in_data || in_device) || in_guard;
+
+  always_comb begin
+    unique case (access_i)
+      AccessLh, AccessLhu, AccessSh:          misaligned = addr_i[0];
+      AccessLw, AccessSw, AccessExchange:     misaligned = |addr_i[1:0];
+      default:                                misaligned = 1'b0;
+    endcase
+  end
+  assign fault_o = valid_i && (misaligned || outside || !addr_i[31] || &addr_i[31:30]);
+  always_comb begin
+    if (misaligned || !addr_i[31] || &addr_i[31:30]) cause_o = is_store ? CauseAddressStore : CauseAddressLoad;
+    else cause_o = CauseDataBus;
+  end
+
+  always_comb begin
+    store_data = rt_i;
+    store_be   = 4'b1111;
+    unique case (access_i)
+      AccessSb: begin
+        store_data = {4{rt_i[7:0]}};
+        store_be   = 4'b0001 << lane;
+      end
+      AccessSh: begin
+        store_data = {2{rt_i[15:0]}};
+        store_be   = lane[1] ? 4'b1100 : 4'b0011;
+      end
+      AccessSwl: begin
+        store_data = rt_i >> {2'd3 - lane, 3'd0};
+        store_be   = 4'b1111 >> (2'd3 - lane);
+      end
+      AccessSwr: begin
+        store_data = rt_i << {lane, 3'd0};
+        store_be   = 4'b1111 << lane;
+      end
+      default: ;
+    endcase
+  end
+
+  logic        posted_q;
+  mem_req_t    posted_req_q;
+  logic        posting, direct;
+  logic [31:0] word, by_lane;
+
+  assign direct     = valid_i && !fault_o && !is_store && access_i != AccessNone && !posted_q;
+  // The buffer takes the next store in the cycle in which the last one leaves.
+  assign posting    = valid_i && !fault_o && is_store && (!posted_q || bus_ready_i);
+  assign done_o     = posting || (direct && bus_ready_i);
+  assign buffered_o = posted_q;
+
+  assign bus_valid_o = posted_q || direct;
+  always_comb begin
+    if (posted_q) begin
+      bus_req_o = posted_req_q;
+    end else begin
+      bus_req_o       = '0;
+      bus_req_o.kind  = is_exchange ? MemExchange : MemRead;
+      bus_req_o.addr  = {addr_i[31:2], 2'b00};
+      bus_req_o.wdata = swap_i;
+      bus_req_o.be    = 4'b1111;
+    end
+  end
+
+  assign word    = bus_rsp_i.rdata;
+  assign by_lane = word >> {lane, 3'd0};
+  always_comb begin
+    unique case (access_i)
+      AccessLb:  result_o = {{24{by_lane[7]}}, by_lane[7:0]};
+      AccessLbu: result_o = {24'd0, by_lane[7:0]};
+      AccessLh:  result_o = {{16{by_lane[15]}}, by_lane[15:0]};
+      AccessLhu: result_o = {16'd0, by_lane[15:0]};
+      AccessLwl: result_o = (word << {2'd3 - lane, 3'd0}) | (rt_i & ~(32'hffff_ffff << {2'd3 - lane, 3'd0}));
+      AccessLwr: result_o = by_lane | (rt_i & ~(32'hffff_ffff >> {lane, 3'd0}));
+      default:   result_o = word;
+    endcase
+  end
+
+  assign trace_data_o = is_store ? store_data : is_exchange ? swap_i : word;
+  assign trace_be_o   = is_store ? store_be : 4'b1111;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      posted_q     <= 1'b0;
+      posted_req_q <= '0;
+    end else begin
+      if (posting) begin
+        posted_q     <= 1'b1;
+        posted_req_q <= '{
+          kind: MemWrite,
+          we: 1'b1,
+          addr: {addr_i[31:2], 2'b00},
+          wdata: store_data,
+          be: store_be,
+          len: 6'd0
+        };
+      end else if (bus_ready_i) begin
+        posted_q <= 1'b0;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      LsuBusKnowsEveryAddressThatPassed : assert (!(bus_rsp_i.valid && bus_rsp_i.error));
+      LsuIsAnsweredOnlyWhenItAsks : assert (!bus_ready_i || bus_valid_o);
+    end
+  end
+`endif
+
+endmodule

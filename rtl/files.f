@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's sources, packages first; relative to the folder of this file (verilator -F).
+lint/waivers.vlt
+pkg/okosu_pkg.sv
+cpu/cpu_pkg.sv
+ssh/ssh_pkg.sv
+bus/rr_arbiter.sv
+bus/fifo.sv
+bus/mem_bus.sv
+bus/sched_bus.sv
+cpu/decoder.sv
+cpu/alu.sv
+cpu/muldiv.sv
+cpu/register_banks.sv
+cpu/cp0.sv
+cpu/lsu.sv
+cpu/core.sv
+ssh/list_unit.sv
+ssh/watch_unit.sv
+ssh/pe_table.sv
+ssh/ssh_m.sv
+ssh/cpu_unit.sv
+ssh/register_unit.sv
+ssh/context_engine.sv
+ssh/ssh_s.sv
+soc/instruction_memory.sv
+soc/shared_memory.sv
+soc/pe_counters.sv
+soc/pe.sv
+soc/machine.sv

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// SSH-s's CPU-SSH interface unit: turns the core's COP2 commands into messages, and replies into results.
+//
+// A command that needs no answer (CREATE with an id from the pool, EXIT, YIELD, POLICY) is done when its messages are in the
+// outgoing buffer; the others wait for SSH-m's REPLY. `stop_o` says that the thread stops here, `keep_o` that it will go on some day, `park_o` that the
+// core is to park (never in SOFT mode, where ERR 255 tells the library instead and NEXT asks for another thread).
+// `push_*` goes to the outgoing buffer, of which `push_ready_i` is the room for one message.
+
+module cpu_unit
+  import okosu_pkg::*;
+#(
+  parameter bit Soft = 1'b0
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  pe_t         pe_i,
+  input  tid_t        self_i,
+  input  logic [11:0] cycle_high_i,
+
+  input  logic        valid_i,
+  input  cop2_req_t   req_i,
+  output logic        done_o,
+  output logic        park_o,
+
+  input  logic        reply_i,
+  input  logic [31:0] reply_res_i,
+  input  logic [7:0]  reply_err_i,
+
+  input  logic        pool_valid_i,
+  input  handle_t     pool_handle_i,
+  output logic        pool_pop_o,
+
+  // The next thread, if it can run at once.
+  input  logic        next_i,
+  input  handle_t     next_handle_i,
+  input  logic [7:0]  next_err_i,
+  output logic        take_next_o,
+
+  output logic        stop_o,
+  output logic        keep_o,
+  output logic        result_we_o,
+  output logic [31:0] result_res_o,
+  output logic [7:0]  result_err_o,
+
+  output logic        push_o,
+  output logic        push_more_o,
+  output sched_msg_t  push_msg_o,
+  input  logic        push_ready_i,
+  output logic        idle_o
+);
+
+  typedef enum logic [1:0] {
+    StFirst,
+    StSecond,
+    StThird,
+    StReply
+  } state_e;
+
+  state_e      state_q, state_d;
+  logic [31:0] arg_q[4];
+  logic        creating_q, creating_d, owes_release_q, owes_release_d;
+  cmd_e        cmd;
+  logic [11:0] count;
+
+  assign cmd    = cmd_e'(req_i.index[3:0]);
+  assign count  = req_i.data[31:12] == '0 ? req_i.data[11:0] : '1;
+  assign idle_o = state_q == StFirst;
+
+  function automatic sched_msg_t say(msg_op_e op, pe_t pe, tid_t tid, logic [11:0] aux, logic [31:0] data);
+    return '{op: op, pe: pe, tid: tid, aux: aux, data: data};
+  endfunction
+
+  always_comb begin
+    state_d        = state_q;
+    creating_d     = creating_q;
+    owes_release_d = owes_release_q;
+    done_o         = 1'b0;
+    park_o         = 1'b0;
+    pool_pop_o     = 1'b0;
+    take_next_o    = 1'b0;
+    stop_o         = 1'b0;
+    keep_o         = 1'b0;
+    result_we_o    = 1'b0;
+    result_res_o   = '0;
+    result_err_o   = ErrNone;
+    push_o         = 1'b0;
+    push_more_o    = 1'b0;
+    push_msg_o     = say(MsgExit, pe_i, self_i, '0, req_i.data);
+
+    if (valid_i && req_i.kind != Cop2Command) begin
+      done_o = 1'b1;
+    end else if (valid_i && state_q == StReply) begin
+      if (reply_i) begin
+        state_d      = StFirst;
+        result_we_o  = 1'b1;
+        result_res_o = reply_res_i;
+        result_err_o = reply_err_i;
+        stop_o       = reply_err_i == ErrBlocked;
+        keep_o       = 1'b1;
+        park_o       = stop_o && !Soft;
+        done_o       = !park_o;
+        if (stop_o) owes_release_d = Soft;
+      end
+    end else if (valid_i && push_ready_i) begin
+      push_o = 1'b1;
+      unique case (state_q)
+        StSecond: begin
+          state_d = StReply;
+          unique case (cmd)
+            CmdCreate: begin
+              push_msg_o.op = MsgCreate1;
+              if (creating_q) begin
+                state_d      = StFirst;
+                pool_pop_o   = 1'b1;
+                done_o       = 1'b1;
+                result_we_o  = 1'b1;
+                result_res_o = {16'd0, pool_handle_i};
+              end
+            end
+            CmdWait: begin
+              push_msg_o.op = MsgWait1;
+              push_more_o   = arg_q[1][8];
+              if (arg_q[1][8]) state_d = StThird;
+            end
+            default: push_msg_o = say(MsgDeadline1, pe_i, self_i, cycle_high_i, req_i.data);
+          endcase
+        end
+        StThird: begin
+          state_d    = StReply;
+          push_msg_o = say(MsgWait2, pe_i, self_i, arg_q[3][11:0], arg_q[2]);
+        end
+        default: begin
+          state_d = StReply;
+          unique case (cmd)
+            CmdCreate: begin
+              // With no id at hand SSH-m is asked for one (bit 11), and the answer is its reply.
+              creating_d  = pool_valid_i;
+              push_msg_o  = say(MsgCreate0, pe_i, pool_valid_i ? pool_handle_i.tid : self_i,
+                                {!pool_valid_i, 6'd0, arg_q[1][4:0]}, arg_q[0]);
+              push_more_o = 1'b1;
+              state_d     = StSecond;
+            end
+            CmdExit: begin
+              state_d = StFirst;
+              stop_o  = 1'b1;
+              park_o  = !Soft;
+              done_o  = Soft;
+            end
+            CmdJoin:   push_msg_o.op = MsgJoin;
+            CmdDetach: push_msg_o.op = MsgDetach;
+            CmdYield: begin
+              // Without another thread at hand there is nobody to yield to.
+              state_d       = StFirst;
+              push_o        = next_i;
+              push_msg_o    = say(MsgYield, pe_i, self_i, '0, '0);
+              stop_o        = next_i;
+              keep_o        = 1'b1;
+              park_o        = next_i && !Soft;
+              done_o        = !park_o;
+              result_we_o   = 1'b1;
+              result_err_o  = next_i && Soft ? ErrBlocked : ErrNone;
+              if (next_i) owes_release_d = Soft;
+            end
+            CmdWait: begin
+              push_msg_o  = say(MsgWait0, pe_i, self_i, {3'd0, arg_q[1][8:0]}, arg_q[0]);
+              push_more_o = 1'b1;
+              state_d     = StSecond;
+            end
+            CmdWake:    push_msg_o = say(MsgWake, pe_i, self_i, count, arg_q[0]);
+            CmdBarrier: push_msg_o = say(MsgBarrier, pe_i, self_i, count, arg_q[0]);
+            CmdSetPrio: push_msg_o = say(MsgSetPrio, pe_i, self_i, {8'd0, req_i.data[PrioWidth-1:0]}, arg_q[0]);
+            CmdPolicy: begin
+              state_d    = StFirst;
+              push_msg_o = say(MsgPolicy, pe_i, self_i, {9'd0, req_i.data[2:0]}, '0);
+              done_o     = 1'b1;
+            end
+            CmdNext: begin
+              state_d = StFirst;
+              push_o  = 1'b0;
+              if (!Soft) begin
+                stop_o = 1'b1;
+                park_o = 1'b1;
+              end else if (owes_release_q) begin
+                push_o         = 1'b1;
+                push_msg_o.op  = MsgReleased;
+                owes_release_d = 1'b0;
+              end else if (next_i) begin
+                take_next_o  = 1'b1;
+                done_o       = 1'b1;
+                result_we_o  = 1'b1;
+                result_res_o = {16'd0, next_handle_i};
+                result_err_o = next_err_i;
+              end
+            end
+            CmdDeadline: begin
+              push_msg_o  = say(MsgDeadline0, pe_i, self_i, '0, arg_q[0]);
+              push_more_o = 1'b1;
+              state_d     = StSecond;
+            end
+            default: begin
+              state_d = StFirst;
+              push_o  = 1'b0;
+              done_o  = 1'b1;
+            end
+          endcase
+        end
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q        <= StFirst;
+      creating_q     <= 1'b0;
+      owes_release_q <= 1'b0;
+      for (int unsigned n = 0; n < 4; n++) arg_q[n] <= '0;
+    end else begin
+      state_q        <= state_d;
+      creating_q     <= creating_d;
+      owes_release_q <= owes_release_d;
+      if (valid_i && req_i.kind == Cop2Operand && req_i.index < RegSwap) arg_q[req_i.index[1:0]] <= req_i.data;
+      // Operands are those of the command that follows, and of no other.
+      if (valid_i && req_i.kind == Cop2Command && (done_o || park_o)) begin
+        for (int unsigned n = 0; n < 4; n++) arg_q[n] <= '0;
+      end
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      CpuUnitHearsOnlyRepliesItWaitsFor : assert (!reply_i || (valid_i && state_q == StReply));
+      CpuUnitNeverParksInSoftMode : assert (!(Soft && park_o));
+    end
+  end
+`endif
+
+endmodule

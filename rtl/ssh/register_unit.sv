@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// SSH-s's register unit: the prefetch slot, the banks, and who runs in which.
+//
+// A dispatched thread comes into the slot by two messages. It is loaded when its context is in a bank: it may still be in one
+// (it blocked here), else it is filled into a free one, for which another may have to be spilled first. The core is started on a
+// loaded thread as soon as it parks (`run_o`, in the same cycle). Banks are spilled for a thread in the slot, for EVICT, and
+// ahead of need when there is more than one and none is free; `released_o` then names the thread, until `released_taken_i`.
+// START, RECALLED and KEPT are offered in the same way. In SOFT mode nothing is loaded; the library takes the slot by NEXT (`take_i`).
+
+module register_unit
+  import okosu_pkg::*;
+#(
+  parameter bit          Soft  = 1'b0,
+  parameter int unsigned Banks = 4,
+  // Derived; do not overwrite.
+  parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
+) (
+  input  logic                 clk_i,
+  input  logic                 rst_ni,
+  // At reset PE 0 runs thread 0.
+  input  logic                 first_i,
+
+  // Of the core, and what the running thread does in this cycle.
+  input  logic                 parked_i,
+  input  logic [BankWidth-1:0] bank_i,
+  input  logic                 park_i,
+  input  logic                 stop_i,
+  input  logic                 keep_i,
+  input  logic                 take_i,
+  output logic                 run_o,
+  output logic [BankWidth-1:0] run_bank_o,
+  output logic                 running_o,
+  output handle_t              self_o,
+
+  // Of the scheduler bus.
+  input  logic                 dispatch0_i,
+  input  logic                 dispatch1_i,
+  input  logic                 recall_i,
+  input  logic                 evict_i,
+  input  sched_msg_t           heard_i,
+  output logic                 start_o,
+  output logic                 released_o,
+  output logic                 recalled_o,
+  output logic                 kept_o,
+  output tid_t                 start_tid_o,
+  output tid_t                 released_tid_o,
+  output tid_t                 answer_tid_o,
+  input  logic                 start_taken_i,
+  input  logic                 released_taken_i,
+  input  logic                 answer_taken_i,
+
+  // The thread in the slot; `next_o`: it can run now.
+  output logic                 next_o,
+  output handle_t              next_handle_o,
+  output logic                 next_cold_o,
+  output logic [31:0]          next_word0_o,
+  output logic [31:0]          next_word1_o,
+  output logic [7:0]           next_err_o,
+  output logic                 load_o,
+  output logic [BankWidth-1:0] load_bank_o,
+
+  output logic                 engine_start_o,
+  output logic                 engine_spill_o,
+  output logic [BankWidth-1:0] engine_bank_o,
+  output tid_t                 engine_tid_o,
+  input  logic                 engine_busy_i,
+  input  logic                 engine_done_i
+);
+
+  typedef logic [BankWidth-1:0] bank_t;
+
+  logic             running_q;
+  handle_t          self_q;
+  logic [Banks-1:0] used_q, used_d;
+  tid_t             bank_tid_q[Banks];
+  bank_t            turn_q, engine_bank_q;
+  logic             spilling_q, filling_q;
+
+  logic        slot_q, whole_q, loaded_q, resident_q;
+  handle_t     handle_q;
+  logic        cold_q;
+  logic [31:0] word0_q, word1_q;
+  logic [7:0]  err_q;
+  bank_t       slot_bank_q;
+
+  logic        start_q, released_q, recall_q, evict_q;
+  tid_t        start_tid_q, released_tid_q, recall_tid_q, evict_tid_q;
+
+  assign running_o      = running_q;
+  assign self_o         = self_q;
+  assign next_handle_o  = handle_q;
+  assign next_cold_o    = cold_q;
+  assign next_word0_o   = word0_q;
+  assign next_word1_o   = word1_q;
+  assign next_err_o     = err_q;
+  assign start_o        = start_q;
+  assign start_tid_o    = start_tid_q;
+  assign released_o     = released_q;
+  assign released_tid_o = released_tid_q;
+
+  // A START that is still to be sent holds the next one back.
+  assign next_o     = slot_q && whole_q && (Soft || loaded_q) && !recall_q && !start_q;
+  assign run_o      = !Soft && next_o && (parked_i || park_i);
+  assign run_bank_o = slot_bank_q;
+
+  // ---- Banks ----
+
+  logic [Banks-1:0] parked;
+  logic             any_free, any_parked, is_resident, evict_here;
+  bank_t            free_bank, victim, resident_bank, evict_bank;
+
+  always_comb begin
+    any_free      = 1'b0;
+    free_bank     = '0;
+    is_resident   = 1'b0;
+    resident_bank = '0;
+    evict_here    = 1'b0;
+    evict_bank    = '0;
+    any_parked    = 1'b0;
+    victim        = '0;
+    for (int unsigned n = 0; n < Banks; n++) begin
+      parked[n] = used_q[n] && (parked_i || bank_i != bank_t'(n)) && !(slot_q && loaded_q && slot_bank_q == bank_t'(n));
+      if (!used_q[n]) begin
+        any_free  = 1'b1;
+        free_bank = bank_t'(n);
+      end
+      if (parked[n] && bank_tid_q[n] == handle_q.tid) begin
+        is_resident   = 1'b1;
+        resident_bank = bank_t'(n);
+      end
+      if (parked[n] && bank_tid_q[n] == evict_tid_q) begin
+        evict_here = 1'b1;
+        evict_bank = bank_t'(n);
+      end
+    end
+    // The next parked bank behind the last victim, round and round.
+    for (int unsigned n = 0; n < Banks; n++) begin
+      if (parked[n] && bank_t'(n) <= turn_q && !any_parked) begin
+        any_parked = 1'b1;
+        victim     = bank_t'(n);
+      end
+    end
+    for (int unsigned n = Banks; n > 0; n--) begin
+      if (parked[n-1] && bank_t'(n - 1) > turn_q) begin
+        any_parked = 1'b1;
+        victim     = bank_t'(n - 1);
+      end
+    end
+  end
+
+  // ---- What the engine does next ----
+
+  logic wants_load, free_engine, evict_now;
+  assign free_engine = !engine_busy_i && !filling_q && !spilling_q && !Soft;
+  assign wants_load  = slot_q && whole_q && !loaded_q && !recall_q;
+  assign evict_now   = free_engine && evict_q && evict_here && !wants_load && !released_q;
+
+  always_comb begin
+    engine_start_o = 1'b0;
+    engine_spill_o = 1'b0;
+    engine_bank_o  = free_bank;
+    engine_tid_o   = handle_q.tid;
+    load_o         = 1'b0;
+    load_bank_o    = resident_bank;
+    if (engine_done_i && filling_q) begin
+      load_o      = 1'b1;
+      load_bank_o = engine_bank_q;
+    end else if (free_engine) begin
+      if (wants_load && is_resident) begin
+        load_o = 1'b1;
+      end else if (wants_load && any_free) begin
+        engine_start_o = 1'b1;
+      end else if (!released_q && (evict_now || (any_parked && !any_free && (wants_load || Banks > 1)))) begin
+        engine_start_o = 1'b1;
+        engine_spill_o = 1'b1;
+        engine_bank_o  = evict_now ? evict_bank : victim;
+        engine_tid_o   = bank_tid_q[engine_bank_o];
+      end
+    end
+  end
+
+  // ---- Answers to RECALL and EVICT ----
+
+  logic drop;
+  // Not while the slot's bank is being filled: the engine would write into a bank that is not the thread's any more.
+  assign recalled_o   = recall_q && !filling_q && slot_q && whole_q && handle_q.tid == recall_tid_q;
+  assign kept_o       = !recalled_o && ((recall_q && !filling_q) || (evict_q && !evict_here && !spilling_q && free_engine));
+  assign answer_tid_o = recall_q && !filling_q ? recall_tid_q : evict_tid_q;
+  assign drop         = recalled_o && answer_taken_i;
+
+  always_comb begin
+    used_d = used_q;
+    if (stop_i && !keep_i) used_d[bank_i] = 1'b0;
+    if (engine_done_i && spilling_q) used_d[engine_bank_q] = 1'b0;
+    if (engine_start_o && !engine_spill_o) used_d[free_bank] = 1'b1;
+    if (drop && loaded_q && !resident_q) used_d[slot_bank_q] = 1'b0;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      running_q  <= 1'b0;
+      booted_q   <= 1'b0;
+      used_q     <= Banks'(1);
+      turn_q     <= '0;
+      slot_q     <= 1'b0;
+      whole_q    <= 1'b0;
+      loaded_q   <= 1'b0;
+      resident_q <= 1'b0;
+      spilling_q <= 1'b0;
+      filling_q  <= 1'b0;
+      start_q    <= 1'b0;
+      released_q <= 1'b0;
+      recall_q   <= 1'b0;
+      evict_q    <= 1'b0;
+      self_q     <= '{generation: gen_t'(1), tid: '0};
+    end else begin
+      booted_q <= 1'b1;
+      used_q   <= used_d;
+      if (!booted_q) running_q <= first_i;
+
+      if (stop_i) running_q <= 1'b0;
+      if (run_o || take_i) begin
+        running_q <= 1'b1;
+        self_q    <= handle_q;
+        slot_q    <= 1'b0;
+        loaded_q  <= 1'b0;
+      end
+      if (drop) begin
+        slot_q   <= 1'b0;
+        loaded_q <= 1'b0;
+      end
+
+      if (dispatch0_i) begin
+        slot_q   <= 1'b1;
+        whole_q  <= 1'b0;
+        loaded_q <= 1'b0;
+      end
+      if (dispatch1_i) whole_q <= 1'b1;
+      if (load_o) begin
+        loaded_q   <= 1'b1;
+        resident_q <= !filling_q;
+      end
+
+      if (engine_start_o && engine_spill_o) begin
+        spilling_q <= 1'b1;
+        turn_q     <= engine_bank_o;
+      end
+      if (engine_start_o && !engine_spill_o) filling_q <= 1'b1;
+      if (engine_done_i) begin
+        spilling_q <= 1'b0;
+        filling_q  <= 1'b0;
+      end
+
+      if (run_o || take_i) start_q <= 1'b1;
+      else if (start_taken_i) start_q <= 1'b0;
+      if (engine_done_i && spilling_q) released_q <= 1'b1;
+      else if (released_taken_i) released_q <= 1'b0;
+      if (recall_i) recall_q <= 1'b1;
+      else if (answer_taken_i && recall_q && !filling_q) recall_q <= 1'b0;
+      if (evict_i) evict_q <= 1'b1;
+      else if (evict_now || (answer_taken_i && !(recall_q && !filling_q))) evict_q <= 1'b0;
+    end
+  end
+  logic booted_q;
+
+  always_ff @(posedge clk_i) begin
+    if (dispatch0_i) begin
+      handle_q <= '{generation: heard_i.aux[GenWidth-1:0], tid: heard_i.tid};
+      cold_q   <= heard_i.aux[GenWidth];
+      word0_q  <= heard_i.data;
+    end
+    if (dispatch1_i) begin
+      word1_q <= heard_i.data;
+      err_q   <= heard_i.aux[7:0];
+    end
+    if (load_o) slot_bank_q <= load_bank_o;
+    if (engine_start_o) engine_bank_q <= engine_bank_o;
+    if (engine_start_o && !engine_spill_o) bank_tid_q[free_bank] <= handle_q.tid;
+    if (!booted_q) bank_tid_q[0] <= '0;
+    if (run_o || take_i) start_tid_q <= handle_q.tid;
+    if (engine_done_i && spilling_q) released_tid_q <= bank_tid_q[engine_bank_q];
+    if (recall_i) recall_tid_q <= heard_i.tid;
+    if (evict_i) evict_tid_q <= heard_i.tid;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      RegisterUnitHasRoomForWhatIsDispatched : assert (!dispatch0_i || !slot_q);
+      RegisterUnitSpillsNeverTheRunningBank :
+      assert (!(engine_start_o && engine_spill_o && !parked_i && engine_bank_o == bank_i));
+      RegisterUnitRunsOnlyWhatIsLoaded : assert (!run_o || (loaded_q && used_q[slot_bank_q]));
+      RegisterUnitIsAskedOneThingAtATime : assert (!(recall_i && recall_q) && !(evict_i && evict_q));
+    end
+  end
+`endif
+
+endmodule
