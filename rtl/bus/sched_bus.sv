@@ -3,7 +3,7 @@
 //
 // A sender raises valid with its message and holds both until `ready`, which is the cycle in which the message is on the bus
 // (`valid_o`, `msg_o`). SSH-m goes first, then the PEs in turn. `more` keeps the bus for the same sender's next message, so that
-// the messages of a pair are not parted. PEs may speak only while SSH-m can take a message (`master_room_i`); a PE can always take
+// the messages of a group are not parted. A PE may begin only while SSH-m can take a whole group (`master_room_i`); a PE can always take
 // what is meant for it, for SSH-m sends nothing that was not asked for or that it holds no credit for.
 
 module sched_bus
@@ -38,8 +38,10 @@ module sched_bus
   logic [IndexWidth-1:0] index;
   logic                  any;
 
-  assign asking = !master_room_i || (locked_q && locked_master_q) ? '0 :
-                  locked_q ? pe_valid_i & locked_pe_q : pe_valid_i;
+  always_comb begin
+    asking = master_room_i ? pe_valid_i : '0;
+    if (locked_q) asking = locked_master_q ? '0 : pe_valid_i & locked_pe_q;
+  end
 
   rr_arbiter #(
     .NumReqs(NumPes)

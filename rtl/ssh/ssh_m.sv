@@ -94,7 +94,8 @@ module ssh_m
     .data_o (in),
     .room_o (in_room)
   );
-  assign bus_room_o = in_room != '0;
+  // Room for the longest group: once a PE has begun to speak, SSH-m, which cannot speak itself meanwhile, must hear it out.
+  assign bus_room_o = in_room >= 4'd3;
 
   // ---- Thread table ----
 
