@@ -70,7 +70,8 @@ def _claims(paths: list[str]) -> str:
         if claim.kind != "published":
             ours = "" if claim.measured is None else f"{claim.measured:.3g}"
             unit = f" {claim.unit}" if claim.unit not in ("times", "share") else ""
-            lines.append(f"| {claim.text} | {ours} | ≥ {claim.target:.3g}{unit} ({claim.kind}) | {said[claim.holds]} |")
+            target = f"{claim.sign} {claim.target:.3g}{unit} ({claim.kind})"
+            lines.append(f"| {claim.text} | {ours} | {target} | {said[claim.holds]} |")
     return "\n".join(lines) + "\n"
 
 

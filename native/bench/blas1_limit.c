@@ -17,7 +17,7 @@ typedef double vector __attribute__((vector_size(BLAS1_WIDTH), may_alias));
 
 #define LANES (BLAS1_WIDTH / sizeof(double))
 #define UNROLL 16
-/* As much as okosu's own kernels prefetch beyond the second-level cache. */
+/* Within what is best beyond the second-level cache, for one array and for two. */
 #define AHEAD 1024
 
 /* The value is in a register now, and what follows comes later. */

@@ -2,6 +2,7 @@
 /* clock: what the cycle clock costs, how fine it is, what it runs at, and what the core does
  * meanwhile. */
 #include "harness.h"
+#include "multiply_chain.h"
 
 #include "base/message.h"
 
@@ -154,27 +155,6 @@ static double core(struct bench *bench)
     return MILLION * okosu_clock_cycles_per_tick();
 }
 
-static uint64_t multiply_chain(void)
-{
-    uint64_t value = 3, factor = 5, passes = 16, begun = okosu_clock_start();
-
-#if defined(__x86_64__)
-    __asm__ volatile(".p2align 6\n1:\n\t.rept 1024\n\timul %[factor], %[value]\n\t.endr\n\t"
-                     "dec %[passes]\n\tjnz 1b"
-                     : [value] "+r"(value), [passes] "+r"(passes)
-                     : [factor] "r"(factor)
-                     : "cc");
-#else
-    __asm__ volatile(
-        ".p2align 6\n1:\n\t.rept 1024\n\tmul %[value], %[value], %[factor]\n\t.endr\n\t"
-        "subs %[passes], %[passes], #1\n\tb.ne 1b"
-        : [value] "+r"(value), [passes] "+r"(passes)
-        : [factor] "r"(factor)
-        : "cc");
-#endif
-    return okosu_clock_stop() - begun;
-}
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -187,9 +167,9 @@ static double multiply(struct bench *bench)
 {
     double ratios[15];
 
-    multiply_chain();
+    bench_multiply_chain();
     for (int i = 0; i < 15; i++) {
-        double before = (double)okosu_clock_chain(), ticks = (double)multiply_chain();
+        double before = (double)okosu_clock_chain(), ticks = (double)bench_multiply_chain();
 
         ratios[i] = 2 * ticks / (before + (double)okosu_clock_chain());
     }

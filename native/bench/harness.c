@@ -64,6 +64,21 @@ bool bench_wants_variant(const struct bench *bench, const char *variant)
     return names->count == 0;
 }
 
+bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *kernel)
+{
+    const struct bench_names *points = &bench->options.points;
+    char text[200];
+
+    snprintf(text, sizeof(text), "%s/%zu/%s/%zu/%zu", kernel, point->n, point->mode,
+             point->align[0], point->align[1]);
+    for (size_t i = 0; i < points->count; i++)
+        if (strcmp(points->names[i], text) == 0) {
+            bench->met[i] = true;
+            return true;
+        }
+    return points->count == 0;
+}
+
 bool bench_smoke(const struct bench *bench)
 {
     return bench->options.smoke;
@@ -328,6 +343,14 @@ static int use_clock(struct bench_clock *clock)
     return 0;
 }
 
+/* A point that was mistyped would be a silent hole in a table. */
+static void note_points_not_met(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->options.points.count; i++)
+        if (!bench->met[i])
+            bench_note(bench, "--points: there is no %s", bench->options.points.names[i]);
+}
+
 /* stdout may be a full disk or a reader that left. */
 static int finish(struct bench *bench, int error)
 {
@@ -337,7 +360,8 @@ static int finish(struct bench *bench, int error)
         return -EIO;
     }
     if (error == 0 && bench->rows == 0 && !bench->options.list) {
-        okosu_message("nothing was measured", "no row is left by --only, --variant and --sizes",
+        okosu_message("nothing was measured",
+                      "no row is left by --only, --variant, --sizes and --points",
                       "--list names the kernels and variants");
         return -EINVAL;
     }
@@ -370,7 +394,9 @@ int bench_run(struct bench *bench, int argc, char **argv)
             error = bench_start(bench);
         if (error == 0) {
             bench_header_print(bench);
-            error = finish(bench, program->sweep(bench));
+            error = program->sweep(bench);
+            note_points_not_met(bench);
+            error = finish(bench, error);
         }
     }
     bench_end(bench);

@@ -70,10 +70,11 @@ struct bench_program {
 int bench_main(int argc, char **argv, const struct bench_program *program);
 
 /*
- * Time the rows that --only and --variant leave: `rounds` rounds, each row once a round in an
- * order drawn anew, and print a line for each row. A batch during which the core's speed moved by
- * more than 1 % (5 % where a batch takes a millisecond) or another program ran is repeated, and
- * after five times left out (`dropped`); one that never had the core to itself is kept and counted
+ * Time the rows that --only, --variant and --points leave: `rounds` rounds, each row once a round
+ * in an order drawn anew, and print a line for each row. A batch during which the core's speed
+ * moved by more than 1 % (5 % where a batch takes a millisecond) or another program ran is
+ * repeated, and after five times left out (`dropped`); one that never had the core to itself is
+ * kept and counted
  * (`shared`). Rows of kind "limit" always stay. 0 or -errno after a message. Without any row left
  * but limits nothing is run.
  */

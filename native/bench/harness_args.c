@@ -20,6 +20,7 @@ static const struct {
     {"only", "KERNEL,...", "these kernels alone (and the limits)"},
     {"variant", "NAME,...", "these variants alone (and the limits)"},
     {"sizes", "N,...", "these sizes instead of the program's own"},
+    {"points", "KERNEL/N/MODE/A/B,...", "these points alone; A and B: the offsets in \"align\""},
     {"peers", "DIR", "where `make peers` put the libraries to compare with"},
     {"list", NULL, "print the kernels and the variants, and run nothing"},
     {"help", NULL, "this text"},
@@ -161,6 +162,8 @@ static int apply(struct bench_options *options, const char *name, char *value)
         error = read_names(name, value, &options->only);
     } else if (strcmp(name, "variant") == 0) {
         error = read_names(name, value, &options->variant);
+    } else if (strcmp(name, "points") == 0) {
+        error = read_names(name, value, &options->points);
     } else if (strcmp(name, "sizes") == 0) {
         error = read_sizes(value, options);
     } else if (*value == '\0') {

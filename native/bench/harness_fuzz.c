@@ -17,6 +17,7 @@ static const char *const pieces[] = {
     "--seed",    "--smoke",
     "--only",    "--variant",
     "--sizes",   "--peers",
+    "--points",  "--points=sum/1/hot/0/8",
     "--list",    "--help",
     "--",        "-",
     "=",         ",",
@@ -69,6 +70,8 @@ static void check(const struct bench_options *options)
                 "a kernel that is in no table");
     for (size_t i = 0; i < options->variant.count; i++)
         require(options->variant.names[i][0] != '\0', "an empty name");
+    for (size_t i = 0; i < options->points.count; i++)
+        require(options->points.names[i][0] != '\0', "an empty point");
     require(options->peers == NULL || options->peers[0] != '\0', "an empty directory");
 }
 

@@ -49,7 +49,7 @@ struct bench_options {
     int cpu; /* -1: not given */
     uint64_t seed;
     bool smoke, list, help;
-    struct bench_names only, variant;
+    struct bench_names only, variant, points;
     size_t sizes[BENCH_SIZES_LIMIT];
     size_t size_count;
     const char *peers;
@@ -92,6 +92,7 @@ struct bench {
     char *range; /* addresses that buffers are taken from; NULL: none could be had */
     size_t range_used;
     bool range_tried;
+    bool met[BENCH_NAMES_LIMIT]; /* which of options.points there were */
     char *absent[BENCH_NAMES_LIMIT];
     size_t absent_count;
 };
@@ -107,6 +108,9 @@ int bench_run(struct bench *bench, int argc, char **argv);
 /* Fill in all of *bench but the clock, which the caller set; measures the clock's cost. */
 int bench_start(struct bench *bench);
 void bench_end(struct bench *bench);
+
+/* Whether --points leaves this point of a kernel, which is then noted as met. */
+bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *kernel);
 
 /* A clock of this processor. */
 uint64_t bench_width_ticks(void);

@@ -40,6 +40,15 @@ static void number(struct okosu_json *json, const char *name, double value)
     json->comma = true;
 }
 
+/* Six digits: a batch of 50 microseconds has some 100 000 ticks. */
+static void sample(struct okosu_json *json, double value)
+{
+    if (json->comma)
+        fputs(", ", json->out);
+    fprintf(json->out, isfinite(value) ? "%.6g" : "null", value);
+    json->comma = true;
+}
+
 static void integer(struct okosu_json *json, const char *name, uint64_t value)
 {
     if (json->comma)
@@ -139,7 +148,7 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     okosu_json_string(&json, "unit", point->unit ? point->unit : "cycles");
     okosu_json_open(&json, "samples", '[');
     for (size_t i = 0; i < count; i++)
-        number(&json, NULL, samples[i]);
+        sample(&json, samples[i]);
     okosu_json_close(&json, ']');
     okosu_json_open(&json, "rounds", '[');
     for (size_t i = 0; i < count; i++)

@@ -245,10 +245,12 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
         if (error < 0)
             goto out;
         if (!limit && !(bench_wants_kernel(bench, rows[i].kernel) &&
-                        bench_wants_variant(bench, rows[i].variant)))
+                        bench_wants_variant(bench, rows[i].variant) &&
+                        bench_wants_point(bench, point, rows[i].kernel)))
             continue;
         wanted +=
-            !limit || (bench->options.only.count > 0 && bench_wants_kernel(bench, rows[i].kernel));
+            !limit || (bench->options.only.count > 0 && bench_wants_kernel(bench, rows[i].kernel) &&
+                       bench_wants_point(bench, point, rows[i].kernel));
         slots[used].row = &rows[i];
         slots[used].samples = samples + used * bench->options.rounds;
         slots[used].rounds = rounds + used * bench->options.rounds;

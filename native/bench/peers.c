@@ -3,6 +3,8 @@
  * symbols of their own, and the floating-point state put back as it was. */
 #include "peers.h"
 
+#include "peers_description.h"
+
 #include "base/message.h"
 
 #include <dirent.h>
@@ -17,8 +19,6 @@
 #include <string.h>
 
 #define FIX "make peers"
-#define VARIABLES_LIMIT 16
-#define NEEDS_LIMIT 8
 
 /* Each must not find another's symbols before its own; the sanitizers' runtime does not bear it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -38,17 +38,6 @@ static const char *const known[] = {"openblas-debian",
                                     "gcc",
                                     "clang"};
 
-/* A description while it is read; its texts point into `text`. */
-struct description {
-    char *text;
-    const char *library, *version, *config, *threads, *call, *symbols;
-    const char *report, *report_blis, *report_map;
-    const char *needs[NEEDS_LIMIT];
-    size_t need_count;
-    char *variables[VARIABLES_LIMIT];
-    size_t variable_count;
-};
-
 /* A data pointer is a function's address to dlsym() alone; the copy says so. */
 static peers_function *find(void *handle, const char *name)
 {
@@ -59,106 +48,12 @@ static peers_function *find(void *handle, const char *name)
     return function;
 }
 
-static char *read_text(const char *path)
-{
-    FILE *in = fopen(path, "re");
-    char *text = NULL;
-    size_t size = 0;
-    ssize_t got;
-
-    if (in == NULL)
-        return NULL;
-    got = getdelim(&text, &size, '\0', in);
-    /* Nothing to read is no error, but an empty text. */
-    if (got < 0 && !ferror(in) && text)
-        *text = '\0';
-    else if (got < 0) {
-        free(text);
-        text = NULL;
-    }
-    fclose(in);
-    return text;
-}
-
-/* 0, or -EINVAL with the reason in why. */
-static int read_line(struct description *about, char *line, char *why, size_t size)
-{
-    const struct {
-        const char *keyword;
-        const char **value;
-    } single[] = {{"library", &about->library},
-                  {"version", &about->version},
-                  {"config", &about->config},
-                  {"threads", &about->threads},
-                  {"call", &about->call},
-                  {"symbols", &about->symbols},
-                  {"report", &about->report},
-                  {"report-blis", &about->report_blis},
-                  {"report-map", &about->report_map}};
-    char *value = strchr(line, ' ');
-
-    if (*line == '\0' || *line == '#')
-        return 0;
-    if (value)
-        *value++ = '\0';
-    for (size_t i = 0; value && i < sizeof(single) / sizeof(single[0]); i++)
-        if (strcmp(line, single[i].keyword) == 0) {
-            *single[i].value = value;
-            return 0;
-        }
-    if (value && strcmp(line, "needs") == 0 && about->need_count < NEEDS_LIMIT) {
-        about->needs[about->need_count++] = value;
-        return 0;
-    }
-    if (value && strcmp(line, "env") == 0 && strchr(value, '=') &&
-        about->variable_count < VARIABLES_LIMIT) {
-        about->variables[about->variable_count++] = value;
-        return 0;
-    }
-    snprintf(why, size, "its description has a line \"%s\" that is not understood", line);
-    return -EINVAL;
-}
-
-/* One %s and no other conversion, for it goes to snprintf. */
-static bool good_pattern(const char *pattern)
-{
-    const char *percent = strchr(pattern, '%');
-
-    return percent && percent[1] == 's' && strchr(percent + 1, '%') == NULL;
-}
-
-static int read_description(struct description *about, const char *path, char *why, size_t size)
-{
-    char *rest;
-
-    *about = (struct description){.text = read_text(path)};
-    if (about->text == NULL) {
-        snprintf(why, size, "its description can't be read: %s", strerror(errno));
-        return -EINVAL;
-    }
-    rest = about->text;
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        if (read_line(about, line, why, size) < 0)
-            return -EINVAL;
-    if (about->call && strcmp(about->call, "plain") != 0 && strcmp(about->call, "cblas32") != 0 &&
-        strcmp(about->call, "cblas64") != 0) {
-        snprintf(why, size, "its description has a way of calling \"%s\" that is not known",
-                 about->call);
-        return -EINVAL;
-    }
-    if (about->library && about->version && about->call && about->symbols &&
-        good_pattern(about->symbols))
-        return 0;
-    snprintf(why, size, "its description lacks a library, version, call or symbols with one %%s");
-    return -EINVAL;
-}
-
 /* A variable as it was before. */
 struct saved {
     char *name, *value;
 };
 
-static void set_variables(const struct description *about, struct saved *saved)
+static void set_variables(const struct peers_description *about, struct saved *saved)
 {
     for (size_t i = 0; i < about->variable_count; i++) {
         const char *equals = strchr(about->variables[i], '=');
@@ -199,7 +94,8 @@ static void *load_file(const char *directory, const char *file, char *why, size_
 }
 
 /* Any library may set the thread's floating-point mode when it is loaded (-ffast-math does). */
-static void *load(const struct description *about, const char *directory, char *why, size_t size)
+static void *load(const struct peers_description *about, const char *directory, char *why,
+                  size_t size)
 {
     void *handle = NULL;
     fenv_t state;
@@ -225,7 +121,8 @@ static char *copy(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static void fill(struct peer *peer, const char *name, const struct description *about, void *handle)
+static void fill(struct peer *peer, const char *name, const struct peers_description *about,
+                 void *handle)
 {
     *peer = (struct peer){.name = strdup(name),
                           .version = strdup(about->version),
@@ -342,13 +239,13 @@ static int check_one(struct peer *peer, peers_check *check, char *why, size_t si
 static int load_one(struct bench *bench, const char *directory, const char *name,
                     peers_check *check, struct peer *peer)
 {
-    struct saved saved[VARIABLES_LIMIT] = {{NULL, NULL}};
-    struct description about;
+    struct saved saved[PEERS_VARIABLES_LIMIT] = {{NULL, NULL}};
+    struct peers_description about;
     char path[4096], why[1024] = "out of memory";
     bool good = false;
 
     snprintf(path, sizeof(path), "%s/%s.peer", directory, name);
-    if (read_description(&about, path, why, sizeof(why)) == 0) {
+    if (peers_description_read(&about, path, why, sizeof(why)) == 0) {
         void *handle;
 
         set_variables(&about, saved);

@@ -65,7 +65,7 @@ static int apply_variant(struct okosu_plan *plan, const char *name,
 static int apply_profile(struct okosu_plan *plan, const char *file,
                          const struct okosu_context *context)
 {
-    struct okosu_copy_reason reason;
+    struct okosu_reason reason;
     char *path, *full;
     int rc = okosu_copy_profile_explained(file, &reason);
 
@@ -80,7 +80,12 @@ static int apply_profile(struct okosu_plan *plan, const char *file,
     if (!path)
         return -ENOMEM;
     rc = load(plan, context);
-    return rc ? rc : okosu_plan_hook(plan, "OKOSU_COPY_PROFILE", path, true);
+    if (!rc)
+        rc = okosu_plan_hook(plan, "OKOSU_COPY_PROFILE", path, true);
+    /* As with a variant: where all of the profile's routines set as well, it is memset's too. */
+    if (!rc && okosu_zero_profile(file) == 0)
+        rc = okosu_plan_hook(plan, "OKOSU_ZERO_PROFILE", path, true);
+    return rc;
 }
 
 static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)

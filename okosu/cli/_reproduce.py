@@ -53,8 +53,9 @@ def listed(paper: Paper) -> str:
     if paper.targets():
         lines += ["", f"claims beyond the paper ({paper.target_source()})"]
         for target in paper.targets():
-            lines += _row(f"{target.id}: {target.text}", [f"≥ {_number(target.value)}"], target.unit)
-            lines += _prose(f"{target.kind}; okosu bench {target.bench}, against {target.against}")
+            lines += _row(f"{target.id}: {target.text}", [f"{target.sign} {_number(target.value)}"], target.unit)
+            of = f"okosu bench {target.bench}" if target.bench else f"experiment {target.experiment}"
+            lines += _prose(f"{target.kind}; {of}{f', against {target.against}' if target.against else ''}")
     return "\n".join(lines)
 
 
@@ -75,7 +76,8 @@ def render(held: Envelope, paper: Paper) -> str:
     for note, same in groupby(targets, _remark):
         for claim in same:
             said = {True: "holds", False: "MISSED", None: "not judged"}[claim.holds]
-            lines += _row(f"  {claim.id}: {claim.text}", [f"≥ {_number(claim.target)}", _number(claim.measured)], said)
+            numbers = [f"{claim.sign} {_number(claim.target)}", _number(claim.measured)]
+            lines += _row(f"  {claim.id}: {claim.text}", numbers, said)
         lines += _prose(note)
     lines += ["", _summary(targets)] if targets else []
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from okosu.errors import EXPECT_NOT_MET, INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from okosu.papers.base import Paper
+    from okosu.papers.base import Experiment, Paper
     from okosu.records.types import Envelope
 
 NAME = "reproduce"
@@ -28,7 +28,9 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="which paper; without one the papers are listed")
-    parser.add_argument("--quick", action="store_true", help="few sizes and rounds; most floors stay undecided")
+    parser.add_argument(
+        "--quick", action="store_true", help="few sizes and rounds, no fresh processes; floors stay undecided"
+    )
     parser.add_argument("--json", metavar="FILE|-", help="where the records go; - prints them, and the table on stderr")
     parser.add_argument(
         "--check",
@@ -62,26 +64,40 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _dry_run(paper: Paper, quick: bool) -> int:
-    from okosu import native
     from okosu.bench import drive
+    from okosu.papers import again
+    from okosu.papers.base import LabExperiment
+
+    experiments = paper.experiments()
+    for experiment in experiments:
+        if isinstance(experiment, LabExperiment):
+            left_out = quick and not experiment.quick
+            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}")
+        else:
+            print(f"{experiment.name}: {_program(experiment, quick)}")
+    if all(isinstance(experiment, LabExperiment) for experiment in experiments):
+        return 0
+    print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
+    print("system calls of note: sched_setaffinity, mmap, madvise and mbind of the programs' own memory")
+    if not quick:
+        print(f"then: the points that one process leaves in doubt, in up to {again.PROCESSES} fresh ones of each bench")
+    return 0
+
+
+def _program(experiment: Experiment, quick: bool) -> str:
+    from okosu import native
     from okosu.cli import _reproduce
     from okosu.papers import programs
 
-    for experiment in paper.experiments():
-        words = programs.arguments(experiment, quick)
-        if words is None:
-            print(f"{experiment.name}: left out by --quick")
-            continue
-        extra = _reproduce.peers() if experiment.read == "rows" else []
-        try:
-            program = str(native.find(experiment.program))
-        except OkosuError as error:
-            program = f"({error.what})"
-        print(" ".join([f"{experiment.name}:", program, *words, *extra]))
-    print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
-    print("system calls of note: sched_setaffinity, mmap, madvise and mbind of the programs' own memory")
-    print("then: points at which a floor failed, once more in a fresh process of its bench")
-    return 0
+    words = programs.arguments(experiment, quick)
+    if words is None:
+        return "left out by --quick"
+    extra = _reproduce.peers() if experiment.read == "rows" else []
+    try:
+        program = str(native.find(experiment.program))
+    except OkosuError as error:
+        program = f"({error.what})"
+    return " ".join([program, *words, *extra])
 
 
 def _measure(paper: Paper, args: argparse.Namespace) -> int:

@@ -1,94 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a paper is to okosu: what it publishes, what is run to compare with it, and what is claimed beyond it."""
+"""What a paper is to okosu: what is run to compare with what it publishes, and how that is compared."""
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
 from okosu.errors import OkosuError
 from okosu.machine.model import Machine
+from okosu.papers import entries, points
+from okosu.papers.entries import About, Published, Target
+from okosu.records.types import Record
 
 if TYPE_CHECKING:
     from okosu.bench.rows import Result
 
-_HERE = Path(__file__).parent
-_T = TypeVar("_T")
-
-
-class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which paper it is."""
-
-    name: str
-    title: str
-    title_en: str
-    authors: str
-    machine: str
-    """The machine that its numbers were measured on."""
-
-
-class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One number or fact of the paper (the fields are explained at the head of published/hpc-programming.toml)."""
-
-    id: str
-    mark: Literal["value", "statement", "disputed"]
-    where: str
-    text: str
-    value: float
-    unit: str
-    why: str = ""
-    ratio: tuple[str, str] | None = None
-    factor: float = 1.0
-    not_measured: str = ""
-
-
-class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which rows of a bench a target speaks of; what is left out does not restrict."""
-
-    kernel: list[str]
-    variant: str = "chosen"
-    """A name, in which * stands for anything; "chosen": what the library does when nobody forces a variant."""
-    n: list[int] = []
-    n_from: int = 0
-    n_to: int | None = None
-    footprint: tuple[int, int] | None = None
-    """Least and most bytes that a call touches."""
-    place: list[str] = []
-    aligned: bool | None = None
-    """True: every operand begins a 64-byte line; false: some operand does not."""
-    align: list[int] | None = None
-    """Exactly these offsets in a line."""
-    mode: list[str] = []
-
-
-class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A claim beyond the paper (the fields are explained at the head of targets/hpc-programming.toml)."""
-
-    id: str
-    text: str
-    kind: Literal["floor", "at-least"]
-    bench: str
-    select: Select
-    against: str
-    value: float
-    unit: str = "times"
-    held: bool = False
-
-
-class _PublishedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    paper: About
-    published: list[Published]
-
-
-class _TargetsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    source: str
-    target: list[Target] = []
+Say = Callable[[str], None]
+"""Takes a line of progress."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +40,24 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class LabExperiment:
+    """What is measured on one of the lab's platforms: a kernel under UML or QEMU, a circuit under Verilator.
+
+    `run` yields each record as soon as it is measured, so that nothing is lost where a later one fails, and raises
+    OkosuError where it cannot go on (a package that is missing, a kernel that does not boot). Their `machine` may be
+    left empty: it is filled in. `shown` is what a person would type to get the same, for --dry-run and as progress.
+    """
+
+    name: str
+    run: Callable[[Say], Iterator[Record]]
+    shown: str
+    quick: bool = False
+    """Whether --quick runs it."""
+    thin: Callable[[Say], Iterator[Record]] | None = None
+    """What --quick runs in the place of `run`, None where that is short enough."""
+
+
+@dataclass(frozen=True)
 class Said:
     """What a listing printed: its JSON lines, or its text."""
 
@@ -122,6 +72,8 @@ class Measured:
 
     rows: dict[str, Result] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
+    records: dict[str, list[Record]] = field(default_factory=dict)
+    """Of lab experiments, as far as they came."""
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, OkosuError] = field(default_factory=dict)
     """Of the missing ones, those that were to be run."""
@@ -153,40 +105,36 @@ class Paper(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def experiments(self) -> list[Experiment]:
+    def experiments(self) -> Sequence[Experiment | LabExperiment]:
         """Return what is run, in order."""
 
     @abstractmethod
     def compare(self, measured: Measured) -> dict[str, Ours]:
         """Return ours by the id of the published entry; what could not be measured is left out."""
 
+    def sides(self, target: Target, measured: Measured) -> points.Found:
+        """Return what a target compares, point by point.
+
+        A paper with targets on lab experiments takes those from `measured.records` itself, whatever is there already,
+        and leaves those on benches to this.
+        """
+        if not target.bench:
+            raise NotImplementedError(f"{self.name}: no sides() for target {target.id} on a lab experiment")
+        result = measured.rows.get(target.bench)
+        return points.find(result.rows if result else [], target)
+
     def about(self) -> About:
         """Return which paper it is."""
-        return _published(self.name).paper
+        return entries.published(self.name)[0]
 
     def published(self) -> list[Published]:
         """Return every number and fact that it publishes, in its order."""
-        return _published(self.name).published
+        return entries.published(self.name)[1]
 
     def targets(self) -> list[Target]:
         """Return what is claimed beyond it; [] where nothing is."""
-        return _targets(self.name).target
+        return entries.targets(self.name)[1]
 
     def target_source(self) -> str:
         """Return where the targets come from."""
-        return _targets(self.name).source
-
-
-@functools.cache
-def _published(name: str) -> _PublishedFile:
-    return _toml(_HERE / "published" / f"{name}.toml", _PublishedFile)
-
-
-@functools.cache
-def _targets(name: str) -> _TargetsFile:
-    path = _HERE / "targets" / f"{name}.toml"
-    return _toml(path, _TargetsFile) if path.exists() else _TargetsFile(source="")
-
-
-def _toml(path: Path, kind: type[_T]) -> _T:
-    return msgspec.toml.decode(path.read_bytes(), type=kind)
+        return entries.targets(self.name)[0]

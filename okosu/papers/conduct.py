@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 import okosu
 from okosu.bench import rows
-from okosu.bench.rows import Row
-from okosu.errors import OkosuError
-from okosu.papers import judge, points, programs
-from okosu.papers.base import Experiment, Measured, Ours, Paper, Published, Target
+from okosu.bench.rows import Result
+from okosu.papers import again, judge, points, programs
+from okosu.papers.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
+from okosu.papers.entries import Published, Target
 from okosu.papers.judge import Judged
 from okosu.records.types import Claim, Envelope, Record
 
-Say = Callable[[str], None]
 Keep = Callable[[], None]
+KEEP_S = 2.0
+"""How long records of a lab experiment may be held in memory alone: some come by the thousand."""
 
 
 class Conduct:
@@ -30,11 +32,15 @@ class Conduct:
         self.say, self.keep = say, keep
         self.measured = Measured(machine=envelope.machine)
         self.seed = int(envelope.plan.get("seed", 1))
-        self.again: dict[str, list[Row]] = {}
+        self.again: dict[str, list[Result]] = {}
+        """By bench, what each fresh process gave for the points in doubt."""
 
     def run(self) -> None:
-        """Run every experiment, measure failing floors again, and conclude. Kept after each step."""
+        """Run every experiment, measure what is in doubt again, and conclude. Kept after each step."""
         for experiment in self.paper.experiments():
+            if isinstance(experiment, LabExperiment):
+                self._run_lab(experiment)
+                continue
             if shown := programs.argv(experiment, self.quick):
                 self.say(" ".join(shown))
             programs.run(experiment, self.quick, self.runner, self.measured, self.seed)
@@ -52,6 +58,35 @@ class Conduct:
         claims += [self._claim(target) for target in self.paper.targets()]
         self.envelope.claims = claims
 
+    def _run_lab(self, experiment: LabExperiment) -> None:
+        kept = time.monotonic()
+
+        def keep_when_due() -> None:
+            nonlocal kept
+            if time.monotonic() - kept >= KEEP_S:
+                self.keep()
+                kept = time.monotonic()
+
+        def took(record: Record) -> None:
+            record.machine = record.machine or str(self.envelope.machine.get("id", ""))
+            self.envelope.records.append(record)
+            keep_when_due()
+
+        def say(text: str) -> None:
+            # Records grow in place, with every boot that is announced.
+            if self.measured.records.get(experiment.name):
+                keep_when_due()
+            self.say(text)
+
+        try:
+            programs.run_lab(experiment, self.quick, self.measured, say, took)
+        finally:
+            # Whatever ends it (an interruption, a bug), what was measured is kept.
+            about = {"command": experiment.shown, "records": len(self.measured.records.get(experiment.name, []))}
+            self.envelope.plan.setdefault("lab", {})[experiment.name] = about
+            self._tell_missing(experiment.name)
+            self.keep()
+
     def _store(self, experiment: Experiment) -> None:
         name, machine = experiment.name, str(self.envelope.machine.get("id", ""))
         if result := self.measured.rows.get(name):
@@ -61,59 +96,44 @@ class Conduct:
             self.envelope.plan.setdefault("benches", {})[name] = msgspec.to_builtins(about)
         if name in self.measured.said:
             self.envelope.records += listing_records(experiment, self.measured.said[name].lines, machine)
+        self._tell_missing(name)
+
+    def _tell_missing(self, name: str) -> None:
         if name in self.measured.missing:
             self.envelope.plan.setdefault("missing", {})[name] = self.measured.missing[name]
 
-    def _judged(self, target: Target, given: Sequence[Row]) -> tuple[points.Found, list[Judged]]:
-        found = points.find(given, target)
+    def _judged(self, target: Target) -> tuple[points.Found, list[Judged]]:
+        found = self.paper.sides(target, self.measured)
         return found, judge.judge(target, found.sides)
 
-    def _rows(self, target: Target) -> Sequence[Row]:
-        result = self.measured.rows.get(target.bench)
-        return result.rows if result else []
-
     def _measure_again(self) -> None:
-        """Measure the points at which a floor failed in a fresh process, each bench once."""
-        failed: dict[str, list[Judged]] = {}
-        for target in self.paper.targets():
-            _, judged = self._judged(target, self._rows(target))
-            failed.setdefault(target.bench, []).extend(judge.failing(target, judged))
-        for experiment in self.paper.experiments():
-            below = failed.get(experiment.name, [])
-            args = programs.arguments(experiment, self.quick)
-            if not below or args is None:
-                continue
-            kernels = sorted({one.sides.kernel for one in below})
-            sizes = sorted({one.sides.point.n for one in below})
-            # Another seed: the same order of rows could favour the same one again.
-            seed = ["--seed", str(self.seed + 1)]
-            extra = ["--only", ",".join(kernels), "--sizes", ",".join(map(str, sizes)), *seed]
-            self.say(f"{experiment.program}: {len(below)} points of floors once more, in a fresh process")
-            try:
-                fresh = self.runner.bench(experiment.name, [*_without(args), *extra])
-            except OkosuError as error:
-                self.measured.failed[experiment.name] = error
-                continue
-            self.again[experiment.name] = list(fresh.rows)
-            again = rows.records(fresh, str(self.envelope.machine.get("id", "")))
-            self.envelope.records += [msgspec.structs.replace(one, stage="confirmation") for one in again]
+        """Measure the points that are in doubt in fresh processes. --quick is one process, and says so by its help."""
+        doubted: dict[str, list[Judged]] = {}
+        for target in [] if self.quick else self.paper.targets():
+            doubted.setdefault(target.bench, []).extend(judge.in_doubt(target, self._judged(target)[1]))
+        benches = [one for one in self.paper.experiments() if isinstance(one, Experiment) and doubted.get(one.name)]
+        asked = [(one, one.args, doubted[one.name]) for one in benches]
+        if not asked:
+            return
+        try:
+            failed = again.measure(asked, self.runner, self.seed, self.say, self.again)
+            self.measured.failed |= failed
+        finally:
+            self.envelope.records += again.records(self.again, str(self.envelope.machine.get("id", "")))
 
     def _claim(self, target: Target) -> Claim:
-        source = self.paper.target_source()
-        found, judged = self._judged(target, self._rows(target))
-        if why := self.measured.missing.get(target.bench):
-            found = points.Found(found.sides, [f"okosu bench {target.bench} did not come to its end: {why}"])
+        found, judged = self._judged(target)
+        if why := self.measured.missing.get(target.measured_by):
+            what = f"okosu bench {target.bench}" if target.bench else f"the experiment {target.experiment}"
+            found = points.Found(found.sides, [f"{what} did not come to its end: {why}"])
         elif without := self._without_peers(target):
             found = points.Found(found.sides, [*found.lacking, without])
-        again = None
-        if target.bench in self.again:
-            below = {(one.sides.kernel, one.sides.point) for one in judge.failing(target, judged)}
-            fresh = points.find(self.again[target.bench], target).sides
-            # The level stays that of the whole sweep, of which these are the points that failed.
-            again = judge.judge(
-                target, [one for one in fresh if (one.kernel, one.point) in below], of=max(1, len(judged))
+        fresh = None
+        if results := self.again.get(target.bench):
+            fresh = again.fresh(
+                lambda one: self.paper.sides(target, Measured({target.bench: one})), target, judged, results
             )
-        return judge.conclude(target, found, judged, again, source)
+        return judge.conclude(target, found, judged, fresh, self.paper.target_source())
 
     def _without_peers(self, target: Target) -> str:
         """Return which of the peers that a target names could not take part, and how they would."""
@@ -124,17 +144,6 @@ class Conduct:
         gone = [absent for absent in result.absent if absent.variant in names.split(",")]
         fix = next((f" ({absent.fix})" for absent in gone if absent.fix), "")
         return f"without {', '.join(absent.variant for absent in gone)}{fix}" if gone else ""
-
-
-def _without(args: Sequence[str]) -> list[str]:
-    """Return the arguments without those that the repetition sets itself."""
-    kept: list[str] = []
-    drop = False
-    for word in args:
-        drop_this, drop = drop, word in ("--only", "--sizes")
-        if not (drop_this or drop or word.startswith(("--only=", "--sizes="))):
-            kept.append(word)
-    return kept
 
 
 def _published(entry: Published, ours: Ours | None) -> Claim:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rows of a bench a target compares: ours, and at the same point what it is compared with."""
+"""What a target compares at each of its points; of a bench, which rows: ours, and what it is compared with there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from okosu.bench import figures
 from okosu.bench.rows import Row
-from okosu.papers.base import Select, Target
+from okosu.papers.entries import Select, Target
+from okosu.records.types import Record
 
 LINE = 64
 
@@ -19,14 +20,18 @@ LINE = 64
 class Point(NamedTuple):
     """Where rows are comparable: one size at one placement in one mode, timed in the same rounds."""
 
-    n: int
-    footprint: int
-    align: tuple[int, ...]
-    mode: str
+    n: int = 0
+    """0 where what is compared has no size."""
+    footprint: int = 0
+    align: tuple[int, ...] = ()
+    mode: str = ""
 
 
 class Sides(NamedTuple):
-    """Ours and what it is compared with at a point, each as cost by round; their ratio is what the target bounds."""
+    """Ours and what it is compared with at a point, each as cost by round; their ratio is what the target bounds.
+
+    Of a lab experiment a round is one boot or run, the same for both sides: several samples of one boot are one cost.
+    """
 
     point: Point
     kernel: str
@@ -34,12 +39,15 @@ class Sides(NamedTuple):
     against: str
     ours: dict[int, float]
     theirs: dict[int, float]
+    exact: bool = False
+    """Whether every run gives these very numbers (a simulation's cycles), so that one round is all that there is."""
 
     @property
     def label(self) -> str:
         """Return the point as a person reads it: "ddot n=2048 +8,+8 throughput"."""
         offsets = ",".join(f"+{offset}" for offset in self.point.align)
-        return f"{self.kernel} n={self.point.n}{f' {offsets}' if offsets else ''} {self.point.mode}".rstrip()
+        size = f"n={self.point.n}" if self.point.n else ""
+        return " ".join(filter(None, (self.kernel, size, offsets, self.point.mode)))
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,12 @@ class Found:
 
     sides: list[Sides]
     lacking: list[str]
+
+
+def by_round(measured: Row | Record, work: float = 1.0) -> dict[int, float]:
+    """Return the samples by round, as cost of one unit of work."""
+    numbers = measured.rounds or range(len(measured.samples))
+    return {number: sample / work for number, sample in zip(numbers, measured.samples, strict=True)}
 
 
 def point(row: Row) -> Point:
@@ -119,16 +133,16 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
         case "elements" | "bytes" | "flops":
             # Cost of one unit of work in cycles; theirs is one cycle, so that the ratio is a rate.
             work = {"elements": 1.0, "bytes": row.bytes_per_item, "flops": row.flops_per_item}[kind] * row.items
-            ours = _costs(row, work)
+            ours = by_round(row, work)
             return Sides(here, row.kernel, row.variant, against, ours, dict.fromkeys(ours, 1.0))
         case "limit":
             limits = [other for other in around if other.kind == "limit" and other.kernel == name]
             if not limits:
                 return f"no {name} beside {row.kernel}"
-            best = min(limits, key=lambda other: median(_costs(other, _work(other)).values()))
+            best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
             by_flops = not best.bytes_per_item
             work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
-            return Sides(here, row.kernel, row.variant, name, _costs(row, work), _costs(best, _work(best)))
+            return Sides(here, row.kernel, row.variant, name, by_round(row, work), by_round(best, _work(best)))
         case "peer" | "variant":
             names = name.split(",")
             peers = [
@@ -141,15 +155,9 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             if not peers:
                 return f"no peer {name} beside {row.kernel}" if name != "*" else f"no peer beside {row.kernel}"
             best = min(peers, key=lambda other: median(other.samples))
-            return Sides(here, row.kernel, row.variant, best.variant, _costs(row, 1.0), _costs(best, 1.0))
+            return Sides(here, row.kernel, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
     raise ValueError(f"against = {against!r}")
 
 
 def _work(limit: Row) -> float:
     return (limit.bytes_per_item or limit.flops_per_item) * limit.items
-
-
-def _costs(row: Row, work: float) -> dict[int, float]:
-    """Return the samples by round, as cost of one unit of work."""
-    numbers = row.rounds or range(len(row.samples))
-    return {number: sample / work for number, sample in zip(numbers, row.samples, strict=True)}

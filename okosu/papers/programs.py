@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a paper's experiments: the benches through okosu.bench, the listings as programs of their own."""
+"""Runs a paper's experiments: benches through okosu.bench, listings as programs, the lab's as they say themselves."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from okosu import native
 from okosu.errors import OkosuError
-from okosu.papers.base import Experiment, Measured, Said
+from okosu.papers.base import Experiment, LabExperiment, Measured, Said, Say
+from okosu.records.types import Record
 
 if TYPE_CHECKING:
     from okosu.bench.rows import Result
 
 LISTING_S = 120.0
 """The longest that a listing may take: the paper's largest writes 1 GB twice."""
+LEFT_OUT = "--quick leaves it out"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def run(experiment: Experiment, quick: bool, runner: Runner, into: Measured, see
     """Run one experiment and put what it gave, or why it gave nothing, into `into`; `seed` is the benches'."""
     args = arguments(experiment, quick)
     if args is None:
-        into.missing[experiment.name] = "--quick leaves it out"
+        into.missing[experiment.name] = LEFT_OUT
         return
     try:
         if experiment.read == "rows":
@@ -55,8 +57,28 @@ def run(experiment: Experiment, quick: bool, runner: Runner, into: Measured, see
         # A bench that failed half-way keeps what it had measured (okosu.bench.drive.BenchError).
         if (there := getattr(error, "result", None)) is not None and there.rows:
             into.rows[experiment.name] = there
-        into.failed[experiment.name] = error
-        into.missing[experiment.name] = f"{error.what}{f': {error.why}' if error.why else ''}"
+        _failed(experiment.name, error, into)
+
+
+def run_lab(experiment: LabExperiment, quick: bool, into: Measured, say: Say, took: Callable[[Record], None]) -> None:
+    """Run one lab experiment: each record goes to `took` and into `into` as it comes, then why no more came."""
+    if quick and not experiment.quick:
+        into.missing[experiment.name] = LEFT_OUT
+        return
+    say(experiment.shown)
+    held = into.records.setdefault(experiment.name, [])
+    try:
+        measure = experiment.thin if quick and experiment.thin else experiment.run
+        for record in measure(say):
+            held.append(record)
+            took(record)
+    except OkosuError as error:
+        _failed(experiment.name, error, into)
+
+
+def _failed(name: str, error: OkosuError, into: Measured) -> None:
+    into.failed[name] = error
+    into.missing[name] = f"{error.what}{f': {error.why}' if error.why else ''}"
 
 
 def listing(experiment: Experiment, args: tuple[str, ...]) -> Said:

@@ -23,6 +23,7 @@ from okosu.records.types import Envelope, foreign_parts
 _VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 1}
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _NAME_LENGTH = 40
+_LISTS = ("records", "verdicts", "claims")
 
 
 class _Head(msgspec.Struct):
@@ -55,7 +56,7 @@ def write(envelope: Envelope, path: Path) -> None:
 
     An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
     """
-    data = msgspec.json.format(encode(envelope), indent=1) + b"\n"
+    data = _laid_out(envelope)
     try:
         check_columns(msgspec.json.decode(data, type=Envelope))
     except msgspec.ValidationError as error:
@@ -76,11 +77,30 @@ def write(envelope: Envelope, path: Path) -> None:
 
 def encode(envelope: Envelope) -> bytes:
     """Return the envelope as JSON on one line, without the conclusions that its kind of file does not have."""
-    built = msgspec.to_builtins(envelope)
+    return msgspec.json.encode(_built(envelope))
+
+
+def _built(envelope: Envelope) -> dict[str, Any]:
+    built: dict[str, Any] = msgspec.to_builtins(envelope)
     for part in foreign_parts(envelope.schema):
         if not built[part]:
             del built[part]
-    return msgspec.json.encode(built)
+    return built
+
+
+def _laid_out(envelope: Envelope) -> bytes:
+    """Return the envelope as JSON with each record, verdict and claim on a line of its own, and the rest indented.
+
+    A line for each sample would be a third of a large file.
+    """
+    parts = []
+    for key, value in _built(envelope).items():
+        if key in _LISTS and value:
+            text = b"[\n  " + b",\n  ".join(map(msgspec.json.encode, value)) + b"\n ]"
+        else:
+            text = msgspec.json.format(msgspec.json.encode(value), indent=1).replace(b"\n", b"\n ")
+        parts.append(b' "%s": %s' % (key.encode(), text))
+    return b"{\n" + b",\n".join(parts) + b"\n}\n"
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -104,7 +104,7 @@ class Claim(msgspec.Struct, kw_only=True):
 
     id: str
     text: str
-    kind: Literal["published", "floor", "at least"]
+    kind: Literal["published", "floor", "at least", "at most"]
     mark: Literal["", "value", "statement", "disputed"] = ""
     """Of a published number: was it measured there, stated, or is it wrong?"""
     source: str
@@ -114,6 +114,11 @@ class Claim(msgspec.Struct, kw_only=True):
     unit: str = ""
     holds: bool | None = None
     note: str = ""
+
+    @property
+    def sign(self) -> str:
+        """Return how the measured value of a promise must stand to its target; "" of a published number."""
+        return {"published": "", "at most": "≤"}.get(self.kind, "≥")
 
 
 class Envelope(msgspec.Struct, kw_only=True):

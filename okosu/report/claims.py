@@ -66,7 +66,7 @@ def _row(claim: Claim) -> Row:
     return Row(
         id=claim.id,
         text=claim.text,
-        target=("≥\N{NARROW NO-BREAK SPACE}" if promise else "") + _number(claim.target),
+        target=f"{claim.sign}\N{NARROW NO-BREAK SPACE}{_number(claim.target)}" if promise else _number(claim.target),
         measured=_number(claim.measured),
         unit=claim.unit,
         interval=formats.bounds(claim.interval),

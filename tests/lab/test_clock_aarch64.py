@@ -39,7 +39,7 @@ def program(tool: str) -> Path:
     out = Path(tempfile.mkdtemp(prefix="okosu-aarch64-")) / tool
     areas = ("clock",) if tool == "clock_tool" else ("place", "topo")
     files = [path for area in areas for path in (SOURCES / area).glob("*.c") if path.name != "mpi.c"]
-    include = (f"-I{SOURCES}", f"-I{ROOT / 'native' / 'include'}")
+    include = tuple(f"-I{ROOT / 'native' / folder}" for folder in ("include", "src", ""))
     command = ["aarch64-linux-gnu-gcc", "-static", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *include]
     command += ["-Wno-unused-parameter", "-o", str(out), str(PROGRAMS / f"{tool}.c"), *map(str, files)]
     subprocess.run([*command, str(SOURCES / "base" / "file.c"), "-lpthread"], check=True)

@@ -92,6 +92,7 @@ ARGUMENTS = [
     (["--sizes", "0"], "not accepted"),
     (["--only", "dsun"], "the nearest is dsum"),
     (["--only", "dsum,"], "a name in the list is empty"),
+    (["--points", "a,,b"], "a name in the list is empty"),
     (["--smok"], "the nearest is --smoke"),
     (["--list=1"], "the option takes no value"),
     (["--peers="], "the name of the directory is empty"),
@@ -163,7 +164,7 @@ def test_samples_are_per_call_in_the_unit_of_the_point() -> None:
         ("once", [160] * 4, 0, 0),
         ("preempted", [160] * 4, 0, 0),
         ("always", [], 4, 0),
-        ("below", [159.2832] * 4, 0, 0),
+        ("below", [159.283] * 4, 0, 0),
         ("crowded", [160] * 4, 0, 4),
     ],
 )
@@ -227,7 +228,18 @@ def test_filters() -> None:
     assert variants("--variant=b") == ["b", "l"]
     assert variants("--only=sum") == ["a", "b", "l"]
     assert variants("--only", "limit-load") == ["l"]
+    assert variants("--points=sum/10/throughput/8/16") == ["a", "b", "l"]
     lines, _ = run(FAKE, "steady", "--smoke")
     assert "sizes 3: 1 5 9" in notes_of(lines)
     assert len(rows_of(lines)[0]["samples"]) == 2
     assert "sizes 2: 7 8 8" in notes_of(run(FAKE, "steady", "--sizes=7,8")[0])
+
+
+@needs_fake
+def test_a_point_that_is_not_there_is_told() -> None:
+    lines, _ = run(FAKE, "steady", "--points", "sum/11/throughput/8/16,sum/10/throughput/8/16")
+    assert {row["variant"] for row in rows_of(lines)} == {"a", "b", "l", "own"}
+    assert [note for note in notes_of(lines) if "--points" in note] == ["--points: there is no sum/11/throughput/8/16"]
+    for other in ("sum/10/latency/8/16", "sum/10/throughput/16/8", "limit-load/10/throughput/8/16"):
+        _, stderr = run(FAKE, "steady", "--variant=a", "--points", other, status=1)
+        assert "nothing was measured" in stderr

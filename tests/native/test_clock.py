@@ -30,7 +30,7 @@ AGREE = 1e-3
 @functools.cache
 def program() -> Path:
     sources = [str(ROOT / "native" / "src" / "clock" / f"{name}.c") for name in ("chain", "frequency", "read")]
-    include = (f"-I{ROOT / 'native' / 'include'}", f"-I{ROOT / 'native' / 'src'}")
+    include = tuple(f"-I{ROOT / 'native' / folder}" for folder in ("include", "src", ""))
     return build("clock-tool", "-O2", *include, "clock_tool.c", *sources)
 
 

@@ -111,6 +111,22 @@ def test_a_profile_is_used_and_one_that_is_none_refused(tmp_path: Path) -> None:
     assert "nonsense" in done.stderr
 
 
+def handed_on(tmp_path: Path, profile: str) -> dict[str, str]:
+    """Return the profiles that the launcher names to the program's library."""
+    (tmp_path / "profile").write_text(profile)
+    done, _ = launch(tmp_path, "--strict", f"--copy=profile:{tmp_path / 'profile'}", "--", "/usr/bin/env")
+    assert done.returncode == 0, done.stderr
+    pairs = (line.split("=", 1) for line in done.stdout.splitlines() if "_PROFILE=" in line)
+    return {name: path for name, path in pairs if name.startswith("OKOSU_")}
+
+
+def test_a_profile_is_memsets_too_where_it_can_be(tmp_path: Path) -> None:
+    path = str((tmp_path / "profile").resolve())
+    assert handed_on(tmp_path, "4096 sse2\nmax loop8\n") == {"OKOSU_COPY_PROFILE": path, "OKOSU_ZERO_PROFILE": path}
+    # memset has no such routine.
+    assert handed_on(tmp_path, "4096 sse2\nmax block512\n") == {"OKOSU_COPY_PROFILE": path}
+
+
 @pytest.mark.parametrize("value", ["variant:nonsense", "nonsense", "variant:"])
 def test_a_routine_that_is_none_is_a_mistake(tmp_path: Path, value: str) -> None:
     done, _ = launch(tmp_path, f"--copy={value}", "--", str(program()), "plain")

@@ -12,6 +12,17 @@ PROGRAM = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build")) / "native/src/zer
 
 Choice = dict[str, list[tuple[int, str]]]
 
+LAST = 2**64 - 1
+
+
+def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return what the choice shows of these classes: the entries of AVX-512 set up to 512 bytes by themselves."""
+    always = run("--show", OKOSU_ZERO="loop8").stdout.partition("any 512 avx512\n")[1] and use != "page"
+    if not always:
+        return classes
+    above = [(up_to, variant) for up_to, variant in classes if up_to > 512]
+    return above if above[0][1] == "avx512" else [(512, "avx512"), *above]
+
 
 def run(*argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], **variables}

@@ -12,8 +12,9 @@ from papers_rows import result
 
 from okosu import papers
 from okosu.bench import drive
-from okosu.bench.rows import Absent, from_records
+from okosu.bench.rows import Absent, Result, from_records
 from okosu.errors import OkosuError
+from okosu.papers import again
 from okosu.papers.base import Measured
 
 
@@ -36,27 +37,52 @@ def test_a_floor_that_holds_is_measured_once() -> None:
     assert held.envelope.claims[-1].holds is True
 
 
-@pytest.mark.parametrize(("again", "holds"), [(200.0, False), (50.0, True)])
-def test_a_floor_that_fails_is_measured_again_in_a_fresh_process(again: float, holds: bool) -> None:
-    given = Programs(rows(200), rows(again))
+@pytest.mark.parametrize(("fresh", "holds"), [(200.0, False), (50.0, True)])
+def test_a_floor_that_fails_is_measured_again_in_fresh_processes(fresh: float, holds: bool) -> None:
+    given = Programs(rows(200), rows(fresh))
     held = conduct(given)
     held.run()
-    name, words = given.calls[-1]
-    assert name == "b"
-    assert words == ["--rounds", "21", "--only", "k", "--sizes", "1,2", "--seed", "8"]
+    calls = [words for name, words in given.calls if name == "b"][1:]
+    assert len(calls) == again.PROCESSES
+    points = "k/1/throughput/0/0,k/2/throughput/0/0"
+    assert calls[0] == ["--rounds", "21", "--only", "k", "--sizes", "1,2", "--points", points, "--seed", "8"]
+    assert len({words[words.index("--seed") + 1] for words in calls}) == again.PROCESSES
     assert held.envelope.claims[-1].holds is holds
-    # Both measurements are kept, and only the first counts as the bench's own.
+    # All that was measured is kept, and only the first counts as the bench's own.
     assert [record.stage for record in held.envelope.records[1:]] == ["bench"] * 4 + ["confirmation"] * 4
     assert len(from_records(held.envelope.records)["b"]) == 4
 
 
-def test_an_at_least_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("first", "fresh", "holds"), [(100, 60, True), (64, 70, False), (50, 100, True)])
+def test_an_at_least_that_is_missed_or_nearly_is_judged_over_fresh_processes(
+    first: float, fresh: float, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Planted, "asked", [LEAST])
-    given = Programs(rows(100))
-    held = conduct(given)
+    held = conduct(Programs(rows(first), rows(fresh)))
     held.run()
-    assert len(given.calls) == 3
-    assert held.envelope.claims[-1].holds is False
+    assert held.envelope.claims[-1].holds is holds
+
+
+def test_quick_measures_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Planted, "asked", [FLOOR, LEAST])
+    given = Programs(rows(200))
+    held = conduct(given, quick=True)
+    held.run()
+    assert [name for name, _ in given.calls] == ["l", "b"]
+    assert [claim.holds for claim in held.envelope.claims[-2:]] == [None, False]
+
+
+def test_an_interruption_of_fresh_processes_keeps_those_before() -> None:
+    class Interrupted(Programs):
+        def bench(self, name: str, words: list[str]) -> Result:
+            if len(self.calls) == 9:
+                raise KeyboardInterrupt
+            return super().bench(name, words)
+
+    held = conduct(Interrupted(rows(200)))
+    with pytest.raises(KeyboardInterrupt):
+        held.run()
+    assert max(max(record.order, default=0) for record in held.envelope.records) == 6
 
 
 def test_quick_takes_its_own_arguments_and_leaves_out_what_has_none() -> None:

@@ -85,14 +85,10 @@ OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
 OKOSU_API int okosu_copy_force(const char *name);
 OKOSU_API int okosu_copy_profile(const char *path);
 
-/* What was wrong with a name or a profile, as the three parts of an okosu error. */
-struct okosu_copy_reason {
-    char what[320], why[160], fix[160];
-};
 /* As okosu_copy_profile(), and on error fills `reason` (which may be NULL). */
-OKOSU_API int okosu_copy_profile_explained(const char *path, struct okosu_copy_reason *reason);
+OKOSU_API int okosu_copy_profile_explained(const char *path, struct okosu_reason *reason);
 /* What came of OKOSU_COPY and OKOSU_COPY_PROFILE: 0, or -errno as above and the reason. */
-OKOSU_API int okosu_copy_state(struct okosu_copy_reason *reason);
+OKOSU_API int okosu_copy_state(struct okosu_reason *reason);
 
 #ifdef __cplusplus
 }

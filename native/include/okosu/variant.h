@@ -12,4 +12,9 @@ struct okosu_variant {
     const char *doc;  /* one line, for `okosu bench --list` */
 };
 
+/* What was wrong with the name or the profile of a choice, as the three parts of an okosu error. */
+struct okosu_reason {
+    char what[320], why[160], fix[160];
+};
+
 #endif

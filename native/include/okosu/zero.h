@@ -72,17 +72,22 @@ struct okosu_zero_class {
     size_t up_to; /* bytes; SIZE_MAX in the last class */
     const struct okosu_zero_variant *variant;
 };
-/* Most classes that one use can have. */
-#define OKOSU_ZERO_CLASSES 16
+/* Most classes that one use can have: 16 of a profile, and that of the small sizes. */
+#define OKOSU_ZERO_CLASSES 17
 
-/* The variant that this use now takes for n bytes. */
+/*
+ * The variant that this use now takes for n bytes. With AVX-512 the avx512 variant always sets up
+ * to 512 bytes, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes:
+ * there a look at the choice would cost more than any variant gains.
+ */
 OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,
                                    struct okosu_zero_class classes[OKOSU_ZERO_CLASSES]);
 
-/* Use the variant of this name for every size and every use; NULL: back to the automatic choice.
- * 0; -ENOENT: no such variant; -ENOTSUP: this CPU or kernel lacks what it needs. */
+/* Use the variant of this name for every use and every size beyond those; NULL: back to the
+ * automatic choice. 0; -ENOENT: no such variant; -ENOTSUP: this CPU or kernel lacks what it needs.
+ */
 OKOSU_API int okosu_zero_force(const char *name);
 
 /*
@@ -96,14 +101,10 @@ OKOSU_API int okosu_zero_force(const char *name);
  */
 OKOSU_API int okosu_zero_profile(const char *path);
 
-/* What was wrong with a name or a profile, as the three parts of an okosu error. */
-struct okosu_zero_reason {
-    char what[320], why[160], fix[160];
-};
 /* As okosu_zero_profile(), and on error fills `reason` (which may be NULL). */
-OKOSU_API int okosu_zero_profile_explained(const char *path, struct okosu_zero_reason *reason);
+OKOSU_API int okosu_zero_profile_explained(const char *path, struct okosu_reason *reason);
 /* What came of OKOSU_ZERO and OKOSU_ZERO_PROFILE: 0, or -errno as above and the reason. */
-OKOSU_API int okosu_zero_state(struct okosu_zero_reason *reason);
+OKOSU_API int okosu_zero_state(struct okosu_reason *reason);
 
 #ifdef __cplusplus
 }

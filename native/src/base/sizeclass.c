@@ -66,7 +66,7 @@ static void say_names(const struct okosu_sizeclass_routine *routine, char *text,
 }
 
 int okosu_sizeclass_named(const struct okosu_sizeclass_routine *routine, const char *name,
-                          const struct okosu_variant **found, struct okosu_sizeclass_reason *reason)
+                          const struct okosu_variant **found, struct okosu_reason *reason)
 {
     if (reason)
         say_names(routine, reason->fix, sizeof(reason->fix));
@@ -114,14 +114,14 @@ struct parser {
     const struct okosu_sizeclass_routine *routine;
     const char *path;
     struct okosu_sizeclasses *choices;
-    struct okosu_sizeclass_reason *reason;
+    struct okosu_reason *reason;
     size_t section;
     unsigned line;
 };
 
 static int refuse(const struct parser *parser, const char *why)
 {
-    struct okosu_sizeclass_reason *reason = parser->reason;
+    struct okosu_reason *reason = parser->reason;
 
     SAY(what, "%.240s: line %u", parser->path, parser->line);
     SAY(why, "%s", why);
@@ -166,7 +166,7 @@ static int read_bound(const char *word, size_t *bound)
 
 static int read_class(struct parser *parser, char *line)
 {
-    struct okosu_sizeclass_reason *reason = parser->reason;
+    struct okosu_reason *reason = parser->reason;
     struct okosu_sizeclasses *choice = &parser->choices[parser->section];
     char *save, *bound = strtok_r(line, " \t", &save), *name = strtok_r(NULL, " \t", &save);
     struct okosu_sizeclass class;
@@ -190,7 +190,7 @@ static int read_class(struct parser *parser, char *line)
 
 int okosu_sizeclass_parse(const struct okosu_sizeclass_routine *routine, const char *path,
                           char *text, struct okosu_sizeclasses *choices,
-                          struct okosu_sizeclass_reason *reason)
+                          struct okosu_reason *reason)
 {
     struct parser parser = {routine, path, choices, reason, 0, 0};
     size_t lines = 0;
@@ -220,8 +220,7 @@ int okosu_sizeclass_parse(const struct okosu_sizeclass_routine *routine, const c
 }
 
 int okosu_sizeclass_profile(const struct okosu_sizeclass_routine *routine, const char *path,
-                            struct okosu_sizeclasses *choices,
-                            struct okosu_sizeclass_reason *reason)
+                            struct okosu_sizeclasses *choices, struct okosu_reason *reason)
 {
     char text[PROFILE_ROOM];
     ssize_t length = slurp(path, text, sizeof(text));

@@ -54,11 +54,6 @@ void okosu_sizeclass_publish(struct okosu_sizeclass_live *live,
 void okosu_sizeclass_add(struct okosu_sizeclasses *classes, size_t up_to,
                          const struct okosu_variant *variant);
 
-/* The three parts of an okosu error. */
-struct okosu_sizeclass_reason {
-    char what[320], why[160], fix[160];
-};
-
 /* What the parser must know of a routine. */
 struct okosu_sizeclass_routine {
     const struct okosu_variant *const *table; /* NULL-ended */
@@ -69,8 +64,7 @@ struct okosu_sizeclass_routine {
 /* The variant of this name. 0; -ENOENT: there is none; -ENOTSUP: this machine lacks what it needs.
  * `reason` may be NULL. */
 int okosu_sizeclass_named(const struct okosu_sizeclass_routine *routine, const char *name,
-                          const struct okosu_variant **found,
-                          struct okosu_sizeclass_reason *reason);
+                          const struct okosu_variant **found, struct okosu_reason *reason);
 
 /*
  * Read a profile: lines `UP-TO VARIANT`, UP-TO in bytes and rising, the last of each section
@@ -79,11 +73,10 @@ int okosu_sizeclass_named(const struct okosu_sizeclass_routine *routine, const c
  * Allocates nothing, for it may run inside the first memset of a program.
  */
 int okosu_sizeclass_profile(const struct okosu_sizeclass_routine *routine, const char *path,
-                            struct okosu_sizeclasses *choices,
-                            struct okosu_sizeclass_reason *reason);
+                            struct okosu_sizeclasses *choices, struct okosu_reason *reason);
 /* The same from text, which is written to. */
 int okosu_sizeclass_parse(const struct okosu_sizeclass_routine *routine, const char *path,
                           char *text, struct okosu_sizeclasses *choices,
-                          struct okosu_sizeclass_reason *reason);
+                          struct okosu_reason *reason);
 
 #endif

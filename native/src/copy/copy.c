@@ -29,7 +29,7 @@ static struct okosu_sizeclass_live live[OKOSU_COPY_USES];
 static atomic_flag changing = ATOMIC_FLAG_INIT;
 static bool begun;
 static int state;
-static struct okosu_sizeclass_reason state_reason;
+static struct okosu_reason state_reason;
 
 static inline const struct okosu_copy_variant *find(enum okosu_copy_use use, size_t n)
 {
@@ -90,7 +90,7 @@ static void automatic(struct okosu_sizeclasses choices[OKOSU_COPY_USES])
 }
 
 /* NULL: the automatic choice. */
-static int force(const char *name, struct okosu_sizeclass_reason *reason)
+static int force(const char *name, struct okosu_reason *reason)
 {
     struct okosu_sizeclass_routine routine = okosu_copy_routine(okosu_cpu_features());
     struct okosu_sizeclasses choices[OKOSU_COPY_USES];
@@ -111,7 +111,7 @@ static int force(const char *name, struct okosu_sizeclass_reason *reason)
     return 0;
 }
 
-static int load(const char *path, struct okosu_sizeclass_reason *reason)
+static int load(const char *path, struct okosu_reason *reason)
 {
     struct okosu_sizeclass_routine routine = okosu_copy_routine(okosu_cpu_features());
     struct okosu_sizeclasses read[OKOSU_COPY_USES], choices[OKOSU_COPY_USES];
@@ -197,16 +197,16 @@ int okosu_copy_force(const char *name)
     return end_change(force(name, NULL));
 }
 
-int okosu_copy_profile_explained(const char *path, struct okosu_copy_reason *reason)
+int okosu_copy_profile_explained(const char *path, struct okosu_reason *reason)
 {
-    struct okosu_sizeclass_reason found;
+    struct okosu_reason found;
     int error;
 
     memset(&found, 0, sizeof(found));
     begin_change();
     error = end_change(path ? load(path, &found) : force(NULL, NULL));
     if (error && reason)
-        memcpy(reason, &found, sizeof(*reason));
+        *reason = found;
     return error;
 }
 
@@ -246,13 +246,10 @@ size_t okosu_copy_choice(enum okosu_copy_use use,
     return count;
 }
 
-int okosu_copy_state(struct okosu_copy_reason *reason)
+int okosu_copy_state(struct okosu_reason *reason)
 {
     begin_change();
     if (state && reason)
-        memcpy(reason, &state_reason, sizeof(*reason));
+        *reason = state_reason;
     return end_change(state);
 }
-
-_Static_assert(sizeof(struct okosu_copy_reason) == sizeof(struct okosu_sizeclass_reason),
-               "the one is copied to the other");

@@ -7,6 +7,7 @@
 #include "copy/rows.h"
 
 #if defined(__x86_64__)
+#include "copy/isa.h"
 
 #define DECLARE(isa)                                                                               \
     okosu_copy_function okosu_copy_entry_##isa##_0, okosu_copy_entry_##isa##_1,                    \
@@ -20,42 +21,24 @@ DECLARE(sse2);
 DECLARE(avx2);
 DECLARE(avx512);
 
-/*
- * A resolver runs while the dynamic linker still binds this library, so it may call nothing that
- * is bound, okosu_cpu_features() among it, and use no pointer that is relocated. What the compiler
- * has in its place asks the same bits of the processor and of the kernel.
- */
-enum isa { SSE2, AVX2, AVX512 };
-
-static inline __attribute__((always_inline)) enum isa isa_here(void)
-{
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return SSE2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        return AVX512;
-    return AVX2;
-}
-
 const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own owns[] = {
-        [SSE2] = {&okosu_copy_row_sse2, 8 * 16, ENTRIES(sse2)},
-        [AVX2] = {&okosu_copy_row_avx2, 8 * 32, ENTRIES(avx2)},
-        [AVX512] = {&okosu_copy_row_avx512, 8 * 64, ENTRIES(avx512)},
+        [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, 8 * 16, ENTRIES(sse2)},
+        [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, 8 * 32, ENTRIES(avx2)},
+        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, 8 * 64, ENTRIES(avx512)},
     };
-    return &owns[isa_here()];
+    return &owns[okosu_isa_here()];
 }
 
 #if OKOSU_COPY_IFUNC
 #define ENTRY(name, route)                                                                         \
     __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
-        enum isa isa = isa_here();                                                                 \
-        return isa == AVX512 ? okosu_copy_entry_avx512_##route                                     \
-               : isa == AVX2 ? okosu_copy_entry_avx2_##route                                       \
-                             : okosu_copy_entry_sse2_##route;                                      \
+        enum okosu_isa isa = okosu_isa_here();                                                     \
+        return isa == OKOSU_ISA_AVX512 ? okosu_copy_entry_avx512_##route                           \
+               : isa == OKOSU_ISA_AVX2 ? okosu_copy_entry_avx2_##route                             \
+                                       : okosu_copy_entry_sse2_##route;                            \
     }                                                                                              \
     void *name(void *dst, const void *src, size_t n) __attribute__((ifunc("resolve_" #route)))
 #else

@@ -53,17 +53,19 @@
 	\move \r\h, -\width(%rdi,%rdx)
 .endm
 
-/* Below 16 bytes, by general registers; label 1 is that of up to 64. */
+/* Below 16 bytes, by general registers; two and three bytes take no branch. */
 .macro below_16
-	cmp $8, %rdx
+	cmp $8, %edx
 	jae 4f
-	cmp $4, %rdx
+	cmp $4, %edx
 	jae 5f
-	cmp $1, %rdx
-	ja 6f
+	cmp $1, %edx
 	jb 0f
 	movzbl (%rsi), %ecx
-	movb %cl, (%rdi)
+	je 6f
+	movzwl -2(%rsi,%rdx), %r8d
+	movw %r8w, -2(%rdi,%rdx)
+6:	movb %cl, (%rdi)
 0:	ret
 	.p2align 4
 4:	two mov, %rcx, %r8, 8
@@ -71,17 +73,11 @@
 	.p2align 4
 5:	two mov, %ecx, %r8d, 4
 	ret
-	.p2align 4
-6:	movzwl (%rsi), %ecx
-	movzwl -2(%rsi,%rdx), %r8d
-	movw %cx, (%rdi)
-	movw %r8w, -2(%rdi,%rdx)
-	ret
 .endm
 
-/* Up to 64 bytes. `move` has the encoding of the wider vectors, lest what these left in the upper
- * half of a register has to be kept. */
-.macro up_to_64_avx move, a, b
+/* Up to 64 bytes, from label 1. Moves have the encoding of the wider vectors, lest what these left
+ * in the upper half of a register has to be kept. */
+.macro up_to_64_avx2
 	.p2align 6
 1:	cmp $32, %rdx
 	jae 2f
@@ -92,7 +88,7 @@
 3:	two vmovdqu, %xmm0, %xmm1, 16
 	ret
 	.p2align 4
-2:	two \move, \a, \b, 32
+2:	two vmovdqu, %ymm0, %ymm1, 32
 .endm
 
 .macro up_to_64_sse2
@@ -110,29 +106,112 @@
 	ret
 .endm
 
+/* In the near entry 32 to 128 bytes in halves of a line, the last stored first (elsewhere two moves,
+ * of which cold lines take the fewer the better): a load of 8 bytes of what was copied
+ * then finds them in one store, also where that lies across two lines, from which a store of 64
+ * bytes gives nothing back for 25 cycles. */
+.macro four_halves
+	lea -1(%rdx), %ecx
+	and $64, %ecx
+	shr %ecx
+	lea (%rsi,%rdx), %r8
+	lea (%rdi,%rdx), %r9
+	mov %rcx, %r10
+	neg %r10
+	vmovdqu64 (%rsi), %ymm16
+	vmovdqu64 (%rsi,%rcx), %ymm17
+	vmovdqu64 -32(%r8,%r10), %ymm18
+	vmovdqu64 -32(%r8), %ymm19
+	vmovdqu64 %ymm19, -32(%r9)
+	vmovdqu64 %ymm18, -32(%r9,%r10)
+	vmovdqu64 %ymm17, (%rdi,%rcx)
+	vmovdqu64 %ymm16, (%rdi)
+.endm
+
+/* In the near entry, whose bytes are in the cache, 129 to 448 bytes: two vectors from the start, two
+ * to the end, and three between, which go no further than the last. (Where each line is waited for
+ * the moves that are too many cost a quarter up to 256 bytes.) One class, for a wrong guess of two costs more than three moves; and no
+ * wider, for with eight vectors the moves of a short copy would take longer than its call. */
+.macro seven_clamped
+	lea -64(%rdx), %r8
+	mov $128, %ecx
+	mov $192, %r9d
+	mov $256, %r10d
+	cmp %r8, %rcx
+	cmova %r8, %rcx
+	cmp %r8, %r9
+	cmova %r8, %r9
+	cmp %r8, %r10
+	cmova %r8, %r10
+	vmovdqu64 (%rsi), %zmm16
+	vmovdqu64 64(%rsi), %zmm17
+	vmovdqu64 -64(%rsi,%r8), %zmm18
+	vmovdqu64 (%rsi,%r8), %zmm19
+	vmovdqu64 (%rsi,%rcx), %zmm20
+	vmovdqu64 (%rsi,%r9), %zmm21
+	vmovdqu64 (%rsi,%r10), %zmm22
+	vmovdqu64 %zmm20, (%rdi,%rcx)
+	vmovdqu64 %zmm21, (%rdi,%r9)
+	vmovdqu64 %zmm22, (%rdi,%r10)
+	vmovdqu64 %zmm18, -64(%rdi,%r8)
+	vmovdqu64 %zmm19, (%rdi,%r8)
+	vmovdqu64 %zmm16, (%rdi)
+	vmovdqu64 %zmm17, 64(%rdi)
+.endm
+
 /* zmm16 and above leave nothing that vzeroupper would have to clear, which costs as much as a short
- * copy. */
+ * copy. Each leaf begins on a line of the code: one that lies across two takes a cycle more. */
 .macro body_avx512 beyond
 	mov %rdi, %rax
+	.if NEAR
+	cmp $32, %rdx
+	jb 1f
+	cmp $128, %rdx
+	ja 7f
+	four_halves
+	ret
+	.else
 	cmp $64, %rdx
 	jbe 1f
 	cmp $128, %rdx
 	ja 7f
 	two vmovdqu64, %zmm16, %zmm17, 64
 	ret
-	.p2align 4
+	.endif
+	.if NEAR
+	.p2align 6
+7:	cmp $448, %rdx
+	ja 8f
+	seven_clamped
+	ret
+	.else
+	.p2align 6
 7:	cmp $256, %rdx
 	ja 8f
 	four vmovdqu64, %zmm, 16, 17, 18, 19, 64
 	ret
-	/* Where in a line these begin is worth some 10 %. */
+	.endif
 	.p2align 6
-	.skip 16, 0x90
 8:	cmp $512, %rdx
 	ja \beyond
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
-	up_to_64_avx vmovdqu64, %ymm16, %ymm17
+	.p2align 6
+	.if NEAR
+1:	cmp $16, %edx
+	jae 3f
+	.else
+1:	cmp $32, %edx
+	jae 2f
+	cmp $16, %edx
+	jae 3f
+	.endif
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	two vmovdqu64, %ymm16, %ymm17, 32
 	ret
 .endm
 
@@ -151,7 +230,7 @@
 	eight vmovdqu, %ymm, 0, 1, 2, 3, 4, 5, 6, 7, 32
 	vzeroupper
 	ret
-	up_to_64_avx vmovdqu, %ymm0, %ymm1
+	up_to_64_avx2
 	vzeroupper
 	ret
 .endm
@@ -183,11 +262,13 @@
 
 .macro functions isa
 	.hidden okosu_copy_large_\isa
+	.set NEAR, 0
 	begin_function okosu_copy_\isa
 	body_\isa okosu_copy_large_\isa
 	end_function okosu_copy_\isa
 	.irp route, 0, 1, 2, 3
 	.hidden okosu_copy_beyond_\isa\()_\route
+	.set NEAR, \route == 1
 	begin_function okosu_copy_entry_\isa\()_\route
 	body_\isa okosu_copy_beyond_\isa\()_\route
 	end_function okosu_copy_entry_\isa\()_\route

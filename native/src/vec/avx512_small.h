@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions over up to 8 vectors of AVX-512, included by avx512.c for each type. What counts here
- * is the latency of the last steps: an addition is 2 to 3 cycles on Zen 5, but moving the upper
- * half of a vector down before it is some cycles more, so that up to 4 vectors sums are of narrow
- * vectors. Where a vector is loaded with a mask it lies within the array whenever possible: where
- * the masked part touches a page that is not there, the load costs 560 cycles. The totals add the
- * +0 that keeps a sum of nothing but -0 from being -0, to lanes that would wait anyway.
+ * Reductions over up to 8 vectors of AVX-512, included by avx512.c for each type. What counts here,
+ * as measured on Zen 5:
+ * - The latency of the last steps. An addition is 2 to 3 cycles, but moving the upper half of 32
+ *   bytes down before it 3 more, of 64 bytes 4 to 5. So few vectors are added up as narrow ones;
+ *   but two loads arrive in a cycle, whatever their width, so that many are not.
+ * - Jumps. One taken is about a cycle of the 7 to 12 of a call, a comparison half of one. So the
+ *   shortest n come first, with nothing laid out between, and each class is a jump further.
+ * - Masks. A masked load is 2 cycles longer than a plain one, an addition that leaves some lanes of
+ *   the sum as they are no longer than a plain one. So the vectors that end the array are loaded
+ *   whole, from within it, and what the sums have already is masked when they are added.
+ * The totals add the +0 that keeps a sum of nothing but -0 from being -0, to lanes that would wait
+ * anyway.
  */
 
 /* 1 <= n <= 4: chains of single elements have no lanes to add up. */
@@ -13,14 +19,15 @@ VEC_INLINE TYPE ROUTINE(few)(enum vec_term what, const TYPE *x, const TYPE *y, s
 {
     TYPE one = ROUTINE(one_term)(what, 0, x[0], y[0]);
 
-    if (n > 2) {
-        if (VEC_RARE(n == 3))
-            return one +
-                   (ROUTINE(one_start)(what, x[1], y[1]) + ROUTINE(one_start)(what, x[2], y[2]));
-        return ROUTINE(one_term)(what, one, x[1], y[1]) +
-               ROUTINE(one_term)(what, ROUTINE(one_start)(what, x[2], y[2]), x[3], y[3]);
+    if (VEC_RARE(n == 2))
+        return ROUTINE(one_term)(what, one, x[1], y[1]);
+    if (VEC_RARE(n > 2)) {
+        if (VEC_RARE(n > 3))
+            return ROUTINE(one_term)(what, one, x[1], y[1]) +
+                   ROUTINE(one_term)(what, ROUTINE(one_start)(what, x[2], y[2]), x[3], y[3]);
+        return one + (ROUTINE(one_start)(what, x[1], y[1]) + ROUTINE(one_start)(what, x[2], y[2]));
     }
-    return n == 1 ? one : ROUTINE(one_term)(what, one, x[1], y[1]);
+    return one;
 }
 
 /* Which of the `width` elements that end the array do not belong to the `before` that begin it. */
@@ -29,105 +36,102 @@ VEC_INLINE uint64_t ROUTINE(fresh)(size_t before, size_t width, size_t n)
     return ~UINT64_C(0) << (before + width - n);
 }
 
+#define FIRST_OF(WIDTH, OPS, i, lanes)                                                             \
+    ROUTINE(WIDTH##_start)(what, OPS(loadu)(x + (i) * (lanes)), OPS(loadu)(y + (i) * (lanes)))
+#define NEXT_OF(WIDTH, OPS, sum, i, lanes)                                                         \
+    ROUTINE(WIDTH##_term)(what, sum, OPS(loadu)(x + (i) * (lanes)), OPS(loadu)(y + (i) * (lanes)))
+/* Of the vector that begins at `at` the lanes of the mask alone. */
+#define SOME_OF(WIDTH, OPS, sum, at, mask)                                                         \
+    OPS(mask_mov)                                                                                  \
+    (sum, (__mmask8)(mask),                                                                        \
+     ROUTINE(WIDTH##_term)(what, sum, OPS(loadu)(x + (at)), OPS(loadu)(y + (at))))
+
 /* 4 < n <= LANES: half a vector from the beginning and half a one up to the end, as quarters. */
 VEC_INLINE TYPE ROUTINE(quarters)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
     const size_t quarter = LANES / 4, half = LANES / 2;
-    QUARTER sum0 = ROUTINE(quarter_start)(what, OP128(loadu)(x), OP128(loadu)(y)), sum1;
+    QUARTER sum0 = FIRST_OF(quarter, OP128, 0, quarter), sum1;
     uint64_t mask;
-    size_t at;
 
     if (half > 4 && n < half) {
-        mask = ROUTINE(fresh)(quarter, quarter, n), at = n - quarter;
-        sum0 = ROUTINE(quarter_term)(what, sum0, OP128(maskz_loadu)((__mmask8)mask, x + at),
-                                     OP128(maskz_loadu)((__mmask8)mask, y + at));
-        return ROUTINE(quarter_total)(sum0);
+        mask = ROUTINE(fresh)(quarter, quarter, n);
+        return ROUTINE(quarter_total_plus)(SOME_OF(quarter, OP128, sum0, n - quarter, mask));
     }
-    mask = ROUTINE(fresh)(half, half, n), at = n - half;
-    sum1 = ROUTINE(quarter_start)(what, OP128(loadu)(x + quarter), OP128(loadu)(y + quarter));
-    sum0 = ROUTINE(quarter_term)(what, sum0, OP128(maskz_loadu)((__mmask8)mask, x + at),
-                                 OP128(maskz_loadu)((__mmask8)mask, y + at));
-    mask >>= quarter, at += quarter;
-    sum1 = ROUTINE(quarter_term)(what, sum1, OP128(maskz_loadu)((__mmask8)mask, x + at),
-                                 OP128(maskz_loadu)((__mmask8)mask, y + at));
+    mask = ROUTINE(fresh)(half, half, n);
+    sum1 = FIRST_OF(quarter, OP128, 1, quarter);
+    sum0 = SOME_OF(quarter, OP128, sum0, n - half, mask);
+    sum1 = SOME_OF(quarter, OP128, sum1, n - quarter, mask >> quarter);
     return ROUTINE(quarter_total_plus)(sum0 + sum1);
 }
-
-#define HALF_START(i)                                                                              \
-    ROUTINE(half_start)(what, OP256(loadu)(x + (i)*half), OP256(loadu)(y + (i)*half))
-#define HALF_NEXT(sum, i)                                                                          \
-    ROUTINE(half_term)(what, sum, OP256(loadu)(x + (i)*half), OP256(loadu)(y + (i)*half))
-#define HALF_LAST(sum, at, mask)                                                                   \
-    ROUTINE(half_term)                                                                             \
-    (what, sum, OP256(maskz_loadu)((__mmask8)(mask), x + (at)),                                    \
-     OP256(maskz_loadu)((__mmask8)(mask), y + (at)))
 
 /* LANES < n <= 2 LANES: a vector from the beginning and one up to the end, as halves. */
 VEC_INLINE TYPE ROUTINE(halves)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
-    const size_t half = LANES / 2, at = n - LANES;
+    const size_t half = LANES / 2;
     const uint64_t mask = ROUTINE(fresh)(LANES, LANES, n);
-    HALF sum0 = HALF_START(0), sum1 = HALF_START(1);
+    HALF sum0 = FIRST_OF(half, OP256, 0, half), sum1 = FIRST_OF(half, OP256, 1, half);
 
-    sum0 = HALF_LAST(sum0, at, mask);
-    sum1 = HALF_LAST(sum1, at + half, mask >> half);
+    sum0 = SOME_OF(half, OP256, sum0, n - LANES, mask);
+    sum1 = SOME_OF(half, OP256, sum1, n - half, mask >> half);
     return ROUTINE(half_total)(sum0 + sum1);
 }
 
 #define HALVES_NEXT(low, high, i)                                                                  \
-    low = HALF_NEXT(low, 2 * (i));                                                                 \
-    high = HALF_NEXT(high, 2 * (i) + 1)
+    low = NEXT_OF(half, OP256, low, 2 * (i), half);                                                \
+    high = NEXT_OF(half, OP256, high, 2 * (i) + 1, half)
+
+/* Of the vector that ends the array, the lanes that no whole vector from the beginning holds. */
+VEC_INLINE uint64_t ROUTINE(rest)(size_t n)
+{
+    return ~UINT64_C(0) << (-n % LANES);
+}
 
 /*
- * 2 LANES < n <= 8 LANES, likewise. Two halves arrive in a cycle, and each sum takes a term in
- * every other, so that four keep up; what arrives last joins them last.
+ * 2 LANES < n <= 6 LANES, likewise. Four sums keep up with two halves in a cycle. The ends come
+ * early, for that they may be delayed by the mask; one of them after all that begins the sums (with
+ * both before, a sum of 28 took 34.6 cycles for 33.3).
  */
 VEC_INLINE TYPE ROUTINE(many_halves)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
-    const size_t half = LANES / 2, at = n - LANES;
-    const uint64_t mask = ~UINT64_C(0) << (-n % LANES);
-    HALF sum0 = HALF_START(0), sum1 = HALF_START(1), sum2 = HALF_START(2), sum3 = HALF_START(3);
-    HALF end;
+    const size_t half = LANES / 2;
+    const uint64_t mask = ROUTINE(rest)(n);
+    HALF sum0 = FIRST_OF(half, OP256, 0, half), sum1 = FIRST_OF(half, OP256, 1, half);
+    HALF sum2 = FIRST_OF(half, OP256, 2, half), sum3 = FIRST_OF(half, OP256, 3, half);
 
+    sum2 = SOME_OF(half, OP256, sum2, n - LANES, mask);
+    VEC_IN_ORDER;
+    sum3 = SOME_OF(half, OP256, sum3, n - half, mask >> half);
     if (n > 3 * LANES) {
         HALVES_NEXT(sum0, sum1, 2);
-        if (VEC_RARE(n > 4 * LANES)) {
+        if (n > 4 * LANES) {
             HALVES_NEXT(sum2, sum3, 3);
             if (n > 5 * LANES) {
                 HALVES_NEXT(sum0, sum1, 4);
-                if (n > 6 * LANES) {
-                    HALVES_NEXT(sum2, sum3, 5);
-                    if (n > 7 * LANES) {
-                        HALVES_NEXT(sum0, sum1, 6);
-                    }
-                }
             }
         }
     }
-    end = ROUTINE(half_start)(what, OP256(maskz_loadu)((__mmask8)mask, x + at),
-                              OP256(maskz_loadu)((__mmask8)mask, y + at));
-    end = HALF_LAST(end, at + half, mask >> half);
-    return ROUTINE(half_total)(((sum0 + sum1) + (sum2 + sum3)) + end);
+    return ROUTINE(half_total)((sum0 + sum1) + (sum2 + sum3));
 }
 
 #define SMALL_START(i) ROUTINE(start)(what, OP(loadu)(x + i * LANES), OP(loadu)(y + i * LANES))
 #define SMALL_NEXT(sum, i)                                                                         \
     ROUTINE(term)(what, sum, OP(loadu)(x + (i)*LANES), OP(loadu)(y + (i)*LANES))
-#define SMALL_LAST(sum, i)                                                                         \
-    ROUTINE(term)                                                                                  \
-    (what, sum, ROUTINE(last)(x + (i)*LANES, n - (i)*LANES),                                       \
-     what == VEC_DOT ? ROUTINE(last)(y + (i)*LANES, n - (i)*LANES) : sum)
+#define SMALL_LAST(sum)                                                                            \
+    OP(mask_mov)                                                                                   \
+    (sum, (MASK)ROUTINE(rest)(n),                                                                  \
+     ROUTINE(term)(what, sum, OP(loadu)(x + n - LANES), OP(loadu)(y + n - LANES)))
 
-/* 2 LANES < n <= 4 LANES: two arrays have twice the loads, which would be twice as many again. */
+/* 2 LANES < n <= 4 LANES: two arrays have twice the loads, and halves would be twice as many again.
+ */
 VEC_INLINE TYPE ROUTINE(four)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
     VEC sum0 = SMALL_START(0), sum1 = SMALL_START(1);
 
     if (n > 3 * LANES) {
         sum1 = SMALL_NEXT(sum1, 2);
-        sum0 = SMALL_LAST(sum0, 3);
+        sum0 = SMALL_LAST(sum0);
     } else {
-        sum0 = SMALL_LAST(sum0, 2);
+        sum0 = SMALL_LAST(sum0);
     }
     return ROUTINE(total)(sum0 + sum1);
 }
@@ -139,46 +143,55 @@ VEC_INLINE TYPE ROUTINE(eight)(enum vec_term what, const TYPE *x, const TYPE *y,
     VEC sum2 = SMALL_START(2), sum3 = SMALL_START(3);
 
     if (n <= 5 * LANES) {
-        sum0 = SMALL_LAST(sum0, 4);
+        sum0 = SMALL_LAST(sum0);
     } else {
         sum0 = SMALL_NEXT(sum0, 4);
         if (n <= 6 * LANES) {
-            sum1 = SMALL_LAST(sum1, 5);
+            sum1 = SMALL_LAST(sum1);
         } else {
             sum1 = SMALL_NEXT(sum1, 5);
             if (n <= 7 * LANES) {
-                sum2 = SMALL_LAST(sum2, 6);
+                sum2 = SMALL_LAST(sum2);
             } else {
                 sum2 = SMALL_NEXT(sum2, 6);
-                sum3 = SMALL_LAST(sum3, 7);
+                sum3 = SMALL_LAST(sum3);
             }
         }
     }
     return ROUTINE(total)((sum0 + sum2) + (sum1 + sum3));
 }
 
-/* 0 < n <= SMALL. Few comparisons on any way: those that other calls took cost a cycle for every
- * two, taken or not. */
-VEC_INLINE TYPE ROUTINE(small)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+/* Hides from the compiler that classes of n share addresses. It would compute them once, before the
+ * branch, and the loads would wait for that a cycle more than for the addition that they contain.
+ */
+VEC_INLINE size_t ROUTINE(anew)(size_t n)
 {
-    if (n <= 2 * LANES) {
-        if (VEC_RARE(n <= LANES)) {
-            if (n <= 4)
-                return ROUTINE(few)(what, x, y, n);
-            return ROUTINE(quarters)(what, x, y, n);
-        }
-        return ROUTINE(halves)(what, x, y, n);
-    }
-    if (what != VEC_DOT)
-        return ROUTINE(many_halves)(what, x, y, n);
-    if (n <= 4 * LANES)
-        return ROUTINE(four)(what, x, y, n);
-    return ROUTINE(eight)(what, x, y, n);
+    __asm__("" : "+r"(n));
+    return n;
 }
 
-#undef HALF_START
-#undef HALF_NEXT
-#undef HALF_LAST
+/* before = n - 1 < SMALL. */
+VEC_INLINE TYPE ROUTINE(small)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n,
+                               size_t before)
+{
+    if (VEC_RARE(before >= 2 * LANES)) {
+        if (VEC_RARE(what == VEC_DOT && n <= 4 * LANES))
+            return ROUTINE(four)(what, x, y, ROUTINE(anew)(n));
+        if (VEC_RARE(what == VEC_DOT || n > 6 * LANES))
+            return ROUTINE(eight)(what, x, y, ROUTINE(anew)(n));
+        return ROUTINE(many_halves)(what, x, y, ROUTINE(anew)(n));
+    }
+    if (VEC_RARE(before >= 4)) {
+        if (VEC_RARE(before >= LANES))
+            return ROUTINE(halves)(what, x, y, ROUTINE(anew)(n));
+        return ROUTINE(quarters)(what, x, y, ROUTINE(anew)(n));
+    }
+    return ROUTINE(few)(what, x, y, n);
+}
+
+#undef FIRST_OF
+#undef NEXT_OF
+#undef SOME_OF
 #undef HALVES_NEXT
 #undef SMALL_START
 #undef SMALL_NEXT

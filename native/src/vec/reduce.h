@@ -39,9 +39,9 @@
     ADD_TERM(i, WHOLE)
 #define NEXT_AHEAD(i)                                                                              \
     if (i < sums && i * sizeof(VEC) % 64 == 0) {                                                   \
-        vec_ahead(x + i * LANES);                                                                  \
+        vec_ahead(x + i * LANES, two ? VEC_AHEAD_TWO : VEC_AHEAD_ONE);                             \
         if (two)                                                                                   \
-            vec_ahead(y + i * LANES);                                                              \
+            vec_ahead(y + i * LANES, VEC_AHEAD_TWO);                                               \
     }                                                                                              \
     NEXT(i)
 #define END(i)                                                                                     \
@@ -119,7 +119,7 @@ VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, const TYPE *x, const TYPE *y
 {
 #if SMALL
     if (VEC_RARE(n - 1 < SMALL))
-        return ROUTINE(small)(what, x, y, n);
+        return ROUTINE(small)(what, x, y, n, n - 1);
     if (VEC_RARE(n == 0))
         return 0;
 #endif

@@ -50,11 +50,14 @@ static TYPE ROUTINE(dot)(const TYPE *x, const TYPE *y, size_t n)
     {                                                                                              \
         const size_t before = n + (size_t)__atomic_load_n(&okosu_vec_shift, __ATOMIC_RELAXED);     \
                                                                                                    \
-        if (VEC_RARE(before < SMALL))                                                              \
-            return ROUTINE(small)(what, x, y, n);                                                  \
-        if (VEC_RARE((ptrdiff_t)before < 0))                                                       \
-            return ELSEWHERE(name) arguments;                                                      \
-        return ROUTINE(reduce_many)(what, x, y, n);                                                \
+        if (VEC_RARE(before >= 2 * LANES)) {                                                       \
+            if (VEC_RARE(before < SMALL))                                                          \
+                return ROUTINE(small)(what, x, y, n, before);                                      \
+            if (VEC_RARE((ptrdiff_t)before < 0))                                                   \
+                return ELSEWHERE(name) arguments;                                                  \
+            return ROUTINE(reduce_many)(what, x, y, n);                                            \
+        }                                                                                          \
+        return ROUTINE(small)(what, x, y, n, before);                                              \
     }
 #define ONE_ARRAY (const TYPE *x, size_t n)
 

@@ -50,9 +50,9 @@ VEC_INLINE void ROUTINE(update)(bool scale, TYPE a, const TYPE *u, const TYPE *v
             VEC_IN_ORDER;
             if (VEC_RARE(far)) {
                 for (size_t i = 0; i < block; i += 64 / sizeof(TYPE)) {
-                    vec_ahead(u + i);
+                    vec_ahead(u + i, VEC_AHEAD_TWO);
                     if (!scale)
-                        vec_ahead(v + i);
+                        vec_ahead(v + i, VEC_AHEAD_TWO);
                 }
             }
             STEP(0, now0);

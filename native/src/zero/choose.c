@@ -57,7 +57,7 @@ struct okosu_zero_route okosu_zero_routes[OKOSU_ZERO_USES] = {
 static atomic_flag changing = ATOMIC_FLAG_INIT;
 static bool decided;
 static int state;
-static struct okosu_sizeclass_reason state_reason;
+static struct okosu_reason state_reason;
 
 static const char *const sections[] = {"", "near", "far", "page", NULL};
 
@@ -137,7 +137,7 @@ static void automatic(struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
 }
 
 /* The functions below are called with the flag held. */
-static int force(const char *name, struct okosu_sizeclass_reason *reason)
+static int force(const char *name, struct okosu_reason *reason)
 {
     struct okosu_sizeclass_routine self = routine();
     struct okosu_sizeclasses choices[OKOSU_ZERO_USES];
@@ -152,7 +152,7 @@ static int force(const char *name, struct okosu_sizeclass_reason *reason)
     return 0;
 }
 
-static int load(const char *path, struct okosu_sizeclass_reason *reason)
+static int load(const char *path, struct okosu_reason *reason)
 {
     struct okosu_sizeclass_routine self = routine();
     struct okosu_sizeclasses read[OKOSU_ZERO_USES], choices[OKOSU_ZERO_USES];
@@ -249,19 +249,31 @@ const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size
 {
     begin_change();
     end_change(0);
+#if defined(__x86_64__)
+    if (n <= okosu_zero_always(use))
+        return &okosu_zero_avx512;
+#endif
     return row_of(okosu_sizeclass_find(&live[use], n));
 }
 
 size_t okosu_zero_choice(enum okosu_zero_use use,
                          struct okosu_zero_class classes[OKOSU_ZERO_CLASSES])
 {
-    size_t count = 0;
+    size_t count = 0, up_to = 0, always = okosu_zero_always(use);
 
     begin_change();
-    do {
-        classes[count].up_to = atomic_load(&live[use].at[count].up_to);
-        classes[count].variant = row_of(atomic_load(&live[use].at[count].variant));
-    } while (classes[count++].up_to != SIZE_MAX);
+    for (size_t k = 0; up_to != SIZE_MAX; k++) {
+        const struct okosu_zero_variant *variant = row_of(atomic_load(&live[use].at[k].variant));
+
+        up_to = atomic_load(&live[use].at[k].up_to);
+        if (up_to <= always)
+            continue;
+#if defined(__x86_64__)
+        if (always && !count && variant != &okosu_zero_avx512)
+            classes[count++] = (struct okosu_zero_class){always, &okosu_zero_avx512};
+#endif
+        classes[count++] = (struct okosu_zero_class){up_to, variant};
+    }
     end_change(0);
     return count;
 }
@@ -278,9 +290,9 @@ int okosu_zero_force(const char *name)
     return end_change(error);
 }
 
-int okosu_zero_profile_explained(const char *path, struct okosu_zero_reason *reason)
+int okosu_zero_profile_explained(const char *path, struct okosu_reason *reason)
 {
-    struct okosu_sizeclass_reason found;
+    struct okosu_reason found;
     int error = 0;
 
     memset(&found, 0, sizeof(found));
@@ -291,7 +303,7 @@ int okosu_zero_profile_explained(const char *path, struct okosu_zero_reason *rea
         fall_back();
     end_change(0);
     if (error && reason)
-        memcpy(reason, &found, sizeof(*reason));
+        *reason = found;
     return error;
 }
 
@@ -300,13 +312,10 @@ int okosu_zero_profile(const char *path)
     return okosu_zero_profile_explained(path, NULL);
 }
 
-int okosu_zero_state(struct okosu_zero_reason *reason)
+int okosu_zero_state(struct okosu_reason *reason)
 {
     begin_change();
     if (state && reason)
-        memcpy(reason, &state_reason, sizeof(*reason));
+        *reason = state_reason;
     return end_change(state);
 }
-
-_Static_assert(sizeof(struct okosu_zero_reason) == sizeof(struct okosu_sizeclass_reason),
-               "the one is copied to the other");

@@ -1,63 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry: the routines that programs call. On x86-64 what is most often wanted is in them, for a
- * jump to a variant costs a cycle of the seven that a small memset takes.
+ * entry: the routines that programs call. On x86-64 with AVX-512 those of entry_x86.S, by an IFUNC
+ * where the C library has them; otherwise a jump to what was chosen.
  */
 #include "choose.h"
 
-#ifdef __AVX512BW__
-#include "avx512.h"
-#define VECTOR_SET_ONLY
-#include "vector.h"
+#if OKOSU_ZERO_IFUNC
+#include "copy/isa.h"
 
+#define PLAIN(name) plain_##name
+#define PUBLIC(name, type, wide)                                                                   \
+    __attribute__((visibility("hidden"))) type wide;                                               \
+    __attribute__((used)) static type *resolve_##name(void)                                        \
+    {                                                                                              \
+        return okosu_isa_here() == OKOSU_ISA_AVX512 ? wide : plain_##name;                         \
+    }                                                                                              \
+    __attribute__((ifunc("resolve_" #name))) type name
+#define SCOPE static
+
+size_t okosu_zero_always(enum okosu_zero_use use)
+{
+    return use != OKOSU_ZERO_PAGE && okosu_isa_here() == OKOSU_ISA_AVX512 ? 512 : 0;
+}
+
+#else
+#define PLAIN(name) name
+#define PUBLIC(name, type, wide) _Static_assert(1, "")
+#define SCOPE
+
+size_t okosu_zero_always(enum okosu_zero_use use)
+{
+    (void)use;
+    return 0;
+}
 #endif
+
+typedef void *set_function(void *p, int byte, size_t n);
+typedef void *zero_function(void *p, size_t n);
 
 static inline __attribute__((always_inline)) void *enter(enum okosu_zero_use use, void *p, int byte,
                                                          size_t n)
 {
-    struct okosu_zero_route *route = &okosu_zero_routes[use];
-
-#ifdef __AVX512BW__
-    if (__builtin_expect(n < atomic_load_explicit(&route->below, memory_order_relaxed), 1))
-        return vector_set(p, byte, n);
-#endif
-    return atomic_load_explicit(&route->rest, memory_order_relaxed)(p, byte, n);
+    return atomic_load_explicit(&okosu_zero_routes[use].rest, memory_order_relaxed)(p, byte, n);
 }
 
-#define ALIGNED __attribute__((aligned(64)))
+#define SET(name, use, wide)                                                                       \
+    SCOPE void *PLAIN(name)(void *p, int byte, size_t n)                                           \
+    {                                                                                              \
+        return enter(use, p, byte, n);                                                             \
+    }                                                                                              \
+    PUBLIC(name, set_function, wide)
+#define ZERO(name, use, wide)                                                                      \
+    SCOPE void *PLAIN(name)(void *p, size_t n)                                                     \
+    {                                                                                              \
+        return enter(use, p, 0, n);                                                                \
+    }                                                                                              \
+    PUBLIC(name, zero_function, wide)
 
-ALIGNED void *okosu_set(void *p, int byte, size_t n)
-{
-    return enter(OKOSU_ZERO_ANY, p, byte, n);
-}
-
-ALIGNED void *okosu_set_near(void *p, int byte, size_t n)
-{
-    return enter(OKOSU_ZERO_NEAR, p, byte, n);
-}
-
-ALIGNED void *okosu_set_far(void *p, int byte, size_t n)
-{
-    return enter(OKOSU_ZERO_FAR, p, byte, n);
-}
-
-ALIGNED void *okosu_zero(void *p, size_t n)
-{
-    return enter(OKOSU_ZERO_ANY, p, 0, n);
-}
-
-ALIGNED void *okosu_zero_near(void *p, size_t n)
-{
-    return enter(OKOSU_ZERO_NEAR, p, 0, n);
-}
-
-ALIGNED void *okosu_zero_far(void *p, size_t n)
-{
-    return enter(OKOSU_ZERO_FAR, p, 0, n);
-}
+SET(okosu_set, OKOSU_ZERO_ANY, okosu_set_avx512_0);
+SET(okosu_set_near, OKOSU_ZERO_NEAR, okosu_set_avx512_1);
+SET(okosu_set_far, OKOSU_ZERO_FAR, okosu_set_avx512_2);
+ZERO(okosu_zero, OKOSU_ZERO_ANY, okosu_zero_avx512_0);
+ZERO(okosu_zero_near, OKOSU_ZERO_NEAR, okosu_zero_avx512_1);
+ZERO(okosu_zero_far, OKOSU_ZERO_FAR, okosu_zero_avx512_2);
 
 void okosu_zero_page(void *page, size_t bytes)
 {
-    atomic_load_explicit(&okosu_zero_routes[OKOSU_ZERO_PAGE].rest, memory_order_relaxed)(page, 0,
-                                                                                         bytes);
+    enter(OKOSU_ZERO_PAGE, page, 0, bytes);
 }

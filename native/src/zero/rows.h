@@ -16,6 +16,8 @@ extern const struct okosu_zero_variant okosu_zero_nt_sse2;
 extern const struct okosu_zero_variant okosu_zero_nt_avx2;
 extern const struct okosu_zero_variant okosu_zero_nt_avx512;
 extern const struct okosu_zero_variant okosu_zero_clzero;
+/* The avx512 variant itself. */
+void *okosu_zero_set_avx512(void *p, int byte, size_t n);
 #endif
 #ifdef __aarch64__
 extern const struct okosu_zero_variant okosu_zero_neon;

@@ -7,18 +7,19 @@
  *   PUT(p, v)      an unaligned store
  *   STREAM(p, v)   a non-temporal store to a multiple of WIDTH
  *   SMALL(p, byte, n, v)  n < WIDTH
- *   PAIR_OF_HALVES(p, end, v)  optional: WIDTH <= n <= 2 * WIDTH in stores of half the width, where
- *                  p is not a multiple of WIDTH
+ *   SET            instead of SMALL: a memset that there is already
  *
- * and gets vector_set(), set() and set_past_caches(), or with VECTOR_SET_ONLY just the first. Two
- * stores that may overlap cover every size from their width to twice that, so that there is no loop
- * for the tail and no branch on alignment.
+ * and gets set(), unless there is SET, and set_past_caches(). Two stores that may overlap cover
+ * every size from their width to twice that, so that there is no loop for the tail and no branch on
+ * alignment.
  */
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
-static inline __attribute__((always_inline)) void *vector_set(void *start, int byte, size_t n)
+#ifndef SET
+#define SET set
+static void *set(void *start, int byte, size_t n)
 {
     unsigned char *p = start, *end = p + n;
 
@@ -29,12 +30,6 @@ static inline __attribute__((always_inline)) void *vector_set(void *start, int b
     }
     /* In this order no branch is taken up to two vectors, and one for each doubling after that. */
     if (__builtin_expect(n <= 2 * WIDTH, 1)) {
-#ifdef PAIR_OF_HALVES
-        if (__builtin_expect(((uintptr_t)p & (WIDTH - 1)) != 0, 0)) {
-            PAIR_OF_HALVES(p, end, v);
-            return start;
-        }
-#endif
         PUT(p, v);
         PUT(end - WIDTH, v);
         return start;
@@ -70,11 +65,7 @@ static inline __attribute__((always_inline)) void *vector_set(void *start, int b
     return start;
 }
 
-#ifndef VECTOR_SET_ONLY
-static void *set(void *start, int byte, size_t n)
-{
-    return vector_set(start, byte, n);
-}
+#endif
 
 /* Below this the lines that stay in part, at both ends, are most of it. */
 enum { LEAST_STREAM = 512 };
@@ -84,7 +75,7 @@ static void *set_past_caches(void *start, int byte, size_t n)
     unsigned char *p = start, *end = p + n;
 
     if (n < LEAST_STREAM)
-        return set(start, byte, n);
+        return SET(start, byte, n);
     SPLAT(v, byte);
     /* The first and the last line, whole or not, with ordinary stores. */
     for (size_t i = 0; i < 64; i += WIDTH) {
@@ -99,4 +90,3 @@ static void *set_past_caches(void *start, int byte, size_t n)
     _mm_sfence();
     return start;
 }
-#endif

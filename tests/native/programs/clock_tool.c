@@ -4,6 +4,7 @@
  *   clock_tool about | chains | empty | monotone | against-kernel
  *   clock_tool leaf15 EAX EBX ECX EDX EAX16 | hypervisor HIGHEST NAME KHZ | bad-arguments
  */
+#include "bench/multiply_chain.h"
 #include "clock/frequency.h"
 
 #include <okosu/clock.h>
@@ -35,35 +36,14 @@ static int about(void)
     return 0;
 }
 
-static uint64_t multiply_chain(void)
-{
-    uint64_t value = 3, factor = 5, passes = 16, begun = okosu_clock_start();
-
-#if defined(__x86_64__)
-    __asm__ volatile(".p2align 6\n1:\n\t.rept 1024\n\timul %[factor], %[value]\n\t.endr\n\t"
-                     "dec %[passes]\n\tjnz 1b"
-                     : [value] "+r"(value), [passes] "+r"(passes)
-                     : [factor] "r"(factor)
-                     : "cc");
-#else
-    __asm__ volatile(
-        ".p2align 6\n1:\n\t.rept 1024\n\tmul %[value], %[value], %[factor]\n\t.endr\n\t"
-        "subs %[passes], %[passes], #1\n\tb.ne 1b"
-        : [value] "+r"(value), [passes] "+r"(passes)
-        : [factor] "r"(factor)
-        : "cc");
-#endif
-    return okosu_clock_stop() - begun;
-}
-
 /* Chains of additions and of multiplications in turn, with the rate that the first claims. */
 static int chains(int count)
 {
     printf("{\"chain\": %d, \"pairs\": [", OKOSU_CLOCK_CHAIN);
     okosu_clock_chain();
-    multiply_chain();
+    bench_multiply_chain();
     for (int i = 0; i < count; i++) {
-        uint64_t add = okosu_clock_chain(), multiply = multiply_chain();
+        uint64_t add = okosu_clock_chain(), multiply = bench_multiply_chain();
 
         printf("%s[%llu, %llu]", i ? ", " : "", (unsigned long long)add,
                (unsigned long long)multiply);

@@ -186,7 +186,7 @@ static void show_choice(void)
     }
 }
 
-static void show_reason(const struct okosu_copy_reason *reason)
+static void show_reason(const struct okosu_reason *reason)
 {
     printf("what %s\nwhy %s\nfix %s\n", reason->what, reason->why, reason->fix);
 }
@@ -194,7 +194,7 @@ static void show_reason(const struct okosu_copy_reason *reason)
 static int show(void)
 {
     static unsigned char from[3000] = {1, 2, 3}, to[3000];
-    struct okosu_copy_reason reason;
+    struct okosu_reason reason;
 
     /* The first call of the program makes the choice. */
     errno = 4711;
@@ -211,7 +211,7 @@ static int show(void)
 
 static int show_profiles(char **paths)
 {
-    struct okosu_copy_reason reason;
+    struct okosu_reason reason;
 
     for (; *paths; paths++) {
         int error = okosu_copy_force(NULL);

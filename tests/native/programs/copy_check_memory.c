@@ -3,19 +3,13 @@
 #include <stdint.h>
 
 #include "copy_check.h"
+#include "memory_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum { MARGIN = 128, LINE = 64, PAGE = 4096 };
-
-static unsigned char canary(size_t i)
-{
-    return (unsigned char)(i * 37 + 11);
-}
+enum { PAGE = 4096 };
 
 /* Memory for calls of at most `most` bytes: `got` and `want` hold the same canaries before and
  * after each. */
@@ -32,10 +26,10 @@ static bool arena_make(struct arena *arena, size_t most)
                             aligned_alloc(PAGE, room), room};
     if (!arena->got || !arena->want || !arena->src)
         return false;
-    for (size_t i = 0; i < room; i++) {
-        arena->got[i] = arena->want[i] = canary(i);
+    put_canaries(arena->got, 0, room);
+    put_canaries(arena->want, 0, room);
+    for (size_t i = 0; i < room; i++)
         arena->src[i] = pattern(i);
-    }
     return true;
 }
 
@@ -57,17 +51,11 @@ static bool one_call(const struct subject *subject, struct arena *arena, size_t 
     copy_bytes(arena->want + first, src, n);
     bool right = back == arena->got + first && memcmp(arena->got, arena->want, room) == 0;
     if (!right) {
-        size_t i = 0;
-        while (i < room && arena->got[i] == arena->want[i])
-            i++;
         printf("%s(to %zu, from %zu, n %zu): ", subject->name, to, from, n);
-        if (i < room)
-            printf("byte %td is wrong\n", (ptrdiff_t)i - (ptrdiff_t)first);
-        else
-            printf("returns another address\n");
+        tell_difference(arena->got, arena->want, room, first);
     }
-    for (size_t i = first; i < end; i++)
-        arena->got[i] = arena->want[i] = canary(i);
+    put_canaries(arena->got, first, end);
+    put_canaries(arena->want, first, end);
     return right;
 }
 
@@ -125,25 +113,6 @@ bool check_thresholds(const struct subject *subject)
     return right;
 }
 
-struct guarded {
-    unsigned char *first, *end, *memory;
-    size_t bytes;
-};
-
-static bool guarded_make(struct guarded *area, size_t inner)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    inner = (inner + page - 1) / page * page;
-    area->bytes = inner + 2 * page;
-    area->memory = mmap(NULL, area->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (area->memory == MAP_FAILED)
-        return false;
-    area->first = area->memory + page;
-    area->end = area->first + inner;
-    return !mprotect(area->first, inner, PROT_READ | PROT_WRITE);
-}
-
 /* Both ranges end or begin at a page that is not there: one byte too many is the end of us. */
 bool check_guards(const struct subject *subject)
 {
@@ -164,8 +133,8 @@ bool check_guards(const struct subject *subject)
             if (!right)
                 printf("%s(n %zu) beside pages that are not there\n", subject->name, n);
         }
-    munmap(to.memory, to.bytes);
-    munmap(from.memory, from.bytes);
+    guarded_drop(&to);
+    guarded_drop(&from);
     return right;
 }
 

@@ -95,8 +95,8 @@ static bool check_page(size_t bytes)
     return right;
 }
 
-/* Each name can be forced and is then chosen for every size and use; a wrong one changes nothing.
- */
+/* Each name can be forced and is then chosen for every use and all sizes that a choice is made for;
+ * a wrong one changes nothing. */
 static bool check_force(void)
 {
     const struct okosu_zero_variant *const *table = okosu_zero_table();
@@ -111,14 +111,14 @@ static bool check_force(void)
         }
         right = right && got == 0;
         for (int use = 0; use < OKOSU_ZERO_USES; use++)
-            for (size_t n = 0; n < 100000; n = n * 3 + 1)
+            for (size_t n = 513; n < 1000000; n = n * 3 + 1)
                 right = right && okosu_zero_chosen((enum okosu_zero_use)use, n) == table[i];
         right = right && okosu_set(memory, 9, sizeof(memory)) == memory;
         for (size_t k = 0; k < sizeof(memory); k++)
             right = right && memory[k] == 9;
         memory[0] = 1;
         right = right && okosu_zero_force("no-such") == -ENOENT &&
-                okosu_zero_chosen(OKOSU_ZERO_ANY, 77) == table[i];
+                okosu_zero_chosen(OKOSU_ZERO_ANY, 7777) == table[i];
     }
     right = right && okosu_zero_force(NULL) == 0;
     printf("%s: force\n", right ? "ok" : "WRONG");
@@ -174,7 +174,7 @@ static int show(void)
 {
     static const char *const uses[] = {"any", "near", "far", "page"};
     struct okosu_zero_class classes[OKOSU_ZERO_CLASSES];
-    struct okosu_zero_reason reason;
+    struct okosu_reason reason;
     char byte = 1;
 
     /* The first call of the program makes the choice. */
@@ -196,7 +196,7 @@ static int show(void)
 
 static int show_profile(const char *path)
 {
-    struct okosu_zero_reason reason;
+    struct okosu_reason reason;
     int error = okosu_zero_profile_explained(path, &reason);
 
     printf("profile %d\n", error);

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zero_check: the checks of one routine. The oracle is a loop over bytes in memory of its own. */
+#include "memory_check.h"
 #include "zero_check.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-enum { MARGIN = 128, LINE = 64 };
 
 /* The oracle; volatile, lest the compiler makes the routine under test of it. */
 static void set_bytes(unsigned char *p, int byte, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         ((volatile unsigned char *)p)[i] = (unsigned char)byte;
-}
-
-static unsigned char canary(size_t i)
-{
-    return (unsigned char)(i * 37 + 11);
 }
 
 /*
@@ -38,17 +29,11 @@ static bool one_call(const struct subject *subject, unsigned char *got, unsigned
     set_bytes(want + first, wanted, n);
     bool right = back == got + first && memcmp(got, want, room) == 0;
     if (!right) {
-        size_t i = 0;
-        while (i < room && got[i] == want[i])
-            i++;
         printf("%s(offset %zu, byte %d, n %zu): ", subject->name, offset, byte, n);
-        if (i < room)
-            printf("byte %td is %d\n", (ptrdiff_t)i - (ptrdiff_t)first, got[i]);
-        else
-            printf("returns another address\n");
+        tell_difference(got, want, room, first);
     }
-    for (size_t i = first; i < end; i++)
-        got[i] = want[i] = canary(i);
+    put_canaries(got, first, end);
+    put_canaries(want, first, end);
     return right;
 }
 
@@ -64,8 +49,8 @@ static bool arena_make(struct arena *arena, size_t most)
     arena->want = aligned_alloc(LINE, room);
     if (!arena->got || !arena->want)
         return false;
-    for (size_t i = 0; i < room; i++)
-        arena->got[i] = arena->want[i] = canary(i);
+    put_canaries(arena->got, 0, room);
+    put_canaries(arena->want, 0, room);
     return true;
 }
 
@@ -131,13 +116,13 @@ bool check_thresholds(const struct subject *subject)
 /* Memory that ends or begins at a page that is not there: one byte too many is the end of us. */
 bool check_guards(const struct subject *subject)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), inner = 4 * page;
-    unsigned char *memory =
-        mmap(NULL, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    unsigned char *first = memory + page, *end = first + inner;
+    enum { INNER = 4 * 4096 };
+    struct guarded area;
 
-    if (memory == MAP_FAILED || mprotect(first, inner, PROT_READ | PROT_WRITE))
+    if (!guarded_make(&area, INNER))
         return false;
+    unsigned char *first = area.first, *end = area.end;
+    size_t inner = (size_t)(end - first);
     bool right = true;
     for (size_t n = 0; right && n <= inner; n += n < 1200 ? 1 : 509) {
         set_bytes(first, 0x33, inner);
@@ -151,6 +136,6 @@ bool check_guards(const struct subject *subject)
         if (!right)
             printf("%s(n %zu) beside a page that is not there\n", subject->name, n);
     }
-    munmap(memory, inner + 2 * page);
+    guarded_drop(&area);
     return right;
 }
