@@ -16,7 +16,8 @@ try() {
     .venv/bin/okosu try --seed 1 --json "$out/$name.json" "$@"
 }
 
-try chase --levers superpage --budget 3m -- build/examples/chase "$table"
-try churn --levers retain,superpage --budget 2m -- build/examples/churn
+# Budgets are what a slow or busy machine may take: a trial ends when it is decided.
+try chase --levers superpage --budget 12m -- build/examples/chase "$table"
+try churn --levers retain,superpage --budget 8m -- build/examples/churn
 try spin --levers pin,superpage,retain --budget 40s -- build/examples/spin
 .venv/bin/okosu report "$out/chase.json" "$out/churn.json" "$out/spin.json" -o "$out/report.html"
