@@ -3,7 +3,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-lab lint bench deps peers clean schemas
+.PHONY: build demo test test-lab test-lab-full lint bench deps lab-deps peers clean schemas
 
 build: .venv/.stamp-run
 	@. .venv/bin/activate && { [ -f build/build.ninja ] || meson setup build >/dev/null; } && ninja -C build --quiet
@@ -17,6 +17,10 @@ test: build .venv/.stamp-test
 test-lab: build .venv/.stamp-test
 	@tools/test-lab.sh
 
+# And what builds kernels by the dozen: every commit of the series whole, the survey. Tens of minutes more.
+test-lab-full: build .venv/.stamp-test
+	@OKOSU_LAB=full tools/test-lab.sh
+
 lint: build .venv/.stamp-test
 	@tools/lint.sh
 
@@ -28,6 +32,10 @@ schemas: build
 
 deps:
 	@tools/deps.sh
+
+# What `okosu lab` builds kernels from and boots them with; never part of the main job.
+lab-deps:
+	@tools/lab-deps.sh
 
 # The libraries that `okosu bench blas1` compares with; optional.
 peers: .venv/.stamp-run

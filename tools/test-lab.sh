@@ -8,4 +8,4 @@ cd "$(dirname "$0")/.."
 # The wheel in an environment of its own and the report in a real browser: 2 minutes. The library on AArch64 under
 # qemu-user, 3 minutes. Placement on a QEMU guest of four nodes, arrays beyond 2^31 bytes, a quick reproduction: 4.
 command -v chromium >/dev/null || tools/chromium.sh
-OKOSU_LAB=1 .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py
+OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py

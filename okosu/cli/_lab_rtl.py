@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu lab build rtl and okosu lab run rtl: the machine with scheduling hardware, simulated from its RTL."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from okosu.cli import _lab_options
+from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+
+if TYPE_CHECKING:
+    from okosu.lab.rtl import Outcome
+    from okosu.lab.rtl_build import Machine, Simulator
+    from okosu.lab.rtl_sweep import Point
+
+_MACHINE = ("pes", "context", "banks", "threads", "watches")
+_BUILD = (*_MACHINE, "checked")
+_RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point")
+# Of the other platforms: what an RTL machine has not.
+_KERNEL = ("series", "stock", "fragment", "kernel_source", "kernel_arg", "memory", "out", "root", "console")
+
+
+def add_build_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say which machine is simulated."""
+    add = parser.add_argument_group("machine (rtl)").add_argument
+    add("--pes", type=int, metavar="N", help="processing elements, 1 to 64 (default 8)")
+    add("--context", metavar="WHERE", help="contexts of threads: soft, mem, local or banked (default banked)")
+    add("--banks", type=int, metavar="B", help="register banks of a PE, where banked (default 4)")
+    add("--threads", type=int, metavar="N", help="thread ids, a power of two up to 256 (default 256)")
+    add("--watches", type=int, metavar="N", help="memory words that the scheduler can watch (default 16)")
+    add("--checked", action="store_true", default=None, help="evaluate the RTL's assertions, begin at random values")
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of a run."""
+    add_build_arguments(parser)
+    add = parser.add_argument_group("run (rtl)").add_argument
+    add(
+        "--backend", metavar="NAME", help="pthreads by the scheduling hardware (ssh, default) or in software (software)"
+    )
+    add("--max-cycles", type=int, metavar="N", help="end a program that runs longer (default 1000000000)")
+    add("--seed", type=int, metavar="N", help="for the random values of --checked (default 1)")
+    add("--counters", metavar="FILE|-", help="write where each PE's cycles went as JSON; -: a table on stderr")
+    add("--trace", type=Path, metavar="FILE", help="write the schedule as JSON, for ui.perfetto.dev")
+    add("--trace-fst", type=Path, metavar="FILE", dest="fst", help="write waveforms (another build, slower)")
+    add("--sweep", action="append", metavar="NAME=V,V…", help="run with each value of an option, or of {NAME} in ARGs")
+    add("--slurm", metavar="FILE|-", help="write the sweep as a job array for sbatch instead of running it")
+    add("--point", type=int, metavar="N", help="run this point of the sweep only (what the job array does)")
+
+
+def refuse(args: argparse.Namespace) -> None:
+    """Raise OkosuError (2) where an option of this platform is given with another."""
+    for name in _RUN:
+        if getattr(args, name, None) is not None:
+            raise OkosuError(
+                f"{_typed(name)} does not go with {args.platform}", "", "okosu lab run rtl --help", USAGE_ERROR
+            )
+
+
+def build(args: argparse.Namespace) -> int:
+    """Build the simulator, and print its folder."""
+    from okosu.lab import rtl_build
+
+    _refuse_kernel(args)
+    machine = _machine(args)
+    if args.dry_run:
+        machine.check()
+        words = rtl_build.command(rtl_build.rtl_folder(), machine, bool(args.checked), waves=False)
+        print(f"build: {shlex.join(words)}")
+        return 0
+    with _lab_options.progress() as say:
+        simulator = rtl_build.build(machine, bool(args.checked), say=say)
+    if args.json:
+        _lab_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_described(simulator)})
+    if args.json != "-":
+        print(simulator.program.parent)
+    return 0
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile the program, run it, and return its exit status; 125 where it does not end."""
+    from okosu.lab import rtl_program, rtl_sweep
+
+    _refuse_kernel(args)
+    backend = args.backend or rtl_program.BACKENDS[0]
+    if backend not in rtl_program.BACKENDS:
+        known = ", ".join(rtl_program.BACKENDS)
+        raise OkosuError(f"no back end is called {backend!r}", f"the back ends are {known}", "", USAGE_ERROR)
+    if args.max_cycles is not None and args.max_cycles < 1:
+        raise OkosuError(f"--max-cycles {args.max_cycles}: a run has one cycle at least", "", "", USAGE_ERROR)
+    point = rtl_sweep.Point(_machine(args), backend, tuple(args.command))
+    if args.sweep:
+        return _sweep(args, point)
+    if args.slurm or args.point is not None:
+        raise OkosuError("--slurm and --point go with --sweep", "", "--sweep pes=1,2,4,8", USAGE_ERROR)
+    point.machine.check()
+    return _run_one(args, point)
+
+
+def _run_one(args: argparse.Namespace, point: Point) -> int:
+    from okosu.lab import rtl, rtl_build, rtl_program, rtl_sweep
+
+    wanted = rtl_program.parse(point.words)
+    if args.dry_run:
+        print(f"simulate: {point.machine}{' checked' if args.checked else ''}")
+        print(f"compile: {shlex.join((*wanted.sources, *wanted.flags))} for {point.backend}")
+        print(f"run: {shlex.join(wanted.arguments)}")
+        return 0
+    # Asked to end, we take the simulator with us.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with _lab_options.progress() as say:
+        program = rtl_program.compile_(wanted, point.backend, say)
+        simulator = rtl_build.build(point.machine, bool(args.checked), args.fst is not None, say)
+    outcome = rtl.run(
+        simulator,
+        program,
+        max_cycles=args.max_cycles or rtl.MAX_CYCLES,
+        seed=1 if args.seed is None else args.seed,
+        trace=args.trace,
+        fst=args.fst,
+        on_data=None if args.json == "-" else _show,
+    )
+    if outcome.message:
+        print(outcome.message, file=sys.stderr)
+    if args.counters == "-":
+        print(_table(outcome), file=sys.stderr)
+    elif args.counters:
+        _lab_options.write_json(args.counters, {"cycles": outcome.cycles, "counters": outcome.counters})
+    if args.json:
+        value = {"schema": "okosu.lab-run/1", "platform": args.platform, "built": _described(simulator)}
+        _lab_options.write_json(args.json, {**value, **rtl_sweep.record(point, outcome)})
+    return outcome.status
+
+
+def _sweep(args: argparse.Namespace, base: Point) -> int:
+    from okosu.lab import rtl, rtl_sweep
+
+    for option in ("trace", "fst", "counters"):
+        if getattr(args, option) is not None:
+            raise OkosuError(
+                f"{_typed(option)} does not go with --sweep", "it is of one run", "--json FILE", USAGE_ERROR
+            )
+    axes = []
+    for text in args.sweep:
+        name, equals, values = text.partition("=")
+        if not equals or not name or not all(values.split(",")):
+            raise OkosuError(f"--sweep {text}: not NAME=VALUE,VALUE…", "", "--sweep pes=1,2,4,8", USAGE_ERROR)
+        axes.append((name, values.split(",")))
+    points = rtl_sweep.points(base, axes)
+    if args.slurm:
+        script = rtl_sweep.job_array(len(points), _again(args))
+        if args.slurm == "-":
+            sys.stdout.write(script)
+        else:
+            _write(Path(args.slurm), script)
+        return 0
+    if args.point is not None:
+        if not 0 <= args.point < len(points):
+            raise OkosuError(f"--point {args.point}: the sweep has {len(points)} points", "", "", USAGE_ERROR)
+        points = [points[args.point]]
+    if args.dry_run:
+        print("\n".join(f"{n}: {shlex.join('='.join(pair) for pair in one.varied)}" for n, one in enumerate(points)))
+        return 0
+    limit = args.max_cycles or rtl.MAX_CYCLES
+    with _lab_options.progress() as say:
+        records = rtl_sweep.run(points, checked=bool(args.checked), max_cycles=limit, say=say)
+    if args.json:
+        _lab_options.write_json(args.json, {"schema": "okosu.lab-sweep/1", "points": records})
+    if args.json != "-":
+        for one in records:
+            varied = " ".join(f"{name}={value}" for name, value in one["varied"].items())
+            print(f"{varied}  {one.get('error') or '{} cycles, exit status {}'.format(one['cycles'], one['status'])}")
+    return LAUNCHER_FAILED if any(one["status"] for one in records) else 0
+
+
+def _again(args: argparse.Namespace) -> list[str]:
+    """Return the command that was typed, less what a task of the array says itself."""
+    words = ["okosu", "lab", "run", "rtl"]
+    for name in (*_BUILD, "backend", "max_cycles", "seed"):
+        value = getattr(args, name)
+        if value is not None:
+            words += [_typed(name)] if value is True else [_typed(name), str(value)]
+    for text in args.sweep:
+        words += ["--sweep", text]
+    return [*words, "--", *args.command]
+
+
+def _machine(args: argparse.Namespace) -> Machine:
+    from okosu.lab.rtl_build import Machine
+
+    given = {name: getattr(args, name) for name in _MACHINE}
+    return Machine(**{name: value for name, value in given.items() if value is not None})
+
+
+def _refuse_kernel(args: argparse.Namespace) -> None:
+    for name in _KERNEL:
+        if getattr(args, name, None):
+            why = "this machine has no kernel"
+            raise OkosuError(f"{_typed(name)} does not go with rtl", why, "okosu lab run rtl --help", USAGE_ERROR)
+
+
+def _typed(name: str) -> str:
+    return "--trace-fst" if name == "fst" else f"--{name.replace('_', '-')}"
+
+
+def _described(simulator: Simulator) -> dict[str, Any]:
+    machine: dict[str, Any] = {name: getattr(simulator.machine, name) for name in _MACHINE}
+    return {
+        **machine,
+        "checked": simulator.checked,
+        "verilator": simulator.verilator,
+        "key": simulator.key,
+        "path": str(simulator.program.parent),
+    }
+
+
+def _table(outcome: Outcome) -> str:
+    from okosu.lab import rtl
+
+    lines = ["  PE   idle" + "".join(f"{name:>11}" for name in rtl.SECTIONS) + "   (% of cycles)"]
+    for row in outcome.counters:
+        shares = [sum(row[name].values()) for name in rtl.SECTIONS]
+        cells = "".join(f"{100 * part / outcome.cycles:11.1f}" for part in shares)
+        lines.append(f"{row['pe']:4} {100 * row['idle'] / outcome.cycles:6.1f}{cells}")
+    return "\n".join([*lines, f"{outcome.cycles} cycles, simulated at {outcome.khz:.0f} kHz"])
+
+
+def _show(stream: str, data: bytes) -> None:
+    where = sys.stdout.buffer if stream == "stdout" else sys.stderr.buffer
+    where.write(data)
+    where.flush()
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise OkosuError(f"{path}: {error.strerror}", "", "a file that can be written", LAUNCHER_FAILED) from error

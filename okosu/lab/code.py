@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a compiled kernel holds: the bytes of its code, and the instructions of one function."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+
+_SECTIONS = (".text", ".init.text", ".exit.text")
+_INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t(?P<words>\S.*)$")
+_LOAD = re.compile(r"^v?mov(dqu|dqa|ups|aps)\S* +[^%,]*\([^)]*\),%[xyz]mm")
+_BRANCH = re.compile(r"^j(?!mp)\w+ ")
+
+
+@dataclass(frozen=True)
+class Function:
+    """How many of some kinds of instructions a function has, wherever they stand in it."""
+
+    instructions: int
+    strings: int
+    """rep movs, of any width."""
+    loads: int
+    """Of vector registers, from memory."""
+    branches: int
+    """Conditional ones."""
+
+
+def code_bytes(program: Path) -> int:
+    """Return the bytes of code in a kernel or object file, by size(1); OkosuError (125) if it cannot be read."""
+    rows = [line.split() for line in _said(["size", "-A", str(program)], program).splitlines()]
+    found = [int(words[1]) for words in rows if len(words) == 3 and words[0] in _SECTIONS]
+    if not found:
+        raise OkosuError(f"{program.name} has no section of code", "", "", LAUNCHER_FAILED)
+    return sum(found)
+
+
+def bytes_of(program: Path, names: str) -> int:
+    """Return the bytes of the functions whose whole names match the regular expression `names`, by nm(1)."""
+    rows = [line.split() for line in _said(["nm", "-S", "--defined-only", str(program)], program).splitlines()]
+    return sum(int(words[1], 16) for words in rows if len(words) == 4 and re.fullmatch(names, words[3]))
+
+
+def function(program: Path, symbol: str) -> Function | None:
+    """Return the instructions of a function by objdump(1), None where the program has no such function."""
+    words = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", str(program)]
+    return count(_said(words, program))
+
+
+def count(disassembly: str) -> Function | None:
+    """Return the instructions that a disassembly lists, None where it lists none."""
+    found = [re.sub(r"\s+", " ", line["words"]) for line in map(_INSTRUCTION.match, disassembly.splitlines()) if line]
+    # What fills the space behind a function is none of it.
+    while found and re.match(r"(nop|int3|xchg %ax,%ax|cs nop|data16)", found[-1]):
+        found.pop()
+    if not found:
+        return None
+    return Function(
+        len(found),
+        sum(bool(re.match(r"(rep|repz) movs", text)) for text in found),
+        sum(bool(_LOAD.match(text)) for text in found),
+        sum(bool(_BRANCH.match(text)) for text in found),
+    )
+
+
+def _said(words: list[str], program: Path) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = done.stderr.strip() or f"{words[0]} ended with {done.returncode}"
+        raise OkosuError(f"the code of {program.name} cannot be read", why, "", LAUNCHER_FAILED)
+    return done.stdout

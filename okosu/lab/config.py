@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel configurations: fragments from kernel/config merged onto an empty one, and whether every word took effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+from okosu.lab.series import find as find_series
+from okosu.lab.series import kernel_folder, names
+
+_SET = re.compile(r"^CONFIG_(\w+)=(\S.*)$")
+_UNSET = re.compile(r"^# CONFIG_(\w+) is not set$")
+
+Config = dict[str, str]
+
+
+def parse(text: str) -> Config:
+    """Return {symbol without CONFIG_: value} of a .config or a fragment; "n" for what is said to be unset."""
+    found: Config = {}
+    for line in text.splitlines():
+        if match := _SET.match(line):
+            found[match[1]] = match[2]
+        elif match := _UNSET.match(line):
+            found[match[1]] = "n"
+    return found
+
+
+def fragments(wanted: Sequence[str]) -> Config:
+    """Return what the fragments NAME of kernel/config/NAME.fragment ask for, a later one overruling an earlier."""
+    merged: Config = {}
+    for name in wanted:
+        path = kernel_folder() / "config" / f"{name}.fragment"
+        if not path.is_file():
+            there = sorted(found.stem for found in path.parent.glob("*.fragment"))
+            raise OkosuError(
+                f"no configuration fragment is called {name!r}",
+                f"kernel/config has {', '.join(there) or 'none'}",
+                "--fragment NAME with one of them",
+                LAUNCHER_FAILED,
+            )
+        merged.update(parse(path.read_text()))
+    return merged
+
+
+def text(config: Config) -> str:
+    """Return `config` as the lines of a .config."""
+    return "".join(
+        f"# CONFIG_{name} is not set\n" if value == "n" else f"CONFIG_{name}={value}\n"
+        for name, value in config.items()
+    )
+
+
+def check(asked: Config, made: Config, applied: Iterable[str] = ()) -> None:
+    """Raise OkosuError (125) that names the symbols asked for and not in the configuration made.
+
+    A symbol that only a series of okosu's defines is no fault where that series is not among those `applied`.
+    """
+    missing = {name: value for name, value in asked.items() if made.get(name, "n") != value}
+    if missing:
+        elsewhere = [find_series(name).symbols for name in names() if name not in set(applied)]
+        missing = {name: value for name, value in missing.items() if not any(name in symbols for symbols in elsewhere)}
+    if missing:
+        listed = ", ".join(f"CONFIG_{name}={value}" for name, value in sorted(missing.items()))
+        raise OkosuError(
+            f"the kernel's configuration does not take {listed}",
+            "the symbol is unknown in this source, or another symbol that it depends on is not set",
+            "add what it depends on to the fragment, or take it out (kernel/config/)",
+            LAUNCHER_FAILED,
+        )

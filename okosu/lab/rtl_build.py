@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulators of the machine in rtl/, made by Verilator and kept by what they are made from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from okosu.lab import cache
+from okosu.lab.build import compiler_version
+from okosu.lab.cache import Say, quiet
+from okosu.native import PACKAGE
+
+CONTEXTS = ("soft", "mem", "local", "banked")
+MOST_PES = 64
+MOST_THREADS = 256
+IMEM_WORDS = 65536
+DMEM_WORDS = 1048576
+# User, create, join, switch, lock, library, idle loop (rtl/sim/model.h).
+_SECTIONS = 7
+_KIND = "rtl"
+_LOG = "build.log"
+_TOOLS = {"verilator": "verilator", "make": "make", "g++": "g++"}
+_PROGRAM = "machine"
+_SOURCES = ("elf", "model", "counters", "schedule", "trace", "options", "run", "describe", "machine_main")
+# Tried with 4 PEs: -O2 simulates 1.17 times as fast as -O1. What runs once is not optimised.
+_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
+_VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000", "--top-module", "machine")
+_FAST = ("--x-assign", "fast", "--x-initial", "fast", "--no-assert")
+_CHECKED = ("--x-assign", "unique", "--x-initial", "unique", "--assert")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is simulated: 1 to 64 PEs; where contexts of threads are kept; register banks per PE; thread ids, a power of
+    two; watches of the snooping unit."""
+
+    pes: int = 8
+    context: str = "banked"
+    banks: int = 4
+    threads: int = 256
+    watches: int = 16
+
+    def check(self) -> None:
+        """Raise OkosuError (2) where there is no such machine."""
+        wrong = ""
+        if not 1 <= self.pes <= MOST_PES:
+            wrong = f"--pes {self.pes}: a machine has 1 to {MOST_PES} PEs"
+        elif self.context not in CONTEXTS:
+            wrong = f"--context {self.context}: contexts are kept in {', '.join(CONTEXTS)}"
+        elif not 2 <= self.banks <= 32:
+            wrong = f"--banks {self.banks}: a PE has 2 to 32 banks"
+        elif not 2 <= self.threads <= MOST_THREADS or self.threads & (self.threads - 1):
+            wrong = f"--threads {self.threads}: the number of thread ids is a power of two from 2 to {MOST_THREADS}"
+        elif self.threads <= self.pes:
+            wrong = f"--threads {self.threads}: {self.pes} PEs want more thread ids than there are of them"
+        elif not 1 <= self.watches <= 64:
+            wrong = f"--watches {self.watches}: there are 1 to 64 watches"
+        if wrong:
+            raise OkosuError(wrong, "", "okosu lab run --help", USAGE_ERROR)
+
+    @property
+    def parameters(self) -> list[str]:
+        """Return the parameters of the top module; only BANKED has more than one bank."""
+        banks = self.banks if self.context == "banked" else 1
+        values = {
+            "NumPes": self.pes,
+            "Context": CONTEXTS.index(self.context),
+            "Banks": banks,
+            "Threads": self.threads,
+            "Watches": self.watches,
+            "ImemWords": IMEM_WORDS,
+            "DmemWords": DMEM_WORDS,
+            "Sections": _SECTIONS,
+        }
+        return [f"-G{name}={value}" for name, value in values.items()]
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """A simulator that was built: its program, what it simulates, whether it checks, whether it can write waveforms."""
+
+    program: Path
+    machine: Machine
+    checked: bool
+    waves: bool
+    key: str
+    verilator: str
+
+
+def rtl_folder() -> Path:
+    """Return rtl/: OKOSU_RTL's, the checkout's or the installed package's; OkosuError (125) if none is there."""
+    installed = Path(sysconfig.get_path("data")) / "share" / "okosu" / "rtl"
+    named = os.environ.get("OKOSU_RTL")
+    for folder in (Path(named),) if named else (PACKAGE.parent / "rtl", installed):
+        if (folder / "files.f").is_file():
+            return folder
+    raise OkosuError(
+        "the machine's sources are not here",
+        "this installation of okosu is without rtl/",
+        "a checkout",
+        LAUNCHER_FAILED,
+    )
+
+
+def sources(folder: Path) -> list[Path]:
+    """Return the files that a simulator is made from."""
+    design = [line.strip() for line in (folder / "files.f").read_text().splitlines()]
+    listed = [folder / line for line in design if line and not line.startswith("//")]
+    headers = [path for name in (*_SOURCES, "verilator_print") if (path := folder / "sim" / f"{name}.h").is_file()]
+    return [folder / "files.f", *listed, *headers, *_compiled(folder)]
+
+
+def build(machine: Machine, checked: bool = False, waves: bool = False, say: Say = quiet) -> Simulator:
+    """Return the simulator of `machine`, built where the cache has none; OkosuError (125) if it fails.
+
+    A checked one evaluates the assertions of the RTL and starts registers without a reset at random values; both
+    simulate the same cycles. With `waves` it can write waveforms, and is slower.
+    """
+    machine.check()
+    check_tools(_TOOLS)
+    folder = rtl_folder()
+    verilator = compiler_version("verilator")
+    words = command(folder, machine, checked, waves)
+    digests = {str(path.relative_to(folder)): _digest(path) for path in sources(folder)}
+    how = [[word.replace(str(folder), "rtl") for word in words], _MAKE]
+    key = cache.key(digests, how, verilator, compiler_version("g++"))
+
+    def fill(to: Path) -> None:
+        objects = to / "objects"
+        say(f"building the simulator of {machine.pes} PEs ({machine.context}): about {3 * machine.pes + 10} s")
+        _do([*words, "--Mdir", str(objects), "-o", _PROGRAM], to)
+        ccache = ["OBJCACHE=ccache"] if shutil.which("ccache") else []
+        jobs = len(os.sched_getaffinity(0))
+        _do(["make", f"-j{jobs}", "-C", str(objects), "-f", "Vmachine.mk", *_MAKE, *ccache], to)
+        (objects / _PROGRAM).rename(to / _PROGRAM)
+        shutil.rmtree(objects)
+
+    path = cache.made(_KIND, key, fill, say)
+    return Simulator(path / _PROGRAM, machine, checked, waves, key, verilator)
+
+
+def command(folder: Path, machine: Machine, checked: bool, waves: bool) -> list[str]:
+    """Return the verilator command, without where it writes."""
+    defines = [
+        "-std=c++17",
+        f"-I{folder}/sim",
+        "-include verilator_print.h",
+        f"-DOKOSU_PES={machine.pes}",
+        f"-DOKOSU_IMEM_WORDS={IMEM_WORDS}",
+        f"-DOKOSU_DMEM_WORDS={DMEM_WORDS}",
+        f"-DOKOSU_CHECKED={int(checked)}",
+    ]
+    return [
+        "verilator",
+        *_VERILATOR,
+        *(_CHECKED if checked else _FAST),
+        *(["--trace-fst"] if waves else []),
+        *machine.parameters,
+        *("-CFLAGS", " ".join(defines)),
+        str(folder / "sim" / "pe.vlt"),
+        *("-F", str(folder / "files.f")),
+        *(str(path) for path in _compiled(folder) if path.suffix == ".cpp"),
+    ]
+
+
+def check_tools(tools: dict[str, str]) -> None:
+    """Raise OkosuError (125) that names the packages of the commands that are missing."""
+    missing = [package for tool, package in tools.items() if not shutil.which(tool)]
+    if missing:
+        raise OkosuError(
+            f"the machine cannot be simulated: {', '.join(missing)} missing",
+            "the commands of these packages are not on the PATH",
+            f"make lab-deps, or apt-get install {' '.join(missing)}   (as root)",
+            LAUNCHER_FAILED,
+        )
+
+
+def _compiled(folder: Path) -> list[Path]:
+    return [folder / "sim" / "pe.vlt", *(folder / "sim" / f"{name}.cpp" for name in _SOURCES)]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _do(words: list[str], folder: Path) -> None:
+    with (folder / _LOG).open("ab") as log:
+        log.write(f"$ {shlex.join(words)}\n".encode())
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        log.write(done.stdout + done.stderr)
+    if done.returncode == 0:
+        return
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    if "No space left on device" in said:
+        raise cache.full_disk()
+    errors = [line for line in said.splitlines() if "rror" in line] or said.splitlines()[-5:]
+    kept = cache.root() / "failed-rtl-build.log"
+    kept.write_bytes((folder / _LOG).read_bytes())
+    raise OkosuError(
+        "the simulator cannot be built", "\n       ".join(errors[:5]), f"all of it is in {kept}", LAUNCHER_FAILED
+    )

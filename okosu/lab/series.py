@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu's patch series: folders of `git format-patch` files under kernel/series, applied in order of their names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sysconfig
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+from okosu.native import PACKAGE
+
+_TOUCHED = re.compile(rb"^(?:--- a|\+\+\+ b|rename from |rename to )/?(\S.*)$", re.M)
+_DEFINED = re.compile(rb"^\+\s*(?:menu)?config (\w+)$", re.M)
+
+
+def kernel_folder() -> Path:
+    """Return kernel/: OKOSU_KERNEL's, the checkout's or the installed package's; OkosuError (125) if none is there."""
+    installed = Path(sysconfig.get_path("data")) / "share" / "okosu" / "kernel"
+    named = os.environ.get("OKOSU_KERNEL")
+    for folder in (Path(named),) if named else (PACKAGE.parent / "kernel", installed):
+        if (folder / "VERSION").is_file():
+            return folder
+    raise OkosuError(
+        "the kernel's series are not here",
+        "this installation of okosu is without kernel/",
+        "a checkout",
+        LAUNCHER_FAILED,
+    )
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series: its name and its patches in order."""
+
+    name: str
+    patches: tuple[Path, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the hash of the patches' contents."""
+        found = hashlib.sha256()
+        for patch in self.patches:
+            found.update(patch.read_bytes())
+        return found.hexdigest()
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """Return the paths of the files that the patches change, make or remove."""
+        return frozenset(path for patch in self.patches for path in touched(patch.read_bytes()))
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """Return the configuration symbols, without CONFIG_, that the patches define."""
+        return frozenset(found.decode() for patch in self.patches for found in _DEFINED.findall(patch.read_bytes()))
+
+
+def touched(patch: bytes) -> set[str]:
+    """Return the paths that one patch names as old or new files."""
+    return {path.rstrip(b"\r\t ").decode(errors="surrogateescape") for path in _TOUCHED.findall(patch)}
+
+
+def names() -> list[str]:
+    """Return the names of all series."""
+    return sorted({path.parent.name for path in (kernel_folder() / "series").glob("*/*.patch")})
+
+
+def find(name: str) -> Series:
+    """Return the series called `name`; OkosuError (125) if there is none, or nothing in it."""
+    patches = tuple(sorted((kernel_folder() / "series" / name).glob("*.patch")))
+    if not patches:
+        raise OkosuError(
+            f"no series is called {name!r}",
+            f"kernel/series has {', '.join(names()) or 'none'}",
+            "--series NAME with one of them, or --stock for Debian's kernel as it is",
+            LAUNCHER_FAILED,
+        )
+    return Series(name, patches)
+
+
+def base_version() -> str:
+    """Return the version of the source that the series were made on."""
+    return (kernel_folder() / "VERSION").read_text().strip()
