@@ -41,9 +41,18 @@ static inline uint64_t random_at(uint64_t seed, uint64_t n)
 /* Scale a 64-bit random number to 0 .. bound - 1. */
 static inline uint64_t random_below(uint64_t random, uint64_t bound)
 {
+#ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
 
     return (uint64_t)(((wide)random * bound) >> 64);
+#else
+    /* 32-bit machines: the upper half of the product from four of half the width. */
+    uint64_t low = random & UINT32_MAX, high = random >> 32;
+    uint64_t middle = high * (bound & UINT32_MAX) + ((low * (bound & UINT32_MAX)) >> 32);
+
+    return high * (bound >> 32) + (middle >> 32) +
+           ((low * (bound >> 32) + (middle & UINT32_MAX)) >> 32);
+#endif
 }
 
 #endif

@@ -82,7 +82,9 @@ def run(
     simulators: dict[Machine, Simulator] = {}
     for machine in dict.fromkeys(point.machine for point in wanted):
         simulators[machine] = build(machine, checked, say=say)
-    programs = [rtl_program.compile_(rtl_program.parse(point.words), point.backend, say) for point in wanted]
+    cores = len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(cores) as pool:
+        programs = list(pool.map(lambda one: rtl_program.compile_(rtl_program.parse(one.words), one.backend), wanted))
 
     def one(index: int) -> dict[str, Any]:
         point = wanted[index]
@@ -93,7 +95,7 @@ def run(
         return record(point, outcome)
 
     records: dict[int, dict[str, Any]] = {}
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(cores) as pool:
         futures = {pool.submit(one, index): index for index in range(len(wanted))}
         for future in as_completed(futures):
             index = futures[future]

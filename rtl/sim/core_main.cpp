@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// core-lockstep SEED INSTRUCTIONS: a random program on the core and on the golden simulator, compared instruction by instruction.
-// Prints what was run; exit status 1 at the first difference, with both sides.
+// core-lockstep SEED INSTRUCTIONS: a random program on the core and on the golden simulator,
+// compared instruction by instruction. Prints what was run; exit status 1 at the first difference,
+// with both sides.
 #include "golden.h"
 #include "random_program.h"
 
@@ -13,7 +14,8 @@
 #include <cstdlib>
 #include <memory>
 
-namespace {
+namespace
+{
 
 using okosu::Effect;
 
@@ -70,10 +72,16 @@ template <typename Wide> Retired unpack(const Wide &wide)
     return out;
 }
 
-class Memory : public okosu::Outside {
+class Memory : public okosu::Outside
+{
   public:
-    explicit Memory(std::vector<uint32_t> words) : words_(std::move(words)) {}
-    uint32_t load(uint32_t addr) override { return words_[(addr - okosu::kDataBase) / 4]; }
+    explicit Memory(std::vector<uint32_t> words) : words_(std::move(words))
+    {
+    }
+    uint32_t load(uint32_t addr) override
+    {
+        return words_[(addr - okosu::kDataBase) / 4];
+    }
     void store(uint32_t addr, uint32_t data, unsigned bytes)
     {
         if (addr - okosu::kDataBase >= words_.size() * 4)
@@ -85,9 +93,17 @@ class Memory : public okosu::Outside {
                 word = (word & ~(0xffu << 8 * b)) | (data & (0xffu << 8 * b));
         }
     }
-    uint32_t cop2_read(unsigned) override { return 0; }
-    void cop2_write(bool, unsigned, uint32_t) override {}
-    bool cop2_room() override { return true; }
+    uint32_t cop2_read(unsigned) override
+    {
+        return 0;
+    }
+    void cop2_write(bool, unsigned, uint32_t) override
+    {
+    }
+    bool cop2_room() override
+    {
+        return true;
+    }
 
   private:
     std::vector<uint32_t> words_;
@@ -103,13 +119,14 @@ bool differs(const Retired &real, const Effect &want)
         return true;
     if (want.writes && (real.rd != want.rd || (want.rd && real.value != want.value)))
         return true;
-    if (want.accesses && (real.addr != want.addr || (want.stores && (real.data != want.data || real.bytes != want.bytes))))
+    if (want.accesses && (real.addr != want.addr ||
+                          (want.stores && (real.data != want.data || real.bytes != want.bytes))))
         return true;
     return false;
 }
 
-void show(const char *who, uint32_t pc, uint32_t instr, bool writes, unsigned rd, uint32_t value, bool traps, unsigned cause,
-          bool accesses, uint32_t addr, uint32_t data, unsigned bytes)
+void show(const char *who, uint32_t pc, uint32_t instr, bool writes, unsigned rd, uint32_t value,
+          bool traps, unsigned cause, bool accesses, uint32_t addr, uint32_t data, unsigned bytes)
 {
     std::fprintf(stderr, "  %-6s pc %08x instr %08x", who, pc, instr);
     if (traps)
@@ -157,8 +174,10 @@ int lockstep(uint64_t seed, uint64_t instructions)
 
         if (!real.valid) {
             if (++idle > 200) {
-                std::fprintf(stderr, "core-lockstep: seed %" PRIu64 ": nothing retired for 200 cycles after pc %08x\n", seed,
-                             golden.pc());
+                std::fprintf(stderr,
+                             "core-lockstep: seed %" PRIu64
+                             ": nothing retired for 200 cycles after pc %08x\n",
+                             seed, golden.pc());
                 return 1;
             }
             continue;
@@ -169,18 +188,21 @@ int lockstep(uint64_t seed, uint64_t instructions)
         if (want.stores && !want.traps)
             memory.store(want.addr & ~3u, want.data, want.bytes);
         if (differs(real, want)) {
-            std::fprintf(stderr, "core-lockstep: seed %" PRIu64 ": instruction %" PRIu64 " differs\n", seed, done);
-            show("core", real.pc, real.instr, real.writes, real.rd, real.value, real.traps, real.cause, real.accesses,
-                 real.addr, real.data, real.bytes);
-            show("golden", want.pc, want.instr, want.writes, want.rd, want.value, want.traps, want.cause, want.accesses,
-                 want.addr, want.data, want.bytes);
+            std::fprintf(stderr,
+                         "core-lockstep: seed %" PRIu64 ": instruction %" PRIu64 " differs\n", seed,
+                         done);
+            show("core", real.pc, real.instr, real.writes, real.rd, real.value, real.traps,
+                 real.cause, real.accesses, real.addr, real.data, real.bytes);
+            show("golden", want.pc, want.instr, want.writes, want.rd, want.value, want.traps,
+                 want.cause, want.accesses, want.addr, want.data, want.bytes);
             return 1;
         }
         traps += want.traps;
         done++;
     }
-    std::printf("seed %" PRIu64 ": %" PRIu64 " instructions alike, %" PRIu64 " traps, %.2f cycles an instruction\n", seed, done,
-                traps, static_cast<double>(cycles) / static_cast<double>(done));
+    std::printf("seed %" PRIu64 ": %" PRIu64 " instructions alike, %" PRIu64
+                " traps, %.2f cycles an instruction\n",
+                seed, done, traps, static_cast<double>(cycles) / static_cast<double>(done));
     return 0;
 }
 

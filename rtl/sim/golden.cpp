@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden.h"
 
-namespace okosu {
+namespace okosu
+{
 
-namespace {
+namespace
+{
 
 uint32_t bits(uint32_t word, unsigned high, unsigned low)
 {
@@ -40,7 +42,8 @@ void Golden::trap(Effect &effect, Cause cause, uint32_t bad, bool has_bad)
     effect.cause = cause;
     effect.writes = effect.accesses = effect.stores = false;
     epc_ = in_slot_ ? pc_ - 4 : pc_;
-    cause_ = (cause_ & 0x300) | (in_slot_ ? 1u << 31 : 0) | cop << 28 | static_cast<uint32_t>(cause) << 2;
+    cause_ = (cause_ & 0x300) | (in_slot_ ? 1u << 31 : 0) | cop << 28 |
+             static_cast<uint32_t>(cause) << 2;
     status_ = (status_ & ~0x3fu) | ((status_ << 2) & 0x3f);
     if (has_bad)
         bad_ = bad;
@@ -198,7 +201,8 @@ void Golden::execute(uint32_t instr, Effect &effect, Outside &outside)
 
 void Golden::special(uint32_t instr, Effect &effect)
 {
-    unsigned rs = bits(instr, 25, 21), rt = bits(instr, 20, 16), rd = bits(instr, 15, 11), shift = bits(instr, 10, 6);
+    unsigned rs = bits(instr, 25, 21), rt = bits(instr, 20, 16), rd = bits(instr, 15, 11),
+             shift = bits(instr, 10, 6);
     uint32_t a = regs_[rs], b = regs_[rt];
     int32_t sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
 
@@ -322,7 +326,8 @@ bool Golden::outside_memory(uint32_t addr, bool store) const
 {
     uint32_t slots = limits_->threads << limits_->stack_log2, below = limits_->stack_top - addr;
 
-    if (limits_->guard && addr < limits_->stack_top && below <= slots && (addr & ((1u << limits_->stack_log2) - 1)) < 128)
+    if (limits_->guard && addr < limits_->stack_top && below <= slots &&
+        (addr & ((1u << limits_->stack_log2) - 1)) < 128)
         return true;
     return addr - kDataBase >= limits_->data_words * 4 && !(store && addr - kConsole < 8);
 }
@@ -330,7 +335,8 @@ bool Golden::outside_memory(uint32_t addr, bool store) const
 void Golden::access(uint32_t instr, Effect &effect, Outside &outside)
 {
     unsigned op = instr >> 26, rt = bits(instr, 20, 16);
-    uint32_t addr = regs_[bits(instr, 25, 21)] + sign_extend(bits(instr, 15, 0), 16), old = regs_[rt];
+    uint32_t addr = regs_[bits(instr, 25, 21)] + sign_extend(bits(instr, 15, 0), 16),
+             old = regs_[rt];
     bool exchange = op == 0x32, store = op >= 0x28 && !exchange;
     unsigned size = exchange ? 2 : op & 3, lane = addr & 3, shift = lane * 8;
     // Size 2 is half of an unaligned access, but in the exchange, which moves a word.
@@ -467,7 +473,8 @@ void Golden::coprocessor2(uint32_t instr, Effect &effect, Outside &outside)
         if (rt > 1)
             trap(effect, kReserved, 0, false);
         else
-            branch(outside.cop2_room() == (rt == 1), pc_ + 4 + (sign_extend(bits(instr, 15, 0), 16) << 2));
+            branch(outside.cop2_room() == (rt == 1),
+                   pc_ + 4 + (sign_extend(bits(instr, 15, 0), 16) << 2));
         break;
     default:
         trap(effect, kReserved, 0, false);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden simulator of the core: MIPS I as in rtl/doc/INTERFACES.md, one instruction a step, no timing.
+// Golden simulator of the core: MIPS I as in rtl/doc/INTERFACES.md, one instruction a step, no
+// timing.
 //
-// Whatever comes from outside (loaded words, coprocessor 2, interrupts) is asked for through Outside, so that the checker can answer
-// from the reference memory in the order in which the bus served the real machine.
+// Whatever comes from outside (loaded words, coprocessor 2, interrupts) is asked for through
+// Outside, so that the checker can answer from the reference memory in the order in which the bus
+// served the real machine.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace okosu {
+namespace okosu
+{
 
 constexpr uint32_t kTextBase = 0x80000000u;
 constexpr uint32_t kDataBase = 0x90000000u;
@@ -45,7 +48,8 @@ struct Effect {
     uint8_t bytes = 0;
 };
 
-class Outside {
+class Outside
+{
   public:
     virtual ~Outside() = default;
     // The aligned word at a valid data address, as the bus delivered it.
@@ -65,19 +69,31 @@ struct Limits {
     unsigned stack_log2 = 0;
 };
 
-class Golden {
+class Golden
+{
   public:
-    Golden(const uint32_t *text, const Limits &limits) : text_(text), limits_(&limits) {}
+    Golden(const uint32_t *text, const Limits &limits) : text_(text), limits_(&limits)
+    {
+    }
 
     // Executes the instruction at pc(), or takes an interrupt before it.
     Effect step(Outside &outside, bool interrupt);
 
-    uint32_t pc() const { return pc_; }
+    uint32_t pc() const
+    {
+        return pc_;
+    }
     // A thread that begins: every register 0 but those given by set().
     void start(uint32_t pc);
-    void set(unsigned index, uint32_t value) { regs_[index] = index ? value : 0; }
+    void set(unsigned index, uint32_t value)
+    {
+        regs_[index] = index ? value : 0;
+    }
     // The thread goes on behind the command at which it stopped, or where it was preempted.
-    bool in_slot() const { return in_slot_; }
+    bool in_slot() const
+    {
+        return in_slot_;
+    }
 
   private:
     void trap(Effect &effect, Cause cause, uint32_t bad, bool has_bad);

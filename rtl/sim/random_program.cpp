@@ -5,17 +5,24 @@
 
 #include <algorithm>
 
-namespace okosu {
+namespace okosu
+{
 
-namespace {
+namespace
+{
 
-// Registers that random instructions never write: the trap handler's, and two that point into the data.
+// Registers that random instructions never write: the trap handler's, and two that point into the
+// data.
 constexpr unsigned kK0 = 26, kK1 = 27, kLow = 28, kMiddle = 29, kTarget = 30;
 constexpr unsigned kHandlerWords = 32;
 
-class Writer {
+class Writer
+{
   public:
-    Writer(uint64_t seed, unsigned words, unsigned data_words) : random_(seed), words_(words), data_words_(data_words) {}
+    Writer(uint64_t seed, unsigned words, unsigned data_words)
+        : random_(seed), words_(words), data_words_(data_words)
+    {
+    }
 
     RandomProgram program()
     {
@@ -46,18 +53,31 @@ class Writer {
     }
 
   private:
-    unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-    void emit(uint32_t word) { text_.push_back(word); }
+    unsigned below(unsigned n)
+    {
+        return static_cast<unsigned>(random_() % n);
+    }
+    void emit(uint32_t word)
+    {
+        text_.push_back(word);
+    }
     static uint32_t r(unsigned funct, unsigned rs, unsigned rt, unsigned rd, unsigned shift = 0)
     {
         return rs << 21 | rt << 16 | rd << 11 | shift << 6 | funct;
     }
-    static uint32_t i(unsigned op, unsigned rs, unsigned rt, uint32_t imm) { return op << 26 | rs << 21 | rt << 16 | (imm & 0xffff); }
-    static uint32_t jump(uint32_t to, bool link = false) { return (link ? 3u : 2u) << 26 | (to >> 2 & 0x03ffffff); }
+    static uint32_t i(unsigned op, unsigned rs, unsigned rt, uint32_t imm)
+    {
+        return op << 26 | rs << 21 | rt << 16 | (imm & 0xffff);
+    }
+    static uint32_t jump(uint32_t to, bool link = false)
+    {
+        return (link ? 3u : 2u) << 26 | (to >> 2 & 0x03ffffff);
+    }
 
     uint32_t special_value()
     {
-        static const uint32_t values[] = {0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x8000, 0xffff8000, 2};
+        static const uint32_t values[] = {0,          1,      0xffffffff, 0x80000000,
+                                          0x7fffffff, 0x8000, 0xffff8000, 2};
 
         return values[below(8)];
     }
@@ -68,7 +88,8 @@ class Writer {
         emit(i(0x0d, reg, reg, value));
     }
 
-    // Skips the instruction that trapped (of one in a delay slot, its branch), or begins anew after a jump to nowhere.
+    // Skips the instruction that trapped (of one in a delay slot, its branch), or begins anew after
+    // a jump to nowhere.
     void handler()
     {
         emit(0x40000000 | kK0 << 16 | 14 << 11);
@@ -116,14 +137,16 @@ class Writer {
     uint32_t plain()
     {
         static const unsigned immediate[] = {0x08, 0x09, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
-        static const unsigned three[] = {0x04, 0x06, 0x07, 0x20, 0x21, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2a, 0x2b};
+        static const unsigned three[] = {0x04, 0x06, 0x07, 0x20, 0x21, 0x21, 0x22,
+                                         0x23, 0x24, 0x25, 0x26, 0x27, 0x2a, 0x2b};
 
         switch (below(20)) {
         case 0:
         case 1:
         case 2:
         case 3:
-            return i(immediate[below(9)], source(), destination(), below(4) ? below(65536) : special_value());
+            return i(immediate[below(9)], source(), destination(),
+                     below(4) ? below(65536) : special_value());
         case 4:
         case 5:
         case 6:
@@ -244,7 +267,8 @@ class Writer {
         } else if (kind < 8) {
             emit(jump(here + 4 * (1 + distance), kind == 7));
         } else {
-            load_address(kTarget, below(64) ? here + 4 * (3 + distance) + (below(32) ? 0 : below(4)) : special_value());
+            load_address(kTarget, below(64) ? here + 4 * (3 + distance) + (below(32) ? 0 : below(4))
+                                            : special_value());
             emit(r(kind == 8 ? 0x08 : 0x09, kTarget, 0, kind == 8 ? 0 : 1 + below(25)));
         }
         farthest_ = std::max(farthest_, at + 3 + distance);

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs for lockstep: any MIPS I instruction, with everything that is hard in a pipeline made frequent (dependences at
-// every distance, delay slots, unaligned halves, products and quotients in use at once, traps).
+// Random programs for lockstep: any MIPS I instruction, with everything that is hard in a pipeline
+// made frequent (dependences at every distance, delay slots, unaligned halves, products and
+// quotients in use at once, traps).
 #pragma once
 
 #include <cstdint>
 #include <random>
 #include <vector>
 
-namespace okosu {
+namespace okosu
+{
 
 struct RandomProgram {
     std::vector<uint32_t> text;
     std::vector<uint32_t> data;
 };
 
-// A program of about `words` instructions that runs for ever, trapping now and then; the same for the same seed.
+// A program of about `words` instructions that runs for ever, trapping now and then; the same for
+// the same seed.
 RandomProgram random_program(uint64_t seed, unsigned words, unsigned data_words);
 
 } // namespace okosu

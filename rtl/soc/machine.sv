@@ -18,6 +18,7 @@ module machine
   input  logic                                  rst_ni,
   output logic [63:0]                           cycle_o,
   output logic                                  print_o,
+  output logic                                  stream_o,
   output logic [7:0]                            char_o,
   output logic                                  exit_o,
   output logic [31:0]                           status_o,
@@ -178,6 +179,7 @@ module machine
     .rdata_o(rdata),
     .error_o(error),
     .print_o,
+    .stream_o,
     .char_o,
     .exit_o,
     .status_o

@@ -3,7 +3,7 @@
 //
 // A word asked for with `re_i` is on `rdata_o` in the next cycle; a write takes effect at the end of its cycle, its enabled bytes only.
 // `error_o` is high in the next cycle, too, if the address is none (rtl/doc/INTERFACES.md); such a write has no effect.
-// The devices speak by pulses, which the simulator reads: a byte printed, the word with which a program ended.
+// The devices speak by pulses, which the simulator reads: a byte printed (`stream_o`: as an error), the word with which a program ended.
 
 module shared_memory #(
   parameter int unsigned Words = 1024
@@ -19,6 +19,7 @@ module shared_memory #(
   output logic        error_o,
 
   output logic        print_o,
+  output logic        stream_o,
   output logic [7:0]  char_o,
   output logic        exit_o,
   output logic [31:0] status_o
@@ -48,13 +49,15 @@ module shared_memory #(
     if (!rst_ni) begin
       error_q  <= 1'b0;
       print_o  <= 1'b0;
+      stream_o <= 1'b0;
       char_o   <= '0;
       exit_o   <= 1'b0;
       status_o <= '0;
     end else begin
       error_q  <= (re_i || we_i) && !in_memory && !(we_i && (addr_i == Console || addr_i == Exit));
       print_o  <= we_i && addr_i == Console;
-      char_o   <= wdata_i[7:0];
+      stream_o <= be_i[1];
+      char_o   <= be_i[1] ? wdata_i[15:8] : wdata_i[7:0];
       exit_o   <= we_i && addr_i == Exit;
       status_o <= wdata_i;
     end

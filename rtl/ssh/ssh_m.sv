@@ -175,8 +175,10 @@ module ssh_m
 
   logic pe_stop, pe_start, pe_fill, pe_recalled, pe_recall_done, pe_recalling, pe_granted, pe_created;
   logic home_has_slot, home_idle, place, place_idle, wants_grant, wants_recall;
-  pe_t  place_pe, grant_pe, recall_pe, home_pe, fill_pe;
+  pe_t  place_pe, grant_pe, recall_pe, home_pe, fill_pe, spoke_pe;
   tid_t recall_tid, fill_tid;
+  // Who blocks has spoken before: `in` is another PE's message by then.
+  assign spoke_pe = state_q == StBlock ? from_pe_q : in.pe;
   pe_table #(
     .NumPes  (NumPes),
     .PoolSize(PoolSize)
@@ -185,7 +187,7 @@ module ssh_m
     .rst_ni,
     .stop_i         (pe_stop),
     .start_i        (pe_start),
-    .at_i           (in.pe),
+    .at_i           (spoke_pe),
     .fill_i         (pe_fill),
     .fill_pe_i      (fill_pe),
     .fill_tid_i     (fill_tid),

@@ -262,12 +262,6 @@ def test_waveforms_cost_no_cycle(tmp_path: Path, simulator: rtl_build.Simulator)
     assert fst.stat().st_size > 1000
 
 
-def test_a_build_is_made_once(simulator: rtl_build.Simulator) -> None:
-    before = simulator.program.stat().st_mtime_ns
-    again = rtl_build.build(MACHINE)
-    assert (again.program, again.program.stat().st_mtime_ns) == (simulator.program, before)
-
-
 def test_a_sweep_gives_a_record_a_point_and_survives_a_failing_one(
     tmp_path: Path, simulator: rtl_build.Simulator
 ) -> None:
@@ -286,8 +280,7 @@ def test_a_sweep_gives_a_record_a_point_and_survives_a_failing_one(
 
 
 def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: rtl_build.Simulator) -> None:
-    source = tmp_path / "hello.c"
-    source.write_text(HELLO)
+    (source := tmp_path / "hello.c").write_text(HELLO)
     words = ["--pes", "2", "--context", "mem", "--threads", "16", "--counters", str(tmp_path / "c.json")]
     argv = [sys.executable, "-m", "okosu", "lab", "run", "rtl", *words, "--", str(source), "x"]
     done = subprocess.run(argv, capture_output=True, check=False, timeout=600)
@@ -298,3 +291,10 @@ def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: rtl
     done = subprocess.run(argv, capture_output=True, check=False, timeout=600)
     assert done.returncode == 136
     assert b"okosu: division by zero" in done.stderr
+
+
+@pytest.mark.parametrize("context", ["soft", "banked"])
+def test_other_contexts_run_the_same_program(tmp_path: Path, context: str) -> None:
+    machine = rtl_build.Machine(pes=2, context=context, threads=16)
+    outcome = rtl.run(rtl_build.build(machine), compiled(tmp_path, HELLO, "x"), max_cycles=LIMIT)
+    assert (outcome.stdout, outcome.status) == (b"[x]\n", 7)

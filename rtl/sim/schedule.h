@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the threads, as the messages on the scheduler bus tell it: who was created where,
+// who runs, who waits for what.
+#ifndef OKOSU_SCHEDULE_H
+#define OKOSU_SCHEDULE_H
+
+#include "model.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace okosu
+{
+
+// kStop: the PE is without the thread from here on; before it comes why (kBlock, kYield, kExit),
+// unless it was preempted.
+enum class Event { kCreate, kStart, kStop, kBlock, kYield, kWake, kExit };
+
+// A thread's life as far as it was seen. Thread 0 is main.
+struct Thread {
+    enum State { kFree, kReady, kRunning, kBlocked } state = kFree;
+    uint32_t entry = 0;
+    // Blocked: the command (msg_op_e), the kind of a WAIT, and the address or handle it waits for.
+    unsigned op = 0, kind = 0;
+    uint32_t object = 0;
+    bool timed = false;
+};
+
+class Schedule
+{
+  public:
+    // `tell` hears of each event: what, which thread, on (or from) which PE.
+    using Tell = std::function<void(Event, unsigned thread, unsigned pe)>;
+
+    explicit Schedule(Tell tell);
+
+    // Takes in the cycle that the model just made.
+    void observe(const Model &model);
+
+    // A thread waits with a deadline, so that all may go on by itself.
+    bool any_timed() const;
+    const std::vector<Thread> &threads() const;
+    // "waits for the mutex at 0x90000010 (lock)"; names come from the program.
+    std::string waits_for(const Thread &thread, const Program &program) const;
+
+  private:
+    void from_pe(const Message &message);
+    void from_master(const Message &message);
+
+    Tell tell_;
+    std::vector<Thread> threads_;
+    // Who ran on each PE in the last cycle, -1 nobody.
+    std::vector<int> on_;
+    unsigned timed_ = 0;
+};
+
+} // namespace okosu
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An exception that nobody expects: say which and where, and end the simulation with a status that
+ * no program can return. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend.h"
+#include "console.h"
+
+enum {
+    TRAP_STATUS = 0x100,
+    CAUSE_DATA_BUS = 7,
+    GUARD_BYTES = 128,
+};
+
+/* The text cannot be read as data, so the number in a break instruction is not known; the compiler
+ * makes them for divisions. */
+static const char *const causes[] = {
+    [0] = "unexpected interrupt",
+    [4] = "load or fetch from an address that is none",
+    [5] = "store to an address that is none",
+    [6] = "jump out of the program's text",
+    [7] = "access to memory that is not there",
+    [8] = "system call, and there is no system",
+    [9] = "division by zero",
+    [10] = "instruction that this processor does not have, or a command in a delay slot",
+    [11] = "coprocessor that is not there",
+    [12] = "integer overflow",
+};
+
+extern char __stack_top[], __stack_log2[], __threads_max[];
+
+static void say(const char *text)
+{
+    while (*text != '\0')
+        console_put(CONSOLE_ERROR, *text++);
+}
+
+static void say_number(unsigned number)
+{
+    if (number >= 10)
+        say_number(number / 10);
+    console_put(CONSOLE_ERROR, (char)('0' + number % 10));
+}
+
+static void say_address(uintptr_t address)
+{
+    say("0x");
+    for (int shift = 28; shift >= 0; shift -= 4)
+        console_put(CONSOLE_ERROR, "0123456789abcdef"[address >> shift & 15]);
+}
+
+/* Whether the address lies in the lowest bytes of a stack, which are guarded. */
+static int in_guard(uintptr_t address)
+{
+    uintptr_t below = (uintptr_t)__stack_top - address, slot = 1u << (uintptr_t)__stack_log2;
+
+    return below - 1 < (uintptr_t)__threads_max * slot && (address & (slot - 1)) < GUARD_BYTES;
+}
+
+_Noreturn void okosu_trap(unsigned sp, unsigned ra)
+{
+    unsigned cause, pc, bad, number;
+    const char *what = NULL;
+
+    __asm__ volatile("mfc0 %0,$13\n\tmfc0 %1,$14\n\tmfc0 %2,$8\n\tnop"
+                     : "=r"(cause), "=r"(pc), "=r"(bad));
+    number = cause >> 2 & 31;
+    if (number < sizeof(causes) / sizeof(causes[0]))
+        what = causes[number];
+    if (number == CAUSE_DATA_BUS && in_guard(bad))
+        what = "stack overrun";
+    if (cause >> 31)
+        pc += 4;
+    say("\nokosu: trap on PE ");
+    say_number(pe_number());
+    say(", thread ");
+    say_number(thread_self() & 255);
+    say(": ");
+    say(what != NULL ? what : "unknown cause");
+    say(" (cause ");
+    say_number(number);
+    say(")\n  pc ");
+    say_address(pc);
+    say(", bad address ");
+    say_address(bad);
+    say(", sp ");
+    say_address(sp);
+    say(", ra ");
+    say_address(ra);
+    say("\n");
+    console_end(TRAP_STATUS + number);
+}

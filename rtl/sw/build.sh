@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Compiles a pthread program for the machine.
+#
+#   build.sh BACKEND OUT SOURCE... [-D…|-I…|-Wl,…] [-- ARGUMENT...]
+#
+# BACKEND is ssh or software. ARGUMENTs become the program's argv[1] and so on. CC names another compiler (a ccache in front, say).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+backend=$1 out=$2
+shift 2
+case $backend in
+ssh | software) ;;
+*) echo "build.sh: no such back end: $backend (ssh and software are there)" >&2 && exit 2 ;;
+esac
+
+words=
+list=$(mktemp) && trap 'rm -f "$list"' EXIT
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    words="$words '$(printf %s "$1" | sed "s/'/'\\\\''/g")'"
+    shift
+done
+[ $# -eq 0 ] || shift
+
+# The arguments as the start-up code finds them: their number, then one string after the other.
+{
+    echo '.section .data.arguments,"aw"; .globl okosu_arguments; okosu_arguments:'
+    echo ".word $#"
+    for argument; do
+        printf '%s\0' "$argument" | od -An -v -tu1 | sed 's/^ */.byte /;s/  */,/g;s/.byte,/.byte /'
+    done
+} > "$list"
+
+eval set -- "$words"
+# MIPS I; no division without its check for zero, no floating-point unit, no code for a loader or for Linux.
+${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
+    -ffreestanding -fno-builtin-printf -fno-builtin-puts -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
+    -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
+    -I"$here/$backend" -I"$here/pthread" -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" \
+    "$@" "$here"/boot/*.[cS] "$here"/libc/*.c "$here"/pthread/*.c "$here/$backend"/*.[cS] -x assembler "$list"

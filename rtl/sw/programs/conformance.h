@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONFORMANCE_H
+#define CONFORMANCE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+void check(bool holds, const char *what);
+
+/* A time so far ahead. */
+struct timespec soon(long microseconds);
+bool has_passed(const struct timespec *time);
+
+void check_threads(void);
+void check_attributes(void);
+void check_mutexes(void);
+void check_conditions(void);
+void check_rwlocks(void);
+void check_barriers(void);
+void check_semaphores(void);
+void check_keys(void);
+void check_scheduling(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Condition variables: a number that every signal changes. Who waits, waits for its change, and so
+ * misses none. */
+#include "backend.h"
+#include "deadline.h"
+
+IN_LOCK int pthread_condattr_init(pthread_condattr_t *attr)
+{
+    attr->clock = CLOCK_REALTIME;
+    return 0;
+}
+
+IN_LOCK int pthread_condattr_destroy(pthread_condattr_t *attr)
+{
+    (void)attr;
+    return 0;
+}
+
+/* Both clocks are the same. */
+IN_LOCK int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
+{
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return EINVAL;
+    attr->clock = clock;
+    return 0;
+}
+
+IN_LOCK int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock)
+{
+    *clock = attr->clock;
+    return 0;
+}
+
+IN_LOCK int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
+{
+    (void)attr;
+    cond->sequence = 0;
+    return 0;
+}
+
+IN_LOCK int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    (void)cond;
+    return 0;
+}
+
+/* Lets go of a mutex; returns how deep it was held. */
+static IN_LOCK int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
+{
+    unsigned sequence = cond->sequence;
+    unsigned depth = mutex->depth;
+    int error;
+
+    /* However deep a recursive one is locked, it has to be free. */
+    if (mutex->kind == PTHREAD_MUTEX_RECURSIVE && mutex->owner == thread_self())
+        mutex->depth = 1;
+    error = pthread_mutex_unlock(mutex);
+    if (error != 0)
+        return error;
+    error = word_wait(&cond->sequence, sequence, deadline);
+    if (error == EAGAIN) {
+        /* A signal came in between, or there was no room to wait: woken early, as it may be. */
+        if (cond->sequence == sequence)
+            thread_yield();
+        error = deadline != NO_DEADLINE && cycle_now() >= deadline ? ETIMEDOUT : 0;
+    }
+    pthread_mutex_lock(mutex);
+    if (mutex->kind == PTHREAD_MUTEX_RECURSIVE)
+        mutex->depth = depth;
+    return error;
+}
+
+IN_LOCK int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    return wait_until(cond, mutex, NO_DEADLINE);
+}
+
+IN_LOCK int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+                                   const struct timespec *deadline)
+{
+    uint64_t cycle;
+    int error = deadline_of(deadline, &cycle);
+
+    return error != 0 ? error : wait_until(cond, mutex, cycle);
+}
+
+IN_LOCK int pthread_cond_signal(pthread_cond_t *cond)
+{
+    word_wake_one(&cond->sequence, cond->sequence + 1);
+    return 0;
+}
+
+IN_LOCK int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    word_wake_all(&cond->sequence, cond->sequence + 1);
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DEADLINE_H
+#define DEADLINE_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* The cycle at which a clock shows `time`, never NO_DEADLINE; EINVAL if it is no time. */
+int deadline_of(const struct timespec *time, uint64_t *cycle);
+
+#endif

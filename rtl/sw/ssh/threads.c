@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rare ways of the hardware back end: what blocks, what fails, what is set once. */
+#include "backend.h"
+
+extern char __okosu_policy[];
+
+enum policy { POLICY_FIFO = 0, POLICY_PRIORITY = 3 };
+
+struct thread okosu_threads[256];
+
+/* switch.S knows. */
+_Static_assert(sizeof(struct thread) == 64 && offsetof(struct thread, context) == 20 &&
+                   offsetof(struct thread, locals.used) == 0,
+               "LOG2_THREAD, CONTEXT");
+
+static void set_policy(unsigned policy)
+{
+    __asm__ volatile(ASM_COP2("mtc2 %z0,$25") : : "rJ"(policy));
+}
+
+void threads_start(void)
+{
+    set_policy((uintptr_t)__okosu_policy);
+}
+
+/* Unless the user asked for another policy. */
+void threads_use_priorities(void)
+{
+    if ((uintptr_t)__okosu_policy == POLICY_FIFO)
+        set_policy(POLICY_PRIORITY);
+}
+
+IN_CREATE int thread_create_failed(void)
+{
+    return (int)COP2_READ(5);
+}
+
+IN_JOIN int thread_join_blocked(void **value)
+{
+    struct answer answer = answer_of_waking();
+
+    if (value != NULL && answer.error == 0)
+        *value = (void *)answer.result;
+    return (int)answer.error;
+}
+
+/* For the simulator: when no thread is left, the program has ended. Only main's pthread_exit comes
+ * here as thread 0. */
+volatile unsigned okosu_main_ended;
+
+IN_SWITCH void thread_finish(void *value)
+{
+    if ((thread_self() & 255) == 0)
+        okosu_main_ended = 1;
+    __asm__ volatile(ASM_COP2("mtc2 %z0,$17\n\tj soft_next\n\tnop") : : "rJ"(value) : "memory");
+    __builtin_unreachable();
+}
+
+IN_LIB int thread_prioritise(unsigned handle, unsigned priority)
+{
+    int error;
+
+    __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %z2,$24\n\tmfc2 %0,$5")
+                     : "=r"(error)
+                     : "r"(handle), "rJ"(priority)
+                     : "memory");
+    return error;
+}
+
+static IN_LOCK int wait(volatile unsigned *word, unsigned kind, unsigned expected,
+                        uint64_t deadline)
+{
+    unsigned error;
+
+    if (deadline == NO_DEADLINE)
+        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %z3,$21\n\tmfc2 %0,$5")
+                         : "=r"(error)
+                         : "r"(word), "r"(kind), "rJ"(expected)
+                         : "memory");
+    else
+        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %4,$2\n\tmtc2 %z5,$3\n\t"
+                                  "mtc2 %z3,$21\n\tmfc2 %0,$5")
+                         : "=r"(error)
+                         : "r"(word), "r"(kind | WAIT_TIMED), "rJ"(expected),
+                           "r"((unsigned)deadline), "rJ"((unsigned)(deadline >> 32))
+                         : "memory");
+    if (error == ERROR_BLOCKED)
+        error = answer_of_waking().error;
+    return (int)error;
+}
+
+IN_LOCK int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadline)
+{
+    return wait(word, WAIT_COND, expected, deadline);
+}
+
+IN_LOCK void word_wake_all(volatile unsigned *word, unsigned value)
+{
+    *word = value;
+    __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$22\n\tmfc2 $0,$6")
+                     :
+                     : "r"(word), "r"(MOST_COUNT)
+                     : "memory");
+}
+
+IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
+{
+    int error;
+
+    /* Without a free watch: try, and let others run. */
+    while ((error = wait(&lock->word, WAIT_MUTEX, 1, deadline)) == EAGAIN) {
+        if (lock_try(lock))
+            return 0;
+        if (deadline != NO_DEADLINE && cycle_now() >= deadline)
+            return ETIMEDOUT;
+        thread_yield();
+    }
+    return error;
+}
