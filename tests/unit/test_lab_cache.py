@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import contextlib
 import os
 import subprocess
 import sys
@@ -87,6 +88,15 @@ print("|".join(said), flush=True)
 """
 
 
+def opened(pid: int) -> set[str]:
+    """Return what a process has open; it may close any of it while this reads."""
+    found = set()
+    for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            found.add(str(descriptor.readlink()))
+    return found
+
+
 def test_two_processes_make_it_once_and_the_second_says_that_it_waits(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
@@ -100,7 +110,7 @@ def test_two_processes_make_it_once_and_the_second_says_that_it_waits(tmp_path: 
     second = start()
     lock = cache.root() / "locks" / "kind-name"
     # The second has opened the lock's file; it says that it waits just before it does.
-    while not any(Path(f).resolve() == lock for f in Path(f"/proc/{second.pid}/fd").glob("*")):
+    while str(lock) not in opened(second.pid):
         assert second.poll() is None
     first.communicate("go\n", timeout=300)
     said, _ = second.communicate(timeout=300)
