@@ -147,7 +147,8 @@ def _routines(name: str, own: Sequence[Record], variants: Sequence[str]) -> list
             text += f" {count:7.0f}{mark} {median(copy.samples):8.2f} {share:6.1%} {median(whole.samples):8.2f}"
         else:
             text += f" {'-':>8} {'-':>8} {'-':>6} {'-':>8}"
-        boots = len((wall or whole or copy).samples) if (wall or whole or copy) else 0  # type: ignore[union-attr]
+        counted = wall or whole or copy
+        boots = len(counted.samples) if counted else 0
         lines.append(text + (f" {median(wall.samples):8.2f}" if wall else f" {'-':>8}") + f" {boots:6}")
     if few:
         lines.append(f"* fewer than {gprof.ENOUGH} samples of memcpy in all: too few to compare")

@@ -29,7 +29,7 @@ def add_build_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options that say which machine is simulated."""
     add = parser.add_argument_group("machine (rtl)").add_argument
     add("--pes", type=int, metavar="N", help="processing elements, 1 to 64 (default 8)")
-    add("--context", metavar="WHERE", help="contexts of threads: soft, mem, local or banked (default banked)")
+    add("--context", metavar="WHERE", help="contexts of threads: soft, mem or banked (default banked)")
     add("--banks", type=int, metavar="B", help="register banks of a PE, where banked (default 4)")
     add("--threads", type=int, metavar="N", help="thread ids, a power of two up to 256 (default 256)")
     add("--watches", type=int, metavar="N", help="memory words that the scheduler can watch (default 16)")

@@ -55,6 +55,9 @@ class Machine:
             wrong = f"--pes {self.pes}: a machine has 1 to {MOST_PES} PEs"
         elif self.context not in CONTEXTS:
             wrong = f"--context {self.context}: contexts are kept in {', '.join(CONTEXTS)}"
+        elif self.context == "local":
+            # The machine has no such memory yet and would keep contexts as with mem.
+            wrong = "--context local: not built yet"
         elif not 2 <= self.banks <= 32:
             wrong = f"--banks {self.banks}: a PE has 2 to 32 banks"
         elif not 2 <= self.threads <= MOST_THREADS or self.threads & (self.threads - 1):

@@ -105,6 +105,7 @@ module core_top
     .rdata_o(mem_rdata),
     .error_o(mem_error),
     .print_o,
+    .stream_o(),
     .char_o,
     .exit_o,
     .status_o

@@ -61,6 +61,7 @@ def test_a_finished_program_takes_no_arguments(tmp_path: Path) -> None:
         Machine(pes=0),
         Machine(pes=65),
         Machine(context="none"),
+        Machine(context="local"),
         Machine(banks=1),
         Machine(threads=100),
         Machine(threads=512),
@@ -76,7 +77,7 @@ def test_a_machine_that_cannot_be_is_refused(machine: Machine) -> None:
 
 def test_only_banked_machines_have_several_banks() -> None:
     assert "-GBanks=8" in Machine(banks=8).parameters
-    for context in ("soft", "mem", "local"):
+    for context in ("soft", "mem"):
         assert "-GBanks=1" in Machine(context=context, banks=8).parameters
 
 
