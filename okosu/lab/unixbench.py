@@ -17,7 +17,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 from okosu.lab.outcome import Outcome
 
 FOLDER = "pgms"
-_COUNT = re.compile(r"^COUNT\|(?P<count>[0-9.]+)\|(?P<base>[0-9.]+)\|(?P<unit>[^|\n]+)", re.M)
+_COUNT = re.compile(r"^COUNT\|(?P<count>\d+(?:\.\d*)?)\|(?P<base>[0-9.]+)\|(?P<unit>[^|\n]+)", re.M | re.A)
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,16 @@ def check(folder: Path) -> Path:
 
 
 def parse(text: str) -> Rate:
-    """Read what a test prints, COUNT|N|BASE|UNIT; OkosuError where that is missing.
+    """Read what a test prints, lines COUNT|N|BASE|UNIT; OkosuError where there is none that counted something.
 
-    BASE 1 means that N is a rate; 0 that N is given in full, 60 that it is counted by the minute.
+    BASE 1 means that N is a rate; 0 that N is given in full, 60 that it is counted by the minute. fstime -c prints the
+    rates of its preparations before that of its copies, and context1's child a 0 after its parent's: the last that is
+    not 0 is the test's.
     """
-    match = _COUNT.search(text)
-    if not match:
-        raise OkosuError("a test of UnixBench printed no line COUNT|…", text.strip()[-200:])
-    return Rate(float(match["count"]), match["unit"].strip())
+    counted = [match for match in _COUNT.finditer(text) if float(match["count"])]
+    if not counted:
+        raise OkosuError("a test of UnixBench printed no line COUNT|… of something", text.strip()[-200:])
+    return Rate(float(counted[-1]["count"]), counted[-1]["unit"].strip())
 
 
 def run(folder: Path, boot: Callable[[Sequence[str]], Outcome], share: float = 1.0) -> list[tuple[str, Rate, Outcome]]:

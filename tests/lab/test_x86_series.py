@@ -39,6 +39,14 @@ def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
     }
 
 
+@pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+@pytest.mark.parametrize("option", ["y", "n"])
+def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
+    for commit in bench.commits[1:]:
+        bench.checkout(commit)
+        bench.make({**config.fragments(("x86",)), "X86_SIMD_COPY": option}, "vmlinux")
+
+
 def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Workbench) -> None:
     base, last = bench.commits[0], bench.commits[-1]
     on = config.fragments(("x86",))

@@ -80,13 +80,16 @@ def test_a_test_that_fails_is_named(checkout: Path) -> None:
     [
         ("COUNT|36251.0|0|KBps\nTIME|30.0\n", unixbench.Rate(36251.0, "KBps")),
         ("noise\nCOUNT|99|1|lps", unixbench.Rate(99.0, "lps")),
+        # What fstime -c prints: writing and reading first; and context1, whose child has counted nothing.
+        ("COUNT|300|0|KBps\nTIME|2.0\nCOUNT|900|0|KBps\nCOUNT|500|0|KBps\n", unixbench.Rate(500.0, "KBps")),
+        ("COUNT|77|1|lps\nCOUNT|0|1|lps\n", unixbench.Rate(77.0, "lps")),
     ],
 )
 def test_a_rate_is_read(text: str, rate: unixbench.Rate) -> None:
     assert unixbench.parse(text) == rate
 
 
-@pytest.mark.parametrize("text", ["", "COUNT|x|1|lps", "COUNT"])
+@pytest.mark.parametrize("text", ["", "COUNT|x|1|lps", "COUNT", "COUNT|1.2.3|1|lps", "COUNT|0|1|lps"])
 def test_no_rate_is_an_error(text: str) -> None:
     with pytest.raises(OkosuError, match="no line COUNT"):
         unixbench.parse(text)
