@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool: what its functions and its worker share. */
+#ifndef OKOSU_POOL_POOL_H
+#define OKOSU_POOL_POOL_H
+
+#include "pool/units.h"
+
+#include <okosu/zero_pool.h>
+
+#include <pthread.h>
+
+#define OKOSU_POOL_PAGE ((size_t)4096)
+
+struct okosu_zero_pool {
+    struct okosu_zero_pool_options options;
+    const struct okosu_zero_engine *engine;
+    unsigned char *base;
+    volatile bool *mine; /* false in a child of fork, which has no worker and may hold no lock */
+    bool hugetlb;
+    struct okosu_unit *rows;
+
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t work;  /* there is something to do, or `stop` */
+    struct okosu_units units;
+    bool stop, filling;
+    bool asleep;         /* the worker looks only when `work` is signalled */
+    uint64_t fill_after; /* ns of CLOCK_MONOTONIC: no memory was to be had, try again then */
+    uint64_t takes, misses, gives, cleared, populated, dropped, failures;
+
+    pthread_t worker;
+    bool has_worker;
+};
+
+/* Start the thread; 0 or -errno. */
+int okosu_pool_start(struct okosu_zero_pool *pool);
+/* With the lock held: there may be something to do. A system call only where the worker sleeps. */
+void okosu_pool_wake(struct okosu_zero_pool *pool);
+/* End it, if there is one. */
+void okosu_pool_end(struct okosu_zero_pool *pool);
+
+/* With the lock held, which is let go meanwhile: clear, populate or drop one unit. Bytes that
+ * became clean, 0 where there was nothing to do or it failed; `did` tells the two apart. */
+size_t okosu_pool_step(struct okosu_zero_pool *pool, bool *did);
+/* With the lock held: whether okosu_pool_step() would do something now; else *until is when it
+ * may, or 0. */
+bool okosu_pool_has_work(struct okosu_zero_pool *pool, uint64_t *until);
+uint64_t okosu_pool_now(void);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero-pool-check: the pool of clean blocks against a slow model, at its edges, with engines that
+ * fail, over fork, and under threads that scan all that they take.
+ *
+ * zero-pool-check [TAKES THREADS SEED] prints "ok: WHAT" lines; exit status 1 names what is wrong.
+ */
+#include "pool/backing.h"
+#include "pool/pool.h"
+#include "pool/units.h"
+
+#include <okosu/zero_pool.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+#define UNIT (2 * MIB)
+#define NO_SAN __attribute__((no_sanitize("thread", "address", "undefined")))
+
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) {                                                                                \
+            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* Not instrumented: it reads every byte of every block. */
+NO_SAN static bool all_zero(const void *at, size_t bytes)
+{
+    const uint64_t *word = at;
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < bytes / 8; i++)
+        any |= word[i];
+    return !any;
+}
+
+NO_SAN static void soil(unsigned char *at, size_t bytes, uint64_t *state)
+{
+    for (size_t page = 0; page < bytes; page += 4096)
+        at[page + next_random(state) % (bytes - page < 4096 ? bytes - page : 4096)] = 0xa5;
+    at[bytes - 1] = 1;
+}
+
+/* The model: one state a unit, looked at one by one. */
+static void check_units(uint64_t seed)
+{
+    enum { COUNT = 23, STEPS = 200000, PER_UNIT = 512 };
+    struct okosu_unit rows[COUNT];
+    struct okosu_units units;
+    int state[COUNT] = {0}, run[COUNT] = {0};
+    size_t pages[COUNT] = {0};
+
+    okosu_units_init(&units, rows, COUNT);
+    for (int step = 0; step < STEPS; step++) {
+        size_t i = next_random(&seed) % COUNT, want = next_random(&seed) % 5, first = COUNT, got;
+
+        switch (next_random(&seed) % 4) {
+        case 0:
+            for (size_t k = COUNT; k-- > 0;) {
+                size_t length = 0;
+
+                while (k + length < COUNT && state[k + length] == OKOSU_UNIT_CLEAN)
+                    length++;
+                if (want && length >= want)
+                    first = k;
+            }
+            CHECK(okosu_units_take(&units, want) == first);
+            for (size_t k = first; first < COUNT && k < first + want; k++)
+                state[k] = OKOSU_UNIT_HELD;
+            if (first < COUNT)
+                run[first] = (int)want;
+            break;
+        case 1:
+            got = next_random(&seed) % (4 * PER_UNIT);
+            CHECK(okosu_units_give(&units, i, got, PER_UNIT) == (run[i] > 0));
+            for (size_t k = i; k < i + (size_t)run[i]; k++) {
+                pages[k] = got < PER_UNIT ? got : PER_UNIT;
+                got -= pages[k];
+                state[k] = pages[k] ? OKOSU_UNIT_DIRTY : OKOSU_UNIT_CLEAN;
+            }
+            run[i] = 0;
+            break;
+        default:
+            want = next_random(&seed) % 2 ? OKOSU_UNIT_ABSENT : OKOSU_UNIT_DIRTY;
+            for (first = 0; first < COUNT && state[first] != (int)want;)
+                first++;
+            CHECK(okosu_units_find(&units, want) == first);
+            if (first < COUNT) {
+                if (want == OKOSU_UNIT_DIRTY)
+                    CHECK(rows[first].dirty == pages[first]);
+                okosu_units_set(&units, first, OKOSU_UNIT_CLEAN);
+                state[first] = OKOSU_UNIT_CLEAN;
+            }
+            first = okosu_units_last(&units, OKOSU_UNIT_CLEAN);
+            if (next_random(&seed) % 8 == 0 && first < COUNT) {
+                for (size_t k = first + 1; k < COUNT; k++)
+                    CHECK(state[k] != OKOSU_UNIT_CLEAN);
+                okosu_units_set(&units, first, OKOSU_UNIT_ABSENT);
+                state[first] = OKOSU_UNIT_ABSENT;
+            }
+        }
+        got = 0;
+        for (size_t k = 0; k < COUNT; k++)
+            CHECK(rows[k].state == state[k] && rows[k].run == (uint32_t)run[k]);
+        for (int s = 0; s < OKOSU_UNIT_STATES; s++)
+            got += units.in[s];
+        CHECK(got == COUNT);
+    }
+    puts("ok: units as in the model");
+}
+
+static struct okosu_zero_pool *open_pool(size_t units, size_t ready, bool no_worker)
+{
+    struct okosu_zero_pool_options options = {
+        .cap = units * UNIT, .low = ready * UNIT, .high = ready * UNIT, .no_worker = no_worker};
+    struct okosu_zero_pool *pool;
+
+    CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+    return pool;
+}
+
+static struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)
+{
+    struct okosu_zero_pool_stats s;
+
+    okosu_zero_pool_stats(pool, &s);
+    CHECK(s.clean + s.held + s.dirty + s.zeroing + s.absent == s.cap);
+    return s;
+}
+
+static void check_edges(void)
+{
+    struct okosu_zero_pool *pool = open_pool(4, 4, true);
+    unsigned char *a, *b;
+
+    CHECK(stats_of(pool).absent == 4 * UNIT);
+    CHECK(!okosu_zero_pool_take(pool, 1));
+    CHECK(okosu_zero_pool_work(pool, 100 * UNIT) == 4 * UNIT);
+    CHECK(stats_of(pool).clean == 4 * UNIT && stats_of(pool).populated == 4 * UNIT);
+    CHECK(!okosu_zero_pool_take(pool, 0));
+    CHECK(!okosu_zero_pool_take(pool, 4 * UNIT + 1));
+    CHECK(!okosu_zero_pool_take(pool, SIZE_MAX));
+    a = okosu_zero_pool_take(pool, UNIT - 1);
+    b = okosu_zero_pool_take(pool, UNIT + 1);
+    CHECK(a && b && (uintptr_t)a % UNIT == 0 && b == a + UNIT);
+    CHECK(okosu_zero_pool_size(pool, a) == UNIT && okosu_zero_pool_size(pool, b) == 2 * UNIT);
+    CHECK(okosu_zero_pool_size(pool, a + 4096) == 0 && okosu_zero_pool_size(pool, b + UNIT) == 0);
+    CHECK(okosu_zero_pool_owns(pool, a) && okosu_zero_pool_owns(pool, a + 4 * UNIT - 1));
+    CHECK(!okosu_zero_pool_owns(pool, a + 4 * UNIT) && !okosu_zero_pool_owns(pool, a - 1));
+    CHECK(okosu_zero_pool_give(pool, a + 1, 0) == -EINVAL);
+    CHECK(okosu_zero_pool_give(pool, b + UNIT, 0) == -EINVAL);
+    CHECK(okosu_zero_pool_give(pool, a - UNIT, 0) == -EINVAL);
+    memset(a, 1, UNIT);
+    memset(b, 2, UNIT + 1);
+    CHECK(okosu_zero_pool_give(pool, b, UNIT + 1) == 0);
+    CHECK(okosu_zero_pool_give(pool, b, UNIT + 1) == -EINVAL);
+    CHECK(stats_of(pool).dirty == 2 * UNIT);
+    CHECK(!okosu_zero_pool_take(pool, 2 * UNIT));
+    CHECK(okosu_zero_pool_work(pool, 1) == UNIT);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == UNIT);
+    /* The whole first unit, and one page of the second. */
+    CHECK(stats_of(pool).cleared == UNIT + 4096);
+    b = okosu_zero_pool_take(pool, 3 * UNIT);
+    CHECK(b == a + UNIT && all_zero(b, 3 * UNIT));
+    CHECK(okosu_zero_pool_give(pool, b, 0) == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
+    CHECK(stats_of(pool).clean == 3 * UNIT && stats_of(pool).failures == 0);
+    okosu_zero_pool_close(pool);
+    okosu_zero_pool_close(NULL);
+    puts("ok: sizes at the edges, lengths, foreign addresses");
+}
+
+static void check_options(void)
+{
+    const struct {
+        struct okosu_zero_pool_options options;
+        int rc;
+    } cases[] = {
+        {{.cap = UNIT - 1}, -EINVAL},
+        {{.cap = UNIT, .unit = 3 * MIB}, -EINVAL},
+        {{.cap = UNIT, .unit = MIB}, -EINVAL},
+        {{.cap = UNIT, .low = 1}, -EINVAL},
+        {{.cap = UNIT, .high = UNIT + 1}, -EINVAL},
+        {{.cap = 4 * UNIT, .high = 2 * UNIT, .keep = UNIT}, -EINVAL},
+        {{.cap = UNIT, .engine = "gpu"}, -ENOENT},
+        {{.cap = UNIT, .node = -1}, -EINVAL},
+        {{.cap = UNIT, .node = 1025}, -ENODEV},
+        {{.cap = UNIT, .backing = OKOSU_POOL_HUGETLB + 1}, -EINVAL},
+        {{.cap = (size_t)1 << 47}, -ENOMEM},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct okosu_zero_pool *pool = NULL;
+        int rc = okosu_zero_pool_open(&pool, &cases[i].options);
+
+        if (rc != cases[i].rc) {
+            printf("WRONG: options %zu: %d instead of %d\n", i, rc, cases[i].rc);
+            exit(1);
+        }
+        CHECK(!pool);
+    }
+    puts("ok: options that cannot be are refused");
+}
+
+static int failing(void *at, size_t bytes)
+{
+    memset(at, 0, bytes / 2);
+    return -EIO;
+}
+
+/* A clearing that fails half-way: nobody ever gets the unit as it was left. */
+static void check_failing_engine(void)
+{
+    static const struct okosu_zero_engine broken = {.name = "broken", .clear = failing};
+    struct okosu_zero_pool *pool = open_pool(2, 2, true);
+    const struct okosu_zero_engine *right = pool->engine;
+    unsigned char *a;
+
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    a = okosu_zero_pool_take(pool, 2 * UNIT);
+    memset(a, 3, 2 * UNIT);
+    pool->engine = &broken;
+    CHECK(okosu_zero_pool_give(pool, a, SIZE_MAX) == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    CHECK(stats_of(pool).failures == 2 && stats_of(pool).cleared == 0);
+    pool->engine = right;
+    a = okosu_zero_pool_take(pool, 2 * UNIT);
+    CHECK(a && all_zero(a, 2 * UNIT));
+    okosu_zero_pool_close(pool);
+    puts("ok: a unit that an engine failed on comes from the kernel anew");
+}
+
+static void check_engines(void)
+{
+    for (const struct okosu_zero_engine *const *e = okosu_zero_engines(); *e; e++) {
+        struct okosu_zero_pool_options options = {.cap = 2 * UNIT,
+                                                  .low = 2 * UNIT,
+                                                  .high = 2 * UNIT,
+                                                  .engine = (*e)->name,
+                                                  .no_worker = true};
+        struct okosu_zero_pool *pool;
+        unsigned char *a;
+
+        CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+        okosu_zero_pool_work(pool, SIZE_MAX);
+        for (size_t dirty = 1; dirty <= 2 * UNIT; dirty = dirty * 5 + 3) {
+            a = okosu_zero_pool_take(pool, 2 * UNIT);
+            CHECK(a && all_zero(a, 2 * UNIT));
+            memset(a, 0xff, dirty);
+            CHECK(okosu_zero_pool_give(pool, a, dirty) == 0);
+            CHECK(okosu_zero_pool_work(pool, SIZE_MAX) >= UNIT);
+        }
+        CHECK(!strcmp(stats_of(pool).engine, (*e)->name));
+        okosu_zero_pool_close(pool);
+        printf("ok: engine %s\n", (*e)->name);
+    }
+}
+
+static void check_watermarks(void)
+{
+    struct okosu_zero_pool_options options = {
+        .cap = 8 * UNIT, .low = 2 * UNIT, .high = 4 * UNIT, .keep = 5 * UNIT, .no_worker = true};
+    struct okosu_zero_pool *pool;
+    unsigned char *a, *b;
+
+    CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 4 * UNIT);
+    a = okosu_zero_pool_take(pool, 2 * UNIT);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
+    b = okosu_zero_pool_take(pool, UNIT);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 3 * UNIT);
+    CHECK(stats_of(pool).clean == 4 * UNIT);
+    CHECK(okosu_zero_pool_give(pool, a, 0) == 0 && okosu_zero_pool_give(pool, b, 0) == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
+    CHECK(stats_of(pool).clean == 5 * UNIT && stats_of(pool).dropped == 2 * UNIT);
+    okosu_zero_pool_close(pool);
+    puts("ok: watermarks");
+}
+
+/* A child has copies of what was held, and no pool. */
+static void check_fork(void)
+{
+    struct okosu_zero_pool *pool = open_pool(4, 4, false);
+    unsigned char *a;
+    int status;
+    pid_t child;
+
+    while (!(a = okosu_zero_pool_take(pool, UNIT)))
+        usleep(1000);
+    a[5] = 7;
+    child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        bool right = a[5] == 7 && !okosu_zero_pool_take(pool, 1);
+
+        a[5] = 8;
+        right = right && okosu_zero_pool_size(pool, a) == UNIT;
+        right = right && okosu_zero_pool_work(pool, SIZE_MAX) == 0;
+        right = right && okosu_zero_pool_give(pool, a, SIZE_MAX) == 0 && a[5] == 0;
+        okosu_zero_pool_close(pool);
+        _exit(right ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    CHECK(a[5] == 7);
+    CHECK(okosu_zero_pool_give(pool, a, SIZE_MAX) == 0);
+    okosu_zero_pool_close(pool);
+    puts("ok: fork");
+}
+
+static void check_rate(void)
+{
+    /* Eight units at 64 MiB/s take a quarter of a second; a loaded machine takes longer. */
+    struct okosu_zero_pool_options options = {
+        .cap = 8 * UNIT, .low = 8 * UNIT, .high = 8 * UNIT, .rate = 64 * MIB};
+    struct okosu_zero_pool *pool;
+    uint64_t began = okosu_pool_now();
+
+    CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+    while (stats_of(pool).clean < 8 * UNIT)
+        usleep(1000);
+    CHECK(okosu_pool_now() - began > UINT64_C(200000000));
+    okosu_zero_pool_close(pool);
+    puts("ok: rate");
+}
+
+struct user {
+    pthread_t thread;
+    struct okosu_zero_pool *pool;
+    uint64_t seed, takes, misses;
+};
+
+static void *use(void *arg)
+{
+    struct user *user = arg;
+    struct {
+        unsigned char *at;
+        size_t dirty;
+    } held[3] = {0};
+
+    for (uint64_t done = 0; done < user->takes;) {
+        size_t slot = next_random(&user->seed) % 3;
+        size_t bytes = 1 + next_random(&user->seed) % (3 * UNIT);
+        size_t size;
+
+        if (held[slot].at) {
+            CHECK(okosu_zero_pool_give(user->pool, held[slot].at, held[slot].dirty) == 0);
+            held[slot].at = NULL;
+            continue;
+        }
+        held[slot].at = okosu_zero_pool_take(user->pool, bytes);
+        if (!held[slot].at) {
+            user->misses++;
+            /* What clears may have no CPU of its own. */
+            okosu_zero_pool_work(user->pool, UNIT);
+            continue;
+        }
+        size = okosu_zero_pool_size(user->pool, held[slot].at);
+        CHECK(size >= bytes && size < bytes + UNIT);
+        CHECK(all_zero(held[slot].at, size));
+        held[slot].dirty = bytes;
+        soil(held[slot].at, bytes, &user->seed);
+        done++;
+    }
+    for (size_t i = 0; i < 3; i++)
+        if (held[i].at)
+            CHECK(okosu_zero_pool_give(user->pool, held[i].at, held[i].dirty) == 0);
+    return NULL;
+}
+
+static void check_threads(uint64_t takes, size_t threads, uint64_t seed)
+{
+    struct okosu_zero_pool *pool = open_pool(16, 8, false);
+    struct user user[64];
+    struct okosu_zero_pool_stats s;
+    uint64_t misses = 0;
+
+    CHECK(threads && threads <= 64);
+    for (size_t i = 0; i < threads; i++) {
+        user[i] =
+            (struct user){.pool = pool, .seed = seed * 1000 + i + 1, .takes = takes / threads};
+        CHECK(!pthread_create(&user[i].thread, NULL, use, &user[i]));
+    }
+    for (size_t i = 0; i < threads; i++) {
+        pthread_join(user[i].thread, NULL);
+        misses += user[i].misses;
+    }
+    s = stats_of(pool);
+    CHECK(s.held == 0 && s.gives == takes / threads * threads && s.takes == s.gives + misses);
+    okosu_zero_pool_close(pool);
+    printf("ok: %llu blocks of %zu threads, each scanned clean\n", (unsigned long long)s.gives,
+           threads);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t takes = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000;
+    size_t threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 4;
+    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+
+    check_units(seed);
+    check_options();
+    check_edges();
+    check_watermarks();
+    check_engines();
+    check_failing_engine();
+    check_fork();
+    check_rate();
+    check_threads(takes, threads, seed);
+    return 0;
+}

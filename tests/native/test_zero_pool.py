@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pool of clean blocks: against its model and under threads; under ThreadSanitizer; and bugs that must be seen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
+PROGRAM = BUILT / "native/src/pool/zero-pool-check"
+POOL = ROOT / "native/src/pool"
+FLAGS = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-g")
+
+# What each would do: a page that is left, a unit that is clean before it was cleared, a block that is two threads', a
+# failed clearing that counts, a child that takes, a run one unit short, watermarks that are never reached.
+PLANTED = {
+    "one page too few is cleared": (
+        "work.c",
+        "pool->units.unit[index].dirty * OKOSU_POOL_PAGE;",
+        "(pool->units.unit[index].dirty - 1) * OKOSU_POOL_PAGE;",
+    ),
+    "a unit counts as clean while it is cleared": (
+        "work.c",
+        "okosu_units_set(&pool->units, index, OKOSU_UNIT_ZEROING);\n    pthread_mutex_unlock(&pool->lock);\n    usable",
+        "okosu_units_set(&pool->units, index, OKOSU_UNIT_CLEAN);\n    pthread_mutex_unlock(&pool->lock);\n    usable",
+    ),
+    "a dirty block is taken for a clean one": ("units.c", "here ? OKOSU_UNIT_DIRTY :", "here > 1 ? OKOSU_UNIT_DIRTY :"),
+    "what failed counts as cleared": ("work.c", "    if (lost) {", "    if (lost && !usable) {"),
+    "a failed clearing is not given back": (
+        "work.c",
+        "    if (*lost)\n        return okosu_backing_drop",
+        "    if (*lost && !dirty)\n        return okosu_backing_drop",
+    ),
+    "a child takes from its parent's pool": ("pool.c", "if (!*pool->mine || !bytes)", "if (!bytes)"),
+    "a run is one unit short": ("pool.c", "bytes / unit + (bytes % unit != 0)", "bytes / unit + (bytes < unit)"),
+    "the upper watermark is forgotten": ("work.c", "clean >= pool->options.high", "clean >= pool->options.low"),
+    "the lowest dirty unit is passed over": (
+        "units.c",
+        "units->lowest_dirty = index;",
+        "units->lowest_dirty = index + 1;",
+    ),
+}
+
+
+def compiled(folder: Path, sources: Path, *more: str) -> Path:
+    program = folder / "check"
+    check = ROOT / "tests/native/programs/zero_pool_check.c"
+    include = (f"-I{ROOT / 'native/include'}", f"-I{sources.parent}")
+    files = sorted(sources.glob("*.c"))
+    library = BUILT / "native/lib/libokosu.a"
+    words = ["cc", *FLAGS, *more, *include, "-o", program, check, *files, library, "-lm", "-lpthread"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def run(program: Path, *argv: str, wrapper: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    command = [*wrapper, str(program), *argv]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+
+
+@pytest.mark.parametrize("threads", ["1", "8"])
+def test_every_block_is_clean(threads: str) -> None:
+    """100,000 blocks with OKOSU_LAB: each is scanned whole, and soiled before it is given back."""
+    takes = "100000" if "OKOSU_LAB" in os.environ else "6000"
+    done = run(PROGRAM, takes, threads, threads)
+    assert done.returncode == 0, done.stdout
+    assert "ok: fork" in done.stdout
+    assert f"blocks of {threads} threads, each scanned clean" in done.stdout
+
+
+def test_threads_do_not_race(tmp_path: Path) -> None:
+    program = compiled(tmp_path, POOL, "-fsanitize=thread")
+    # ThreadSanitizer can't live with every layout of the address space.
+    done = run(program, "400", "4", "5", wrapper=("setarch", "-R"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "data race" not in done.stderr
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_seen(name: str, tmp_path: Path) -> None:
+    sources = tmp_path / "native" / "pool"
+    shutil.copytree(POOL, sources)
+    file, text, wrong = PLANTED[name]
+    whole = (sources / file).read_text()
+    assert whole.count(text) == 1
+    (sources / file).write_text(whole.replace(text, wrong))
+    done = run(compiled(tmp_path, sources), "300", "4", "3")
+    assert done.returncode != 0, done.stdout
