@@ -18,7 +18,11 @@ enum fault_how {
     FAULT_EXISTS,         /* touch, mapped anew, of pages that a memfd holds */
     FAULT_EXISTS_MAP,     /* the same with its mmap and munmap */
     FAULT_EXISTS_CLEAR,   /* touch, and clear by okosu_zero_page() */
-    FAULT_MAPPED          /* touch of what is mapped */
+    FAULT_MAPPED,         /* touch of what is mapped */
+    FAULT_TOUCH_READ,     /* one byte written to each page, and then all of it read */
+    FAULT_TAKE,           /* a clean block of the pool, one byte written to it */
+    FAULT_TAKE_READ,      /* the same, and all of it read, from memory */
+    FAULT_TAKE_READ_AGAIN /* the same block each time, so that the caches have it */
 };
 
 struct fault_method {
@@ -37,6 +41,7 @@ struct fault_region {
     char *base;     /* on a huge page's boundary */
     size_t bytes;   /* whole huge pages */
     int memfd;      /* -1: none */
+    struct okosu_zero_pool *pool; /* base is its first block then; NULL: none */
     bool mapped;
 };
 
@@ -65,6 +70,12 @@ void fault_unmap(struct fault_region *region);
 int fault_run(struct fault_region *region, struct fault_seen *seen);
 /* Touch, or populate, one huge page's worth at a time: ticks[i] of the i-th. */
 int fault_run_chunks(struct fault_region *region, uint64_t *ticks);
+/* Read all of it, word by word. */
+void fault_read(const char *base, size_t bytes);
+/* What fault_map(), fault_unmap() and fault_run() do for the pool's methods. 0 or -errno. */
+int fault_pool_fill(struct fault_region *region);
+void fault_pool_drop(struct fault_region *region);
+int fault_pool_take(struct fault_region *region);
 /* Whether the run was what the method says: NULL, or what was not as it should be. */
 const char *fault_wrong(const struct fault_region *region, const struct fault_seen *seen);
 

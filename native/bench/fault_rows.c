@@ -52,6 +52,14 @@ const struct fault_method fault_methods[] = {
      FAULT_EXISTS_MAP},
     {"fault-2m", "hugetlb-exists-clear", "mapped anew, touched, and cleared by okosu_zero_page",
      FAULT_HUGETLB, FAULT_EXISTS_CLEAR},
+    {"fault-2m", "thp-touch-read", "the same as thp-touch, and then all of it read", FAULT_THP,
+     FAULT_TOUCH_READ},
+    {"fault-2m", "pool-take", "a clean block of the pool, a byte written to it", FAULT_THP,
+     FAULT_TAKE},
+    {"fault-2m", "pool-take-read", "the same, and all of it read from memory", FAULT_THP,
+     FAULT_TAKE_READ},
+    {"fault-2m", "pool-take-read-again", "the same block each time: read from the caches",
+     FAULT_THP, FAULT_TAKE_READ_AGAIN},
     {NULL, NULL, NULL, FAULT_SMALL, FAULT_TOUCH},
 };
 
@@ -66,6 +74,12 @@ static bool from_memfd(const struct fault_method *method)
            method->how == FAULT_EXISTS_CLEAR;
 }
 
+static bool from_pool(const struct fault_method *method)
+{
+    return method->how == FAULT_TAKE || method->how == FAULT_TAKE_READ ||
+           method->how == FAULT_TAKE_READ_AGAIN;
+}
+
 /* Some kernels count the faults that they take on behalf of populate, others don't: what shows that
  * it worked is that none comes after it. */
 static bool faults_right(const struct fault_region *region, long faults)
@@ -77,6 +91,9 @@ static bool faults_right(const struct fault_region *region, long faults)
     case FAULT_POPULATE_WRITE:
         return faults == 0 || faults == pages;
     case FAULT_MAPPED:
+    case FAULT_TAKE:
+    case FAULT_TAKE_READ:
+    case FAULT_TAKE_READ_AGAIN:
         return faults == 0;
     default:
         return faults == pages;
@@ -87,6 +104,14 @@ static void touch(char *base, size_t bytes, size_t page)
 {
     for (size_t i = 0; i < bytes; i += page)
         ((volatile char *)base)[i] = 1;
+}
+
+void fault_read(const char *base, size_t bytes)
+{
+    const volatile uint64_t *word = (const volatile uint64_t *)base;
+
+    for (size_t i = 0; i < bytes / sizeof(*word); i++)
+        (void)word[i];
 }
 
 static int advise(const struct fault_region *region)
@@ -127,6 +152,7 @@ static void unmap_now(struct fault_region *region)
 
 void fault_unmap(struct fault_region *region)
 {
+    fault_pool_drop(region);
     unmap_now(region);
     if (region->memfd >= 0)
         close(region->memfd);
@@ -200,6 +226,8 @@ int fault_map(struct fault_region *region)
 {
     enum fault_how how = region->method->how;
 
+    if (from_pool(region->method))
+        return fault_pool_fill(region);
     int error = from_memfd(region->method) ? fill_memfd(region) : 0;
     if (error || how == FAULT_POPULATE || how == FAULT_EXISTS_MAP)
         return error;
@@ -216,6 +244,8 @@ static int work(struct fault_region *region)
     size_t page = fault_page_bytes(region->method);
     int error = 0;
 
+    if (region->pool)
+        return fault_pool_take(region);
     switch (region->method->how) {
     case FAULT_POPULATE:
         return map_now(region, MAP_POPULATE);
@@ -232,6 +262,10 @@ static int work(struct fault_region *region)
             touch(region->base + i, page, page);
             okosu_zero_page(region->base + i, page);
         }
+        return 0;
+    case FAULT_TOUCH_READ:
+        touch(region->base, region->bytes, page);
+        fault_read(region->base, region->bytes);
         return 0;
     default:
         touch(region->base, region->bytes, page);
@@ -289,7 +323,7 @@ int fault_run(struct fault_region *region, struct fault_seen *seen)
         prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
     seen->after = 0;
     seen->huge_kb = 0;
-    if (!error && region->mapped) {
+    if (!error && (region->mapped || region->pool)) {
         before = faults_now();
         touch(region->base, region->bytes, (size_t)sysconf(_SC_PAGESIZE));
         seen->after = faults_now() - before;
@@ -321,7 +355,7 @@ const char *fault_wrong(const struct fault_region *region, const struct fault_se
 
     if (seen->after)
         return "pages were not there after it";
-    if (region->mapped && seen->huge_kb != huge)
+    if ((region->mapped || region->pool) && seen->huge_kb != huge)
         return huge ? "the kernel gave small pages" : "the kernel gave huge pages";
     if (!faults_right(region, seen->faults))
         return "another number of page faults than there are pages";

@@ -12,7 +12,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 /* After its last work the worker looks again every NAP for as long as DOZE, so that giving a block
  * needs no system call while a program gives and takes; then it sleeps until it is woken. */
-#define NAP_NS UINT64_C(1000000)
+#define NAP_NS UINT64_C(200000)
 #define DOZE_NS UINT64_C(100000000)
 
 /* With the lock held. */
