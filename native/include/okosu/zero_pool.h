@@ -93,18 +93,38 @@ OKOSU_API int okosu_zero_pool_open(struct okosu_zero_pool **pool,
 
 /*
  * A clean block of at least `bytes`, aligned to a unit, or NULL where no run of clean units is that
- * long: the caller then asks the kernel as ever. Never waits for a clearing. bytes 0: NULL.
+ * long, or another thread is in the pool at this moment: the caller then asks the kernel as ever.
+ * Never waits, neither for a clearing nor for a lock: a worker of lowest priority may hold that for
+ * long on a busy machine. bytes 0: NULL.
  */
 OKOSU_API void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes);
 
 /*
+ * The same of what is clean or still to be cleared: its first *dirty bytes may be anything that was
+ * given back to this pool, the others are zero. For a caller that does not need zeros, or clears
+ * them faster than the kernel would bring fresh pages.
+ */
+OKOSU_API void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty);
+
+/*
  * Give a block back. `dirty` is how many of its first bytes may be other than zero; what lies
- * beyond is believed to be clean (SIZE_MAX: all may be dirty). 0; -EINVAL: `block` is no block that
- * is held.
+ * beyond is believed to be clean (SIZE_MAX: all may be dirty). Never waits. 0; -EINVAL: `block` is
+ * no block that is held.
  */
 OKOSU_API int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty);
 
+/*
+ * Give a block back whose pages may be anybody's by now (mapped over, protected, locked): its
+ * addresses are mapped anew, and nothing of it is written to. 0; -EINVAL as above; -ENOMEM: the
+ * kernel would not map it anew: the block stays held, and out of use.
+ */
+OKOSU_API int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block);
+
+/* Move both watermarks: keep `bytes` ready from now on (rounded up to units, at most the cap). */
+OKOSU_API void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t bytes);
+
 /* Whether an address lies in the pool; and the bytes of the held block that begins there, or 0. */
+OKOSU_API void *okosu_zero_pool_base(const struct okosu_zero_pool *pool); /* its lowest address */
 OKOSU_API bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at);
 OKOSU_API size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *block);
 

@@ -36,9 +36,29 @@ static int prefer_node(void *at, size_t bytes, int node)
     return -1;
 }
 
+static int flags_of(bool hugetlb)
+{
+    return MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (hugetlb ? MAP_HUGETLB : 0);
+}
+
+static int prepare(void *at, size_t bytes, bool hugetlb, int node)
+{
+    if (!hugetlb)
+        madvise(at, bytes, MADV_HUGEPAGE);
+    return node ? prefer_node(at, bytes, node) : 0;
+}
+
+int okosu_backing_renew(void *at, size_t bytes, bool hugetlb, int node)
+{
+    int flags = flags_of(hugetlb) | MAP_FIXED;
+
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        return -errno;
+    return prepare(at, bytes, hugetlb, node) ? -errno : 0;
+}
+
 void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (hugetlb ? MAP_HUGETLB : 0);
     size_t whole;
     unsigned char *at, *start;
 
@@ -46,16 +66,14 @@ void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node)
         errno = ENOMEM;
         return NULL;
     }
-    at = mmap(NULL, whole, PROT_READ | PROT_WRITE, flags, -1, 0);
+    at = mmap(NULL, whole, PROT_READ | PROT_WRITE, flags_of(hugetlb), -1, 0);
     if (at == MAP_FAILED)
         return NULL;
     start = at + (-(uintptr_t)at & (align - 1));
     if (start > at)
         munmap(at, (size_t)(start - at));
     munmap(start + bytes, whole - bytes - (size_t)(start - at));
-    if (!hugetlb)
-        madvise(start, bytes, MADV_HUGEPAGE);
-    if (node && prefer_node(start, bytes, node)) {
+    if (prepare(start, bytes, hugetlb, node)) {
         int saved = errno;
 
         munmap(start, bytes);

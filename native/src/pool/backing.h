@@ -16,6 +16,8 @@ int okosu_backing_populate(void *at, size_t bytes);
 bool okosu_backing_can_populate(void);
 /* Hand the pages of this range back. 0 or -errno. */
 int okosu_backing_drop(void *at, size_t bytes);
+/* Map these addresses anew, whatever is there. 0 or -errno. */
+int okosu_backing_renew(void *at, size_t bytes, bool hugetlb, int node);
 /* Bytes of a page of the kernel's pool (its default size), and how many of them are free; 0: none.
  */
 size_t okosu_backing_hugetlb_page(size_t *free_pages);

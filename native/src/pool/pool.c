@@ -117,25 +117,65 @@ void okosu_zero_pool_close(struct okosu_zero_pool *pool)
     free(pool);
 }
 
+void *okosu_zero_pool_base(const struct okosu_zero_pool *pool)
+{
+    return pool->base;
+}
+
 bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at)
 {
     return (size_t)((const unsigned char *)at - pool->base) < pool->options.cap;
 }
 
-void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes)
+void okosu_pool_take_in(struct okosu_zero_pool *pool)
+{
+    uint32_t next = atomic_exchange(&pool->returned, 0);
+
+    while (next) {
+        struct okosu_unit *unit = &pool->units.unit[next - 1];
+        size_t index = next - 1;
+
+        next = unit->next;
+        unit->run = unit->back;
+        okosu_units_give(&pool->units, index, unit->back_dirty,
+                         pool->options.unit / OKOSU_POOL_PAGE);
+    }
+}
+
+/* `dirty` NULL: only what is clean. */
+static void *take(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty)
 {
     size_t unit = pool->options.unit, count = bytes / unit + (bytes % unit != 0), first;
 
     if (!*pool->mine || !bytes)
         return NULL;
-    pthread_mutex_lock(&pool->lock);
-    first = okosu_units_take(&pool->units, count);
-    pool->takes++;
-    pool->misses += first == pool->units.count;
+    first = pool->units.count;
+    if (pthread_mutex_trylock(&pool->lock) == 0) {
+        okosu_pool_take_in(pool);
+        first = dirty ? okosu_units_take_any(&pool->units, count, dirty)
+                      : okosu_units_take(&pool->units, count);
+        pool->takes += first < pool->units.count;
+        pthread_mutex_unlock(&pool->lock);
+    }
+    if (first == pool->units.count)
+        atomic_fetch_add_explicit(&pool->misses, 1, memory_order_relaxed);
     /* Fewer clean units may be left than it keeps ready. */
     okosu_pool_wake(pool);
-    pthread_mutex_unlock(&pool->lock);
     return first == pool->units.count ? NULL : pool->base + first * unit;
+}
+
+void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes)
+{
+    return take(pool, bytes, NULL);
+}
+
+void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty)
+{
+    size_t units = 0;
+    void *block = take(pool, bytes, &units);
+
+    *dirty = units * pool->options.unit;
+    return block;
 }
 
 /* The index of the unit that begins at this address, or a number no unit has. */
@@ -146,38 +186,79 @@ static size_t index_of(const struct okosu_zero_pool *pool, const void *block)
     return offset % pool->options.unit ? SIZE_MAX : offset / pool->options.unit;
 }
 
-int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty)
+/* The row of a held block, which is its holder's until it is given back; NULL: there is none. */
+static struct okosu_unit *held(const struct okosu_zero_pool *pool, const void *block)
 {
-    size_t index = index_of(pool, block), pages = dirty / OKOSU_POOL_PAGE;
-    bool was;
+    size_t index = index_of(pool, block);
 
-    pages += dirty % OKOSU_POOL_PAGE != 0;
-    if (!*pool->mine) {
-        size_t bytes = okosu_zero_pool_size(pool, block);
-
-        return bytes ? okosu_backing_drop(block, bytes) : -EINVAL;
-    }
-    pthread_mutex_lock(&pool->lock);
-    was = okosu_units_give(&pool->units, index, pages, pool->options.unit / OKOSU_POOL_PAGE);
-    pool->gives += was;
-    okosu_pool_wake(pool);
-    pthread_mutex_unlock(&pool->lock);
-    return was ? 0 : -EINVAL;
+    if (index >= pool->units.count || !pool->units.unit[index].run)
+        return NULL;
+    return &pool->units.unit[index];
 }
 
-/* A child of fork looks without the lock, which a thread that it does not have may hold. */
+/* A block counts as given back, and may be anybody's, from the moment it is in the list. */
+static void put_back(struct okosu_zero_pool *pool, struct okosu_unit *unit, size_t pages)
+{
+    uint32_t last = atomic_load(&pool->returned), index = (uint32_t)(unit - pool->units.unit);
+
+    unit->back = unit->run;
+    unit->back_dirty = (uint32_t)(pages < UINT32_MAX ? pages : UINT32_MAX);
+    unit->run = 0;
+    do
+        unit->next = last;
+    while (!atomic_compare_exchange_weak(&pool->returned, &last, index + 1));
+    atomic_fetch_add_explicit(&pool->gives, 1, memory_order_relaxed);
+    okosu_pool_wake(pool);
+}
+
+int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty)
+{
+    struct okosu_unit *unit = held(pool, block);
+
+    if (!unit)
+        return -EINVAL;
+    if (!*pool->mine)
+        return okosu_backing_drop(block, unit->run * pool->options.unit);
+    put_back(pool, unit, dirty / OKOSU_POOL_PAGE + (dirty % OKOSU_POOL_PAGE != 0));
+    return 0;
+}
+
+int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block)
+{
+    struct okosu_unit *unit = held(pool, block);
+    size_t bytes;
+    int rc;
+
+    if (!unit)
+        return -EINVAL;
+    bytes = unit->run * pool->options.unit;
+    rc = okosu_backing_renew(block, bytes, pool->hugetlb, pool->options.node);
+    /* The pages are not there any more, and that is as good as dirty: clearing brings them. */
+    if (!rc && *pool->mine)
+        put_back(pool, unit, SIZE_MAX);
+    return rc;
+}
+
+void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t bytes)
+{
+    size_t unit = pool->options.unit, cap = pool->options.cap;
+
+    if (!*pool->mine)
+        return;
+    bytes = bytes < cap ? (bytes + unit - 1) & ~(unit - 1) : cap;
+    pthread_mutex_lock(&pool->lock);
+    pool->options.low = pool->options.high = bytes;
+    if (pool->options.keep && pool->options.keep < pool->options.high)
+        pool->options.keep = pool->options.high;
+    pthread_mutex_unlock(&pool->lock);
+    okosu_pool_wake(pool);
+}
+
 size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *block)
 {
-    size_t index = index_of(pool, block), run = 0;
-    bool mine = *pool->mine;
+    const struct okosu_unit *unit = held(pool, block);
 
-    if (mine)
-        pthread_mutex_lock(&pool->lock);
-    if (index < pool->units.count)
-        run = pool->units.unit[index].run;
-    if (mine)
-        pthread_mutex_unlock(&pool->lock);
-    return run * pool->options.unit;
+    return unit ? unit->run * pool->options.unit : 0;
 }
 
 size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes)
@@ -189,6 +270,7 @@ size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes)
         return 0;
     pthread_mutex_lock(&pool->lock);
     while (did && done < bytes) {
+        okosu_pool_take_in(pool);
         cleaned = okosu_pool_step(pool, &did);
         done += cleaned;
     }
@@ -202,8 +284,10 @@ void okosu_zero_pool_stats(struct okosu_zero_pool *pool, struct okosu_zero_pool_
     bool mine = *pool->mine;
     const size_t *in = pool->units.in;
 
-    if (mine)
+    if (mine) {
         pthread_mutex_lock(&pool->lock);
+        okosu_pool_take_in(pool);
+    }
     *stats = (struct okosu_zero_pool_stats){
         .cap = pool->options.cap,
         .unit = unit,
@@ -212,7 +296,7 @@ void okosu_zero_pool_stats(struct okosu_zero_pool *pool, struct okosu_zero_pool_
         .dirty = in[OKOSU_UNIT_DIRTY] * unit,
         .zeroing = in[OKOSU_UNIT_ZEROING] * unit,
         .absent = in[OKOSU_UNIT_ABSENT] * unit,
-        .takes = pool->takes,
+        .takes = pool->takes + pool->misses,
         .misses = pool->misses,
         .gives = pool->gives,
         .cleared = pool->cleared,

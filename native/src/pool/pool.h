@@ -8,6 +8,7 @@
 #include <okosu/zero_pool.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define OKOSU_POOL_PAGE ((size_t)4096)
 
@@ -19,13 +20,18 @@ struct okosu_zero_pool {
     bool hugetlb;
     struct okosu_unit *rows;
 
+    /* Blocks on their way back: index + 1 of the last one, 0: none. Whoever has the lock takes them
+     * in, so that giving one needs no lock. */
+    _Atomic uint32_t returned;
+
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t work;  /* there is something to do, or `stop` */
     struct okosu_units units;
     bool stop, filling;
     bool asleep;         /* the worker looks only when `work` is signalled */
     uint64_t fill_after; /* ns of CLOCK_MONOTONIC: no memory was to be had, try again then */
-    uint64_t takes, misses, gives, cleared, populated, dropped, failures;
+    _Atomic uint64_t misses, gives;
+    uint64_t takes, cleared, populated, dropped, failures;
 
     pthread_t worker;
     bool has_worker;
@@ -33,8 +39,10 @@ struct okosu_zero_pool {
 
 /* Start the thread; 0 or -errno. */
 int okosu_pool_start(struct okosu_zero_pool *pool);
-/* With the lock held: there may be something to do. A system call only where the worker sleeps. */
+/* There may be something to do. Costs something only where the worker sleeps. */
 void okosu_pool_wake(struct okosu_zero_pool *pool);
+/* With the lock held: take in what was given back. */
+void okosu_pool_take_in(struct okosu_zero_pool *pool);
 /* End it, if there is one. */
 void okosu_pool_end(struct okosu_zero_pool *pool);
 

@@ -23,21 +23,44 @@ void okosu_units_set(struct okosu_units *units, size_t index, enum okosu_unit_st
         units->lowest_dirty = index;
 }
 
+static size_t hold(struct okosu_units *units, size_t first, size_t count)
+{
+    for (size_t k = first; k < first + count; k++)
+        okosu_units_set(units, k, OKOSU_UNIT_HELD);
+    units->unit[first].run = (uint32_t)count;
+    return first;
+}
+
 size_t okosu_units_take(struct okosu_units *units, size_t count)
 {
-    size_t run = 0, first;
+    size_t run = 0;
 
     if (!count || units->in[OKOSU_UNIT_CLEAN] < count)
         return units->count;
     for (size_t i = 0; i < units->count; i++) {
         run = units->unit[i].state == OKOSU_UNIT_CLEAN ? run + 1 : 0;
+        if (run == count)
+            return hold(units, i + 1 - count, count);
+    }
+    return units->count;
+}
+
+size_t okosu_units_take_any(struct okosu_units *units, size_t count, size_t *dirty)
+{
+    size_t run = 0, last = 0;
+
+    if (!count || units->in[OKOSU_UNIT_CLEAN] + units->in[OKOSU_UNIT_DIRTY] < count)
+        return units->count;
+    for (size_t i = 0; i < units->count; i++) {
+        uint8_t state = units->unit[i].state;
+
+        run = state == OKOSU_UNIT_CLEAN || state == OKOSU_UNIT_DIRTY ? run + 1 : 0;
+        last = state == OKOSU_UNIT_DIRTY ? i + 1 : last;
         if (run < count)
             continue;
-        first = i + 1 - count;
-        for (size_t k = first; k <= i; k++)
-            okosu_units_set(units, k, OKOSU_UNIT_HELD);
-        units->unit[first].run = (uint32_t)count;
-        return first;
+        i = i + 1 - count;
+        *dirty = last > i ? last - i : 0;
+        return hold(units, i, count);
     }
     return units->count;
 }

@@ -44,20 +44,29 @@ static void rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t unti
 {
     uint64_t now = okosu_pool_now();
 
-    pool->asleep = now - idle_from > DOZE_NS;
-    if (!pool->asleep)
+    if (now - idle_from <= DOZE_NS) {
         wait_until(pool, now + NAP_NS);
-    else if (until)
-        wait_until(pool, until);
-    else
-        pthread_cond_wait(&pool->work, &pool->lock);
-    pool->asleep = false;
+        return;
+    }
+    atomic_store(&pool->asleep, true);
+    /* Whoever gave a block before it saw that: nobody else comes to wake. */
+    if (!atomic_load(&pool->returned)) {
+        if (until)
+            wait_until(pool, until);
+        else
+            pthread_cond_wait(&pool->work, &pool->lock);
+    }
+    atomic_store(&pool->asleep, false);
 }
 
 void okosu_pool_wake(struct okosu_zero_pool *pool)
 {
-    if (pool->asleep)
-        pthread_cond_signal(&pool->work);
+    if (!atomic_load(&pool->asleep))
+        return;
+    /* It sleeps without the lock, and between its look at `returned` and its sleep it holds it. */
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_signal(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void *run(void *arg)
@@ -72,6 +81,7 @@ static void *run(void *arg)
     pthread_setname_np(pthread_self(), "okosu-zero");
     pthread_mutex_lock(&pool->lock);
     while (!pool->stop) {
+        okosu_pool_take_in(pool);
         if (okosu_pool_has_work(pool, &until)) {
             hold_rate(pool, &next, okosu_pool_step(pool, &did));
             worked = okosu_pool_now();

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -322,6 +323,69 @@ static void check_fork(void)
     puts("ok: fork");
 }
 
+/* What was mapped over a block is not the pool's to write to, and nobody gets it. */
+static void check_renew(void)
+{
+    struct okosu_zero_pool *pool = open_pool(2, 2, true);
+    unsigned char *a, *file;
+    int fd = memfd_create("foreign", MFD_CLOEXEC);
+
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    a = okosu_zero_pool_take(pool, 2 * UNIT);
+    CHECK(fd >= 0 && !ftruncate(fd, 4096));
+    file = mmap(a + UNIT, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    CHECK(file == a + UNIT);
+    memset(file, 9, 4096);
+    CHECK(mprotect(a, 8192, PROT_READ) == 0);
+    CHECK(okosu_zero_pool_renew(pool, a) == 0 && okosu_zero_pool_renew(pool, a) == -EINVAL);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    CHECK(okosu_zero_pool_take(pool, 2 * UNIT) == (void *)a && all_zero(a, 2 * UNIT));
+    memset(a, 1, 2 * UNIT);
+    file = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(file != MAP_FAILED && file[0] == 9 && file[4095] == 9);
+    munmap(file, 4096);
+    close(fd);
+    okosu_zero_pool_close(pool);
+    puts("ok: renew");
+}
+
+/* What is not cleared yet, for who doesn't need zeros: it says what may be left in it. */
+static void check_take_any(void)
+{
+    struct okosu_zero_pool *pool = open_pool(4, 4, true);
+    unsigned char *a, *b;
+    size_t dirty = 1;
+
+    CHECK(!okosu_zero_pool_take_any(pool, 1, &dirty) && dirty == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 4 * UNIT);
+    a = okosu_zero_pool_take_any(pool, UNIT, &dirty);
+    CHECK(a && dirty == 0);
+    b = okosu_zero_pool_take(pool, UNIT);
+    memset(b, 4, UNIT);
+    CHECK(okosu_zero_pool_give(pool, b, UNIT) == 0);
+    CHECK(!okosu_zero_pool_take(pool, 3 * UNIT));
+    CHECK(okosu_zero_pool_take_any(pool, 3 * UNIT, &dirty) == (void *)b && dirty == UNIT);
+    CHECK(b[0] == 4 && all_zero(b + dirty, 2 * UNIT));
+    CHECK(okosu_zero_pool_give(pool, b, dirty) == 0 && okosu_zero_pool_give(pool, a, 0) == 0);
+    CHECK(okosu_zero_pool_take_any(pool, 4 * UNIT, &dirty) == (void *)a && dirty == 2 * UNIT);
+    CHECK(!okosu_zero_pool_take_any(pool, SIZE_MAX, &dirty));
+    okosu_zero_pool_close(pool);
+    puts("ok: take any");
+}
+
+static void check_want(void)
+{
+    struct okosu_zero_pool *pool = open_pool(8, 0, true);
+
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
+    okosu_zero_pool_want(pool, UNIT + 1);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    okosu_zero_pool_want(pool, SIZE_MAX);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 6 * UNIT && stats_of(pool).clean == 8 * UNIT);
+    okosu_zero_pool_close(pool);
+    puts("ok: want");
+}
+
 static void check_rate(void)
 {
     /* Eight units at 64 MiB/s take a quarter of a second; a loaded machine takes longer. */
@@ -419,6 +483,9 @@ int main(int argc, char **argv)
     check_engines();
     check_failing_engine();
     check_fork();
+    check_renew();
+    check_take_any();
+    check_want();
     check_rate();
     check_threads(takes, threads, seed);
     return 0;

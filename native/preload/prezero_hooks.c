@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libokosu-prezero.so: malloc, mmap and their kin in front of the pool of clean blocks.
+ *
+ * As in hooks.c: a request that is not ours costs one comparison and a jump; the address tells
+ * whose a block is; errno stays where we succeed.
+ */
+#include "export.h"
+#include "next.h"
+#include "prezero.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define KNOWN_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK)
+#define NEEDED_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS)
+
+static __attribute__((noinline)) void *large(size_t size, size_t align, bool zero)
+{
+    int saved = errno;
+    void *p = size <= PTRDIFF_MAX ? okosu_prezero_alloc(size, align, zero) : NULL;
+
+    errno = saved;
+    return p;
+}
+
+OKOSU_EXPORT void *malloc(size_t size)
+{
+    void *p = NULL;
+
+    if (UNLIKELY(size >= OKOSU_PREZERO_MIN))
+        p = large(size, 1, false);
+    return p ? p : okosu_next.malloc(size);
+}
+
+OKOSU_EXPORT void *calloc(size_t count, size_t size)
+{
+    void *p = NULL;
+    size_t bytes;
+
+    if (UNLIKELY(!__builtin_mul_overflow(count, size, &bytes) && bytes >= OKOSU_PREZERO_MIN))
+        p = large(bytes, 1, true);
+    return p ? p : okosu_next.calloc(count, size);
+}
+
+OKOSU_EXPORT void free(void *p)
+{
+    int saved;
+
+    if (!UNLIKELY(okosu_prezero_owns(p))) {
+        okosu_next.free(p);
+        return;
+    }
+    saved = errno;
+    okosu_prezero_free(p);
+    errno = saved;
+}
+
+/* p is ours. As with glibc, size 0 frees; on failure the block stays as it was. */
+static __attribute__((noinline)) void *resize(void *p, size_t size)
+{
+    size_t old = okosu_prezero_usable(p);
+    void *moved;
+
+    if (!size) {
+        free(p);
+        return NULL;
+    }
+    if (okosu_prezero_resize(p, size))
+        return p;
+    moved = malloc(size);
+    if (!moved)
+        return NULL;
+    memcpy(moved, p, old < size ? old : size);
+    free(p);
+    return moved;
+}
+
+OKOSU_EXPORT void *realloc(void *p, size_t size)
+{
+    if (UNLIKELY(okosu_prezero_owns(p)))
+        return resize(p, size);
+    /* A block of libc's that grows is libc's to move: it can do so without copying. */
+    return p ? okosu_next.realloc(p, size) : malloc(size);
+}
+
+OKOSU_EXPORT void *reallocarray(void *p, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(p, bytes);
+}
+
+static void *aligned(size_t align, size_t size)
+{
+    if (size < OKOSU_PREZERO_MIN || !align || align & (align - 1))
+        return NULL;
+    return large(size, align, false);
+}
+
+OKOSU_EXPORT void *memalign(size_t align, size_t size)
+{
+    void *p = aligned(align, size);
+
+    return p ? p : okosu_next.memalign(align, size);
+}
+
+OKOSU_EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+    void *p = aligned(align, size);
+
+    return p ? p : okosu_next.aligned_alloc(align, size);
+}
+
+OKOSU_EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+    void *p = align % sizeof(void *) == 0 ? aligned(align, size) : NULL;
+
+    if (!p)
+        return okosu_next.posix_memalign(out, align, size);
+    *out = p;
+    return 0;
+}
+
+OKOSU_EXPORT size_t malloc_usable_size(void *p)
+{
+    return UNLIKELY(okosu_prezero_owns(p)) ? okosu_prezero_usable(p)
+                                           : okosu_next.malloc_usable_size(p);
+}
+
+/* Stacks, guard areas, code and reservations announce themselves by other flags and protections. */
+OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    int saved = errno;
+    void *p = NULL;
+
+    if (UNLIKELY(length >= OKOSU_PREZERO_MIN && length <= PTRDIFF_MAX && !hint && !offset &&
+                 prot == (PROT_READ | PROT_WRITE) && !(flags & ~KNOWN_FLAGS) &&
+                 (flags & NEEDED_FLAGS) == NEEDED_FLAGS))
+        p = okosu_prezero_map(length);
+    errno = saved;
+    return p ? p : okosu_next.mmap(hint, length, prot, flags, fd, offset);
+}
+
+OKOSU_EXPORT void *mmap64(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    return mmap(hint, length, prot, flags, fd, offset);
+}
+
+OKOSU_EXPORT int munmap(void *start, size_t length)
+{
+    if (UNLIKELY(okosu_prezero_owns(start)) && length && !((uintptr_t)start % 4096) &&
+        okosu_prezero_unmap(start, length))
+        return 0;
+    return okosu_next.munmap(start, length);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libokosu-prezero.so offers libokosu-preload.so, which tells it when a process forks and
+ * ends. Weak, for either may be loaded alone: without the other there is no evidence. */
+#pragma once
+
+#include "export.h"
+
+#include <stdbool.h>
+
+#define OKOSU_WEAK_PREZERO OKOSU_EXPORT __attribute__((weak))
+
+/* In the child of a fork. */
+OKOSU_WEAK_PREZERO void okosu_prezeroing_forked(bool off);
+/* Append the line of evidence to the file. Async-signal-safe. */
+OKOSU_WEAK_PREZERO void okosu_prezeroing_evidence(const char *proof);

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The golden simulator in lockstep with every PE of the machine, on compiled programs; planted bugs are found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from okosu.lab import rtl_build, rtl_program
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "rtl/sw/programs"
+LIMIT = 8_000_000
+FAILED = 125
+
+pytestmark = [
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(
+        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", rtl_program.COMPILER)),
+        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
+    ),
+]
+
+CONFORMANCE = tuple(str(path) for path in sorted(PROGRAMS.glob("conformance*.c")))
+GRAIN = (str(ROOT / "examples/grain.c"), "10", "100", "2")
+MATMUL = (str(PROGRAMS / "matmul.c"),)
+PRIMITIVES = (str(PROGRAMS / "primitives.c"),)
+TREE = (str(PROGRAMS / "tree.c"),)
+# Two banks: contexts leave them often.
+BANKED = rtl_build.Machine(pes=2, banks=2)
+SOFT = rtl_build.Machine(pes=2, context="soft")
+# Those that other tests build, too.
+MEM = rtl_build.Machine(pes=2, context="mem", threads=16)
+WAYS = [
+    (SOFT, "ssh", CONFORMANCE),
+    (SOFT, "ssh", PRIMITIVES),
+    (SOFT, "ssh", ("-Wl,--defsym=__okosu_quantum=300", *GRAIN)),
+    (SOFT, "software", CONFORMANCE),
+    (SOFT, "software", MATMUL),
+    (MEM, "ssh", GRAIN),
+    (MEM, "ssh", MATMUL),
+    (MEM, "software", GRAIN),
+]
+if os.environ.get("OKOSU_LAB") == "full":
+    OTHERS = [
+        rtl_build.Machine(pes=4, context="mem"),
+        rtl_build.Machine(pes=4, context="local", contexts=2),
+        rtl_build.Machine(pes=4),
+        rtl_build.Machine(pes=4, dcache=1024),
+        rtl_build.Machine(pes=4, bus="pipelined"),
+    ]
+    WAYS += [
+        (machine, backend, words)
+        for machine in OTHERS
+        for backend in rtl_program.BACKENDS
+        for words in (CONFORMANCE, GRAIN, MATMUL, PRIMITIVES, TREE)
+    ]
+
+# What is planted: the file, what is right in it, and what is put instead.
+BUGS = {
+    "a branch on zero forgets zero": ("cpu/core.sv", "d_a[31] || d_a == '0", "d_a[31]"),
+    "a bank reads another one's register": (
+        "cpu/register_banks.sv",
+        "written_q[bank_i][ra_i] ? regs_q[bank_i][ra_i] : '0",
+        "written_q[bank_i][ra_i] ? regs_q[ra_i == 5'd17 ? bank_i ^ 1'b1 : bank_i][ra_i] : '0",
+    ),
+    "a spilled context loses a register": (
+        "ssh/context_engine.sv",
+        "job_q == JobSpill ? port_rdata_i",
+        "job_q == JobSpill ? (word_q == 6'd16 ? '0 : port_rdata_i)",
+    ),
+    "a load passes the posted store": (
+        "cpu/lsu.sv",
+        "access_i != AccessNone && !posted_q",
+        "access_i != AccessNone",
+    ),
+    "a store leaves with another's bytes": ("cpu/lsu.sv", "be: store_be", "be: {store_be[2:0], store_be[3]}"),
+    "an answer reaches the thread changed": ("ssh/cpu_unit.sv", "result_res_o = reply_res_i", "result_res_o = '0"),
+    "a new thread begins with another's stack": (
+        "ssh/context_engine.sv",
+        "{24'd0, tid_q} << stack_log2_i",
+        "{24'd0, tid_q ^ 8'd1} << stack_log2_i",
+    ),
+}
+CHOICE = r"""// SPDX-License-Identifier: Apache-2.0
+package planted_pkg;
+  int number = $c32("(std::getenv(\"PLANTED\") ? std::atoi(std::getenv(\"PLANTED\")) : 0)");
+endpackage
+"""
+
+
+def compiled(backend: str, words: tuple[str, ...]) -> Path:
+    sources = [word for word in words if word.endswith(".c")]
+    others = [word for word in words if not word.endswith(".c")]
+    return rtl_program.compile_(rtl_program.parse([*sources, *others]), backend)
+
+
+def run(simulator: Path, program: Path, report: Path, planted: int = 0) -> subprocess.CompletedProcess[str]:
+    argv = [simulator, "--max-cycles", str(LIMIT), "--report", report, program]
+    env = {**os.environ, "PLANTED": str(planted)}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
+
+
+@pytest.mark.parametrize(("machine", "backend", "words"), WAYS)
+def test_every_pe_does_what_the_golden_simulator_says(
+    tmp_path: Path, machine: rtl_build.Machine, backend: str, words: tuple[str, ...]
+) -> None:
+    simulator = rtl_build.build(machine, checked=True)
+    done = run(simulator.program, compiled(backend, words), tmp_path / "report.json")
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert (told["end"], told["difference"], done.returncode) == ("exit", "", 0), done.stdout[-500:]
+    assert told["compared"] > 10_000
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a machine with all the bugs, of which one is chosen at run time."""
+    rtl = tmp_path_factory.mktemp("planted") / "rtl"
+    shutil.copytree(rtl_build.rtl_folder(), rtl)
+    for number, (name, right, wrong) in enumerate(BUGS.values(), 1):
+        text = (rtl / name).read_text()
+        assert text.count(right) == 1, (name, right)
+        both = f"planted_pkg::number == {number} ? ({wrong}) : ({right})"
+        if " = " in right:
+            place, value = right.split(" = ")
+            both = f"{place} = planted_pkg::number == {number} ? {wrong.split(' = ')[1]} : {value}"
+        elif right.startswith("be: "):
+            both = f"be: planted_pkg::number == {number} ? {wrong[4:]} : {right[4:]}"
+        (rtl / name).write_text(text.replace(right, both))
+    (rtl / "planted_pkg.sv").write_text(CHOICE)
+    design = (rtl / "files.f").read_text()
+    (rtl / "files.f").write_text(design.replace("pkg/okosu_pkg.sv", "planted_pkg.sv\npkg/okosu_pkg.sv"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OKOSU_RTL", str(rtl))
+        return rtl_build.build(BANKED, checked=True).program
+
+
+@pytest.mark.parametrize("words", [CONFORMANCE, GRAIN, TREE], ids=["conformance", "grain", "tree"])
+def test_without_a_bug_the_same_machine_does_it_right(planted: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = run(planted, compiled("ssh", words), tmp_path / "report.json")
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert (told["end"], told["difference"], done.returncode) == ("exit", "", 0), done.stdout[-500:]
+    assert told["compared"] > 10_000
+
+
+@pytest.mark.parametrize("number", range(1, len(BUGS) + 1), ids=list(BUGS))
+def test_a_planted_bug_is_found(planted: Path, tmp_path: Path, number: int) -> None:
+    done = run(planted, compiled("ssh", CONFORMANCE), tmp_path / "report.json", number)
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert (told["end"], done.returncode) == ("differs", FAILED)
+    assert told["difference"].strip()

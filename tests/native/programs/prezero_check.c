@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prezero_check: what libokosu-prezero.so must keep of malloc, mmap and fork, seen by a program
+ * that knows nothing of it. Exit status 1 names what is wrong; "blocks N" tells how many lay in
+ * memory that no fault brought. */
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((size_t)1 << 20)
+
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x)) {                                                                                \
+            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static int all_zero(const unsigned char *at, size_t bytes)
+{
+    unsigned char any = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        any |= at[i];
+    return !any;
+}
+
+static long faults(void)
+{
+    struct rusage use;
+
+    getrusage(RUSAGE_THREAD, &use);
+    return use.ru_minflt;
+}
+
+/* Blocks of calloc that were touched without a fault, of 200 that are soiled and freed. */
+static int clean_blocks(void)
+{
+    int clean = 0;
+
+    for (int i = 0; i < 200; i++) {
+        size_t bytes = 4 * MIB + (size_t)i * 4099;
+        unsigned char *p = calloc(bytes, 1);
+        long before = faults();
+
+        CHECK(p && all_zero(p, bytes));
+        clean += faults() == before;
+        memset(p, 0xa5, bytes);
+        CHECK(malloc_usable_size(p) >= bytes);
+        free(p);
+        usleep(500);
+    }
+    return clean;
+}
+
+static void check_realloc(void)
+{
+    unsigned char *p = malloc(3 * MIB), *q;
+
+    for (size_t i = 0; i < 3 * MIB; i++)
+        p[i] = (unsigned char)(i * 7);
+    for (size_t size = 3 * MIB; size < 40 * MIB; size = size * 3 / 2) {
+        p = realloc(p, size);
+        CHECK(p);
+        for (size_t i = 0; i < 3 * MIB; i++)
+            CHECK(p[i] == (unsigned char)(i * 7));
+    }
+    p = realloc(p, 1000);
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(p[i] == (unsigned char)(i * 7));
+    p = realloc(p, 8 * MIB);
+    CHECK(p && p[999] == (unsigned char)(999 * 7));
+    CHECK(realloc(p, 0) == NULL);
+    q = reallocarray(NULL, SIZE_MAX / 2, 3);
+    CHECK(!q && errno == ENOMEM);
+}
+
+static void check_aligned(void)
+{
+    for (size_t align = 16; align <= 64 * MIB; align *= 4) {
+        void *p = aligned_alloc(align, 5 * MIB), *q;
+
+        CHECK(p && (uintptr_t)p % align == 0);
+        CHECK(posix_memalign(&q, align, 3 * MIB) == 0 && (uintptr_t)q % align == 0);
+        memset(p, 1, 5 * MIB);
+        memset(q, 2, 3 * MIB);
+        CHECK(((unsigned char *)p)[5 * MIB - 1] == 1);
+        free(p);
+        free(q);
+    }
+}
+
+static unsigned char *map(size_t bytes)
+{
+    unsigned char *p =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(p != MAP_FAILED);
+    return p;
+}
+
+/* A file mapped over a mapping that is then unmapped keeps its bytes; and a hole may be another's.
+ */
+static void check_mmap(int turns)
+{
+    int fd = memfd_create("foreign", MFD_CLOEXEC);
+
+    CHECK(fd >= 0 && !ftruncate(fd, 4096));
+    CHECK(pwrite(fd, "kept", 4, 0) == 4);
+    for (int i = 0; i < turns; i++) {
+        unsigned char *p = map(6 * MIB), *q;
+        char text[4];
+
+        CHECK(all_zero(p, 6 * MIB));
+        memset(p, 3, 6 * MIB);
+        CHECK(mmap(p + MIB, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+              p + MIB);
+        CHECK(mprotect(p, 4096, PROT_NONE) == 0);
+        if (i % 3 == 1) {
+            CHECK(munmap(p + 2 * MIB, 2 * MIB) == 0);
+            q = mmap(p + 2 * MIB, 2 * MIB, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            if (q != MAP_FAILED)
+                memset(q, 5, 2 * MIB);
+            CHECK(munmap(p, 2 * MIB) == 0 && munmap(p + 4 * MIB, 2 * MIB) == 0);
+            if (q != MAP_FAILED)
+                CHECK(q[0] == 5 && q[2 * MIB - 1] == 5 && munmap(q, 2 * MIB) == 0);
+        } else if (i % 3 == 2) {
+            q = mremap(p + 2 * MIB, 4 * MIB, 12 * MIB, MREMAP_MAYMOVE);
+            CHECK(q != MAP_FAILED && q[0] == 3 && q[4 * MIB - 1] == 3);
+            CHECK(munmap(q, 12 * MIB) == 0 && munmap(p, 2 * MIB) == 0);
+        } else {
+            CHECK(munmap(p, 6 * MIB) == 0);
+        }
+        CHECK(pread(fd, text, 4, 0) == 4 && !memcmp(text, "kept", 4));
+        usleep(200);
+    }
+    close(fd);
+}
+
+static void check_fork(void)
+{
+    unsigned char *p = calloc(8 * MIB, 1);
+    int status;
+    pid_t child;
+
+    p[17] = 1;
+    child = fork();
+    if (!child) {
+        unsigned char *q;
+
+        CHECK(p[17] == 1);
+        p[17] = 2;
+        q = calloc(8 * MIB, 1);
+        CHECK(q && all_zero(q, 8 * MIB));
+        free(p);
+        free(q);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+    CHECK(p[17] == 1);
+    free(p);
+}
+
+static void *use(void *arg)
+{
+    uint64_t seed = (uintptr_t)arg + 1;
+    unsigned char *held[4] = {0};
+    size_t bytes[4] = {0};
+
+    for (int i = 0; i < 300; i++) {
+        size_t slot = next_random(&seed) % 4;
+
+        for (size_t k = 0; held[slot] && k < bytes[slot]; k += 4096)
+            CHECK(held[slot][k] == (unsigned char)(slot + (uintptr_t)arg * 4 + 1));
+        free(held[slot]);
+        bytes[slot] = 2 * MIB + next_random(&seed) % (6 * MIB);
+        held[slot] = calloc(1, bytes[slot]);
+        CHECK(held[slot] && all_zero(held[slot], bytes[slot]));
+        memset(held[slot], (int)(slot + (uintptr_t)arg * 4 + 1), bytes[slot]);
+    }
+    for (size_t i = 0; i < 4; i++)
+        free(held[i]);
+    return NULL;
+}
+
+static void check_threads(void)
+{
+    pthread_t thread[4];
+
+    for (uintptr_t i = 0; i < 4; i++)
+        CHECK(!pthread_create(&thread[i], NULL, use, (void *)i));
+    for (size_t i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int clean = clean_blocks();
+
+    check_realloc();
+    check_aligned();
+    check_mmap(60);
+    check_fork();
+    check_threads();
+    printf("blocks %d\n", clean);
+    return 0;
+}
