@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from okosu.cli import _lab_machine, _lab_options, _lab_rtl, _options
+from okosu.cli import _lab_machine, _lab_model, _lab_options, _lab_rtl, _options
 from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ EXAMPLES = """\
   okosu lab run uml --console -- true                        the kernel's messages, on stderr
   okosu lab run x86 --cpus 4 --nodes 2 -- ./app              an emulated x86-64 machine with two NUMA nodes
   okosu lab run x86 --exact -- ./app                         the same to the last instruction in every run
+  okosu lab run x86 --machine pentium4-1600 -- ./app         what its marked region does in that machine's caches
   okosu lab run rtl --pes 8 -- examples/grain.c 8 1000       C compiled for the machine in rtl/, cycle by cycle
   okosu lab run rtl --sweep pes=1,2,4 --json s.json -- examples/grain.c 8 1000    the same for several machines
 """
@@ -84,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
     with _lab_options.progress() as say:
         built = platform.build(**chosen, say=say)
     outcome = platform.run(built, args.command, **guest, on_data=_show(args))
+    if args.model:
+        _lab_model.show(args.model, outcome)
     if args.json:
         _lab_options.write_json(args.json, _described(built, outcome, args))
     return outcome.status
@@ -116,6 +119,8 @@ def _described(built: Built, outcome: Outcome, args: argparse.Namespace) -> dict
         "seconds": outcome.seconds,
         "files": sorted(outcome.files),
     }
+    if args.model:
+        value["model"] = _lab_model.described(args.model, outcome)
     if args.json == "-":
         value |= {
             "stdout": outcome.stdout.decode(errors="replace"),

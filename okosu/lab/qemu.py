@@ -11,6 +11,7 @@ from pathlib import Path
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.lab import boot, guest, initramfs
+from okosu.lab import model as model_
 from okosu.lab.build import Built, Recipe
 from okosu.lab.build import build as build_kernel
 from okosu.lab.cache import Say, quiet
@@ -20,7 +21,7 @@ from okosu.lab.uml_needs import size
 
 NAME = "x86"
 # What run() has beyond what every platform's has.
-MACHINE = ("cpus", "nodes", "kvm", "exact")
+MACHINE = ("cpus", "nodes", "kvm", "exact", "model")
 DOC = "an x86-64 machine in QEMU: the series x86-simd-copy"
 MEMORY = "512M"
 TIMEOUT_S = 600.0
@@ -88,6 +89,7 @@ def run(
     nodes: int = 1,
     kvm: bool = False,
     exact: bool = False,
+    model: str | None = None,
     out: Path | None = None,
     root: Path | None = None,
     say: Say = quiet,
@@ -97,12 +99,14 @@ def run(
 
     All is as in uml.run(), but where `exact`: there the root is in memory and holds the command's program, its
     libraries, the files that the command's words name and busybox, and what is left in OKOSU_OUT comes back when the
-    command has ended. `timeout` is in seconds of the host. For the machine see Machine. GuestError where the command
-    did not come to an end.
+    command has ended. With `model` its accesses run through the memory hierarchy of the machine of that name
+    (machines.py): the guest is exact, and the counts are the file model.COUNTS of the outcome. `timeout` is in seconds
+    of the host. For the machine see Machine. GuestError where the command did not come to an end.
     """
-    machine = Machine(cpus, memory, nodes, kvm, exact)
+    machine = Machine(cpus, memory, nodes, kvm, exact or model is not None)
     check_host(machine)
-    if exact and root is not None:
+    plugged = model_.plug(model, cpus, _node_bytes(machine), say) if model else None
+    if machine.exact and root is not None:
         why = "its root is made in memory from this machine's files"
         raise OkosuError("an exact machine has no other root", why, "one of the two", LAUNCHER_FAILED)
     init = guest.build(say) / "init"
@@ -110,7 +114,8 @@ def run(
     def prepare(folder: Path, where: Path) -> boot.Start:
         _write_job(folder, Job(list(command), Path.cwd(), where, root, chroot=root is not None), init, machine)
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder / "work")}
-        return boot.Start(lambda fds: arguments(built, folder, fds, machine, where, kernel_args), env)
+        plugin = plugged.arguments(folder) if plugged else []
+        return boot.Start(lambda fds: [*arguments(built, folder, fds, machine, where, kernel_args), *plugin], env)
 
     return boot.run(prepare, _no_reason, out=out, timeout=timeout, on_data=on_data)
 
@@ -195,11 +200,16 @@ def _processor(machine: Machine) -> list[str]:
     return ["-accel", "tcg,thread=single", *cpu, *time_]
 
 
+def _node_bytes(machine: Machine) -> list[int]:
+    """Return the memory of each node, whole MiB."""
+    return [size(machine.memory) // _MIB // machine.nodes * _MIB] * machine.nodes
+
+
 def _layout(machine: Machine) -> list[str]:
     words = ["-m", machine.memory, "-smp", str(machine.cpus)]
     if machine.nodes == 1:
         return words
-    each = size(machine.memory) // _MIB // machine.nodes
+    each = _node_bytes(machine)[0] // _MIB
     words[1] = f"{each * machine.nodes}M"
     for node in range(machine.nodes):
         first, last = (n * machine.cpus // machine.nodes for n in (node, node + 1))

@@ -5,7 +5,7 @@
  *   loop N      N rounds of two instructions and no access
  *   clear N     one REP STOSB of N bytes
  *   pages N     loads from N pages of 4 KiB, in turn, 100 times; prints the pages' frame numbers
- *   spread N    the same with pages of both nodes by turns
+ *   spread N    the same with pages of both nodes whose frame numbers are multiples of 4
  *   huge N      the same over N pages of 2 MiB, a load every 4 KiB, 10 times, announced
  *   unmarked N  the same without announcing them
  */
@@ -18,6 +18,7 @@
 /* set_mempolicy's, of linux/mempolicy.h */
 #define INTERLEAVE 3
 #define BOTH_NODES 3ul
+#define SPREAD_COLOURS 4
 
 #define SMALL 4096ul
 #define HUGE 2097152ul
@@ -59,18 +60,17 @@ static void clear(long size)
         work_wrong("clear");
 }
 
-static void frames(const unsigned char *at, long pages)
+/* The frame where a page lies. */
+static uint64_t frame_of(const unsigned char *at)
 {
     int fd = open("/proc/self/pagemap", O_RDONLY);
+    uint64_t entry = 0;
 
-    for (long page = 0; page < pages; page++) {
-        uint64_t entry = 0;
-
-        if (pread(fd, &entry, sizeof(entry), (long)((uintptr_t)at / SMALL + (size_t)page) * 8) != 8)
-            work_fail("pagemap");
-        printf("%llu ", (unsigned long long)(entry & ((UINT64_C(1) << 55) - 1)));
-    }
+    if (pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / SMALL * sizeof(entry))) !=
+        sizeof(entry))
+        work_fail("pagemap");
     close(fd);
+    return entry & ((UINT64_C(1) << 55) - 1);
 }
 
 static void pages(long count)
@@ -80,7 +80,8 @@ static void pages(long count)
     if (madvise(at, (size_t)count * SMALL, MADV_NOHUGEPAGE))
         work_fail("madvise");
     memset(at, 1, (size_t)count * SMALL);
-    frames(at, count);
+    for (long page = 0; page < count; page++)
+        printf("%llu ", (unsigned long long)frame_of(at + (size_t)page * SMALL));
     mark_pages();
     walk(at, (size_t)count * SMALL, 2);
     mark_begin();
@@ -88,13 +89,45 @@ static void pages(long count)
     mark_end();
 }
 
+static void chase(void **at, long steps)
+{
+    while (steps--)
+        __asm__ volatile("mov (%0), %0" : "+r"(at));
+}
+
 static void spread(long count)
 {
     const unsigned long nodes = BOTH_NODES;
+    size_t size = 16 * (size_t)count * SMALL;
+    unsigned char *at = memory(size);
+    void **first = NULL, **last = NULL;
+    long found = 0;
 
     if (syscall(SYS_set_mempolicy, INTERLEAVE, &nodes, 64ul))
         work_fail("set_mempolicy");
-    pages(count);
+    if (madvise(at, size, MADV_NOHUGEPAGE))
+        work_fail("madvise");
+    memset(at, 1, size);
+    for (size_t i = 0; i < size && found < count; i += SMALL) {
+        uint64_t frame = frame_of(at + i);
+
+        if (frame % SPREAD_COLOURS)
+            continue;
+        printf("%llu ", (unsigned long long)frame);
+        if (last)
+            *last = at + i;
+        last = (void **)(void *)(at + i);
+        first = first ? first : last;
+        found++;
+    }
+    if (found < count)
+        work_wrong("spread");
+    *last = first;
+    mark_pages();
+    chase(first, 2 * count);
+    mark_begin();
+    chase(first, 100 * count);
+    mark_end();
 }
 
 static void huge(long count, int announced)

@@ -152,19 +152,19 @@ def test_every_cpu_has_its_counts_and_nodes_their_frames(built: Built, check: Pa
         taskset 2 "$0" pages 40 > "$OKOSU_OUT/frames" &
         taskset 1 "$0" loop 3000000 > /dev/null
         wait
-        taskset 2 "$0" spread 16 >> "$OKOSU_OUT/frames"
-        taskset 1 "$0" spread 21 >> "$OKOSU_OUT/frames"
+        taskset 2 "$0" spread 8 >> "$OKOSU_OUT/frames"
+        taskset 1 "$0" spread 13 >> "$OKOSU_OUT/frames"
         grep . "$OKOSU_OUT/frames"
     """
     outcome = run(built, plain, "sh", "-c", script, str(check), cpus=2, nodes=2, memory="512M")
     found = model.regions(outcome.files[model.COUNTS])
     # Two programs at once mark regions that overlap, and the model says so.
     counts = {(region.label, region.cpu): region.user for region in model_counts.inside(found)}
-    assert counts[16, 1].loads >= 1600 > counts[16, 0].loads
-    assert counts[21, 0].loads >= 2100 > counts[21, 1].loads
+    assert counts[8, 1].loads >= 800 > counts[8, 0].loads
+    assert counts[13, 0].loads >= 1300 > counts[13, 1].loads
     alone, both, other = ([int(word) for word in line.split()] for line in outcome.stdout.decode().splitlines())
     assert min(alone) >= (256 << 20) // PAGE
-    for frames, of in ((both, counts[16, 1]), (other, counts[21, 0])):
+    for frames, of in ((both, counts[8, 1]), (other, counts[13, 0])):
         assert min(frames) < (256 << 20) // PAGE <= max(frames)
         assert 0 <= of.found[-1] - 100 * conflicting(frames) < 30, (frames, of)
     # Switching to a program loads CR3.

@@ -197,11 +197,15 @@ def test_the_guest_in_memory_has_the_command_its_libraries_and_its_files(
 
 
 def test_the_machine_s_options_reach_the_platform_that_has_them() -> None:
-    args = argparse.Namespace(cpus=4, nodes=None, exact=True, kvm=None)
+    args = argparse.Namespace(cpus=4, nodes=None, exact=True, model=None, kvm=None)
     assert _lab_machine.machine(args, platforms.find("x86")) == {"cpus": 4, "exact": True}
     with pytest.raises(OkosuError, match="--cpus does not go with uml") as caught:
         _lab_machine.machine(args, platforms.find("uml"))
     assert caught.value.status == USAGE_ERROR
+    args = argparse.Namespace(cpus=None, nodes=None, exact=None, model="celeron-900", kvm=None)
+    assert _lab_machine.machine(args, platforms.find("x86")) == {"model": "celeron-900"}
+    with pytest.raises(OkosuError, match="--machine does not go with uml"):
+        _lab_machine.machine(args, platforms.find("uml"))
 
 
 def test_every_option_of_the_machine_is_an_argument_of_run() -> None:

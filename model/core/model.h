@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* The whole model: CPUs with their TLBs and caches, what was counted, and what the guest says by
+ * marks. It sees data accesses alone: no instruction fetches, no page walks, no prefetches.
+ *
+ * The model sleeps, and counts nothing but instructions, until the first mark. A mark is a NOP
+ * (0f 1f 80 and MARK_BASE plus one of the codes below). MARK_PAGES and MARK_LABEL are followed by a
+ * message: MARK_DIGITS loads of one byte by the program from one page, each of which says 12 bits
+ * by where in the page it is. Three digits are a number, the lowest first:
+ *
+ *   MARK_PAGES   page number, count of 4 KiB pages, then in one digit log2 of the page size
+ *   MARK_LABEL   the next region's label; four digits are 0
+ */
+#ifndef OKOSU_MODEL_MODEL_H
+#define OKOSU_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "caches.h"
+#include "pages.h"
+#include "shape.h"
+#include "tlbs.h"
+
+#define MARK_BASE 0x6f6b0000u
+enum mark { MARK_BEGIN = 1, MARK_END, MARK_PAGES, MARK_FORGET, MARK_LABEL };
+enum { MARK_DIGITS = 7, MODEL_LANES = 8, MODEL_SHORTCUTS = 256 };
+
+enum mode { MODE_USER, MODE_KERNEL, MODES };
+
+struct counts {
+    uint64_t instructions; /* a string instruction with a REP is one */
+    uint64_t loads, stores;
+    uint64_t load_bytes, store_bytes;
+    uint64_t found[SHAPE_LEVELS + 1];          /* lines by the level where they were; then memory */
+    uint64_t translated[SHAPE_TLB_LEVELS + 1]; /* accesses by the TLB's level; then by a walk */
+    uint64_t walks[SHAPE_SIZES];               /* by page size */
+    uint64_t flushes;                          /* of the TLBs */
+    uint64_t crossings;                        /* accesses cut at the end of a page */
+    uint64_t io;                               /* accesses to devices, in none of the above */
+};
+
+struct message {
+    enum mark kind;
+    uint32_t taken; /* digits */
+    uint64_t page;
+    uint64_t digit[MARK_DIGITS];
+};
+
+/* Where a line of a program or of the kernel was found last, nearest to the CPU: what is still
+ * there need not be looked for. */
+struct shortcut {
+    uint64_t line;     /* virtual */
+    uint64_t physical; /* the line's number, its key in the first cache */
+    uint32_t cache_set, cache_place;
+    struct array *tlb; /* NULL: this shortcut leads nowhere */
+    uint64_t tlb_key;
+    uint32_t tlb_set, tlb_place;
+};
+
+struct cpu {
+    struct tlbs tlbs;
+    struct shortcut shortcuts[MODEL_SHORTCUTS];
+    struct counts counts[MODES];
+    struct message message;
+    bool listening; /* a message is on its way */
+    /* The string instruction being repeated: where, at which count of all instructions, and the
+     * lines last loaded and stored by it. */
+    uint64_t string_at, string_count;
+    uint64_t string_line[2];
+};
+
+struct model {
+    struct shape shape;
+    struct caches caches;
+    struct pages pages;
+    struct cpu *cpus;
+    bool awake;
+    bool inside; /* a region */
+    uint64_t label;
+    uint64_t broken; /* messages and marks that made no sense */
+    /* Instructions so far, in lanes that are added up: one number would make every instruction of
+     * the emulator's wait for the one before. Who drives the model adds to them. */
+    uint64_t executed[MODES][MODEL_LANES];
+    uint64_t credited[MODES]; /* those of them that some CPU's counts have */
+    uint32_t turn;            /* the CPU whose they are */
+    FILE *out;
+};
+
+/* 0 or -ENOMEM. A region's end and model_finish() write to `out`: a line of JSON for each CPU. */
+int model_make(struct model *model, const struct shape *shape, FILE *out);
+void model_free(struct model *model);
+/* Write what was counted outside of regions. */
+void model_finish(struct model *model);
+
+void model_access(struct model *model, uint32_t cpu, enum mode mode, bool store, uint64_t address,
+                  uint64_t physical, uint32_t bytes);
+void model_io(struct model *model, uint32_t cpu, enum mode mode);
+void model_flush_tlb(struct model *model, uint32_t cpu, enum mode mode);
+void model_mark(struct model *model, uint32_t cpu, uint32_t code);
+
+/* One round of the string instruction at this address begins: the first is an instruction. */
+void model_string(struct model *model, uint32_t cpu, enum mode mode, uint64_t at);
+/* An access of a round: what stays in the line of the one before belongs to that access, as in
+ * processors that move strings by lines. */
+void model_string_access(struct model *model, uint32_t cpu, enum mode mode, bool store,
+                         uint64_t address, uint64_t physical, uint32_t bytes);
+
+/* Instructions from here on are this CPU's. */
+void model_turn(struct model *model, uint32_t cpu);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the pages of one CPU lie, as far as it was asked: QEMU's own answer takes longer than the
+ * whole model. What the processor may keep in a TLB may be kept here: the guest flushes before it
+ * relies on a change, and each kind of flush empties this.
+ */
+#ifndef OKOSU_MODEL_FRAMES_H
+#define OKOSU_MODEL_FRAMES_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum { FRAMES = 4096, FRAMES_PAGE_SHIFT = 12, FRAMES_ASK = 1024 };
+
+struct frame {
+    uint64_t page; /* its number; the round in which it is valid is above */
+    uint64_t physical;
+};
+
+struct frames {
+    struct frame frame[FRAMES];
+    uint64_t round; /* from 1 on: what is zero is not valid */
+    uint32_t asked;
+};
+
+#define FRAMES_ROUND_SHIFT 36
+#define FRAMES_ROUNDS (1u << (64 - FRAMES_ROUND_SHIFT))
+
+static inline uint64_t frames_tag(const struct frames *frames, uint64_t address)
+{
+    uint64_t page = address << 16 >> (16 + FRAMES_PAGE_SHIFT);
+
+    return frames->round << FRAMES_ROUND_SHIFT | page;
+}
+
+static inline struct frame *frames_place(struct frames *frames, uint64_t address)
+{
+    return &frames->frame[(address >> FRAMES_PAGE_SHIFT) % FRAMES];
+}
+
+static inline void frames_empty(struct frames *frames)
+{
+    if (++frames->round == FRAMES_ROUNDS) {
+        memset(frames->frame, 0, sizeof(frames->frame));
+        frames->round = 1;
+    }
+}
+
+#endif
