@@ -14,11 +14,11 @@ demo: build
 test: build .venv/.stamp-test
 	@tools/test.sh
 
-test-lab: build .venv/.stamp-test
+test-lab: build .venv/.stamp-test .venv/.stamp-rtl
 	@tools/test-lab.sh
 
 # And what builds kernels by the dozen: every commit of the series whole, the survey. Tens of minutes more.
-test-lab-full: build .venv/.stamp-test
+test-lab-full: build .venv/.stamp-test .venv/.stamp-rtl
 	@OKOSU_LAB=full tools/test-lab.sh
 
 lint: build .venv/.stamp-test
@@ -33,8 +33,8 @@ schemas: build
 deps:
 	@tools/deps.sh
 
-# What `okosu lab` builds kernels from and boots them with; never part of the main job.
-lab-deps:
+# What `okosu lab` builds kernels and machines from, boots, simulates, proves and synthesises them with; never part of the main job.
+lab-deps: .venv/.stamp-rtl
 	@tools/lab-deps.sh
 
 # The libraries that `okosu bench blas1` compares with; optional.
@@ -46,6 +46,9 @@ peers: .venv/.stamp-run
 
 .venv/.stamp-test: .venv/.stamp-run
 	@tools/venv.sh test test
+
+.venv/.stamp-rtl: .venv/.stamp-run
+	@tools/venv.sh rtl rtl
 
 clean:
 	@rm -rf build build-*

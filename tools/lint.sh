@@ -3,8 +3,9 @@
 # Style and types: ruff, mypy, and the length of files. clang-format where it is installed.
 set -eu
 cd "$(dirname "$0")/.."
-.venv/bin/ruff check --quiet okosu tests
+.venv/bin/ruff check --quiet okosu tests rtl/dv
 .venv/bin/mypy --no-error-summary --cache-dir "${TMPDIR:-/tmp}/okosu-mypy-$(id -u)"
+MYPYPATH=. .venv/bin/mypy --no-error-summary --strict --cache-dir "${TMPDIR:-/tmp}/okosu-mypy-$(id -u)" rtl/dv/mutation.py
 if command -v clang-format >/dev/null; then
     find native examples tests kernel/guest model rtl \( -name '*.[ch]' -o -name '*.cpp' \) -print0 | xargs -0 clang-format --dry-run --Werror
 fi

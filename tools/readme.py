@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the marked blocks of README.md and docs/*.md from committed records: `python tools/readme.py [--check]`.
+"""Fills the marked blocks of README.md, docs/*.md and rtl/README.md from records: `python tools/readme.py [--check]`.
 
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
-reproduce` wrote, `published` (each number that the paper measured beside ours) or `claims` (each promise beyond it).
+reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
+others) or `claims` (each promise beyond it). `cost` is what `okosu lab synth` prints.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
+from okosu.lab import rtl_cost  # noqa: E402
 from okosu.records import files  # noqa: E402
 from okosu.report import commands, model  # noqa: E402
 from okosu.trial.session import Session  # noqa: E402
@@ -55,11 +58,24 @@ def _rows(paths: list[str]) -> str:
 
 
 def _published(paths: list[str]) -> str:
+    return _compared(paths[0], ("value",))
+
+
+def _disputed(paths: list[str]) -> str:
+    return _compared(paths[0], ("value", "disputed"))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _compared(path: str, marks: tuple[str, ...]) -> str:
     lines = ["| paper | value | published | here |", "|---|---|---|---|"]
-    for claim in files.read(ROOT / paths[0]).claims:
-        if claim.kind == "published" and claim.mark == "value" and claim.measured is not None:
-            ours = f"{claim.measured:.3g} {claim.unit}".strip()
-            lines.append(f"| {claim.source} | {claim.text} | {claim.target:.3g} {claim.unit} | {ours} |")
+    for claim in files.read(ROOT / path).claims:
+        if claim.kind == "published" and claim.mark in marks and claim.measured is not None:
+            ours = f"{_number(claim.measured)} {claim.unit}".strip()
+            said = " (disputed)" if claim.mark == "disputed" else ""
+            lines.append(f"| {claim.source} | {claim.text}{said} | {_number(claim.target)} {claim.unit} | {ours} |")
     return "\n".join(lines) + "\n"
 
 
@@ -68,14 +84,18 @@ def _claims(paths: list[str]) -> str:
     said = {True: "holds", False: "**missed**", None: "not judged"}
     for claim in files.read(ROOT / paths[0]).claims:
         if claim.kind != "published":
-            ours = "" if claim.measured is None else f"{claim.measured:.3g}"
+            ours = "" if claim.measured is None else _number(claim.measured)
             unit = f" {claim.unit}" if claim.unit not in ("times", "share") else ""
-            target = f"{claim.sign} {claim.target:.3g}{unit} ({claim.kind})"
+            target = f"{claim.sign} {_number(claim.target)}{unit} ({claim.kind})"
             lines.append(f"| {claim.text} | {ours} | {target} | {said[claim.holds]} |")
     return "\n".join(lines) + "\n"
 
 
-WHATS = {"try": _try, "rows": _rows, "published": _published, "claims": _claims}
+def _cost(paths: list[str]) -> str:
+    return "\n".join(rtl_cost.tables(json.loads((ROOT / paths[0]).read_text()))) + "\n"
+
+
+WHATS = {"try": _try, "rows": _rows, "published": _published, "disputed": _disputed, "claims": _claims, "cost": _cost}
 
 
 def fill(text: str) -> str:
@@ -91,7 +111,7 @@ def fill(text: str) -> str:
 def main() -> int:
     """Rewrite the documents, or with --check say which differ (exit 1)."""
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "rtl/README.md"]:
         text = path.read_text()
         made = fill(text)
         if made != text:

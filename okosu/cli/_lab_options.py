@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,3 +96,15 @@ def write_json(where: str, value: dict[str, Any]) -> None:
         raise OkosuError(
             f"{where}: {error.strerror}", "", "--json FILE that can be written", LAUNCHER_FAILED
         ) from error
+
+
+def check_writable(args: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise OkosuError (125) where a file that an option names cannot be written: better before a run than after it."""
+    for name in names:
+        where = getattr(args, name)
+        if where is None or str(where) == "-":
+            continue
+        path = Path(where)
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            why = "there is no such folder" if not path.parent.is_dir() else ""
+            raise OkosuError(f"{where} cannot be written", why, f"another file for --{name}", LAUNCHER_FAILED)

@@ -10,30 +10,39 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from okosu.cli import _lab_options
-from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from okosu.cli import _lab_options, _lab_rtl_sweep
+from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from okosu.lab.rtl import Outcome
+    from okosu.lab.rtl import Outcome, UnfinishedError
     from okosu.lab.rtl_build import Machine, Simulator
     from okosu.lab.rtl_sweep import Point
 
-_MACHINE = ("pes", "context", "banks", "threads", "watches")
+_MACHINE = ("pes", "context", "banks", "threads", "watches", "contexts", "dcache", "bus")
 _BUILD = (*_MACHINE, "checked")
-_RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point")
+_RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point", "collect")
 # Of the other platforms: what an RTL machine has not.
 _KERNEL = ("series", "stock", "fragment", "kernel_source", "kernel_arg", "memory", "out", "root", "console")
 
 
 def add_build_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that say which machine is simulated."""
+    """Declare the options that say which simulator is built."""
+    add = add_machine_arguments(parser)
+    add("--checked", action="store_true", default=None, help="evaluate the RTL's assertions, begin at random values")
+
+
+def add_machine_arguments(parser: argparse.ArgumentParser) -> Any:
+    """Declare the options that say which machine is simulated, and return what adds one to them."""
     add = parser.add_argument_group("machine (rtl)").add_argument
     add("--pes", type=int, metavar="N", help="processing elements, 1 to 64 (default 8)")
-    add("--context", metavar="WHERE", help="contexts of threads: soft, mem or banked (default banked)")
+    add("--context", metavar="WHERE", help="contexts of threads: soft, mem, local or banked (default banked)")
     add("--banks", type=int, metavar="B", help="register banks of a PE, where banked (default 4)")
     add("--threads", type=int, metavar="N", help="thread ids, a power of two up to 256 (default 256)")
     add("--watches", type=int, metavar="N", help="memory words that the scheduler can watch (default 16)")
-    add("--checked", action="store_true", default=None, help="evaluate the RTL's assertions, begin at random values")
+    add("--contexts", type=int, metavar="N", help="contexts in a PE's own memory, where local (default 16)")
+    add("--dcache", type=int, metavar="BYTES", help="data cache of each PE (default 0: none)")
+    add("--bus", metavar="KIND", help="memory bus: multiplexed (default) or pipelined")
+    return add
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +57,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     add("--counters", metavar="FILE|-", help="write where each PE's cycles went as JSON; -: a table on stderr")
     add("--trace", type=Path, metavar="FILE", help="write the schedule as JSON, for ui.perfetto.dev")
     add("--trace-fst", type=Path, metavar="FILE", dest="fst", help="write waveforms (another build, slower)")
-    add("--sweep", action="append", metavar="NAME=V,V…", help="run with each value of an option, or of {NAME} in ARGs")
-    add("--slurm", metavar="FILE|-", help="write the sweep as a job array for sbatch instead of running it")
-    add("--point", type=int, metavar="N", help="run this point of the sweep only (what the job array does)")
+    _lab_rtl_sweep.add_arguments(parser)
 
 
 def refuse(args: argparse.Namespace) -> None:
@@ -67,14 +74,14 @@ def build(args: argparse.Namespace) -> int:
     from okosu.lab import rtl_build
 
     _refuse_kernel(args)
-    machine = _machine(args)
+    wanted = machine(args)
     if args.dry_run:
-        machine.check()
-        words = rtl_build.command(rtl_build.rtl_folder(), machine, bool(args.checked), waves=False)
+        wanted.check()
+        words = rtl_build.command(rtl_build.rtl_folder(), wanted, bool(args.checked), waves=False)
         print(f"build: {shlex.join(words)}")
         return 0
     with _lab_options.progress() as say:
-        simulator = rtl_build.build(machine, bool(args.checked), say=say)
+        simulator = rtl_build.build(wanted, bool(args.checked), say=say)
     if args.json:
         _lab_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_described(simulator)})
     if args.json != "-":
@@ -93,17 +100,17 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(f"no back end is called {backend!r}", f"the back ends are {known}", "", USAGE_ERROR)
     if args.max_cycles is not None and args.max_cycles < 1:
         raise OkosuError(f"--max-cycles {args.max_cycles}: a run has one cycle at least", "", "", USAGE_ERROR)
-    point = rtl_sweep.Point(_machine(args), backend, tuple(args.command))
+    point = rtl_sweep.Point(machine(args), backend, tuple(args.command))
     if args.sweep:
-        return _sweep(args, point)
-    if args.slurm or args.point is not None:
-        raise OkosuError("--slurm and --point go with --sweep", "", "--sweep pes=1,2,4,8", USAGE_ERROR)
+        return _lab_rtl_sweep.run(args, point, _again(args))
+    if args.slurm or args.point is not None or args.collect:
+        raise OkosuError("--slurm, --point and --collect go with --sweep", "", "--sweep pes=1,2,4,8", USAGE_ERROR)
     point.machine.check()
     return _run_one(args, point)
 
 
 def _run_one(args: argparse.Namespace, point: Point) -> int:
-    from okosu.lab import rtl, rtl_build, rtl_program, rtl_sweep
+    from okosu.lab import rtl, rtl_build, rtl_program
 
     wanted = rtl_program.parse(point.words)
     if args.dry_run:
@@ -111,76 +118,52 @@ def _run_one(args: argparse.Namespace, point: Point) -> int:
         print(f"compile: {shlex.join((*wanted.sources, *wanted.flags))} for {point.backend}")
         print(f"run: {shlex.join(wanted.arguments)}")
         return 0
+    _lab_options.check_writable(args, ("json", "counters", "trace", "fst"))
     # Asked to end, we take the simulator with us.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with _lab_options.progress() as say:
         program = rtl_program.compile_(wanted, point.backend, say)
         simulator = rtl_build.build(point.machine, bool(args.checked), args.fst is not None, say)
-    outcome = rtl.run(
-        simulator,
-        program,
-        max_cycles=args.max_cycles or rtl.MAX_CYCLES,
-        seed=1 if args.seed is None else args.seed,
-        trace=args.trace,
-        fst=args.fst,
-        on_data=None if args.json == "-" else _show,
-    )
+    failed = None
+    try:
+        outcome = rtl.run(
+            simulator,
+            program,
+            max_cycles=args.max_cycles or rtl.MAX_CYCLES,
+            seed=1 if args.seed is None else args.seed,
+            trace=args.trace,
+            fst=args.fst,
+            on_data=None if args.json == "-" else _show,
+        )
+    except rtl.UnfinishedError as error:
+        failed, outcome = error, error.outcome
     if outcome.message:
         print(outcome.message, file=sys.stderr)
+    _write(args, point, simulator, outcome, failed)
+    if failed:
+        raise failed
+    return outcome.status
+
+
+def _write(
+    args: argparse.Namespace, point: Point, simulator: Simulator, outcome: Outcome, failed: UnfinishedError | None
+) -> None:
+    """Write what was asked for of a run, ended or not."""
+    from okosu.lab import rtl_sweep
+
     if args.counters == "-":
         print(_table(outcome), file=sys.stderr)
     elif args.counters:
         _lab_options.write_json(args.counters, {"cycles": outcome.cycles, "counters": outcome.counters})
     if args.json:
         value = {"schema": "okosu.lab-run/1", "platform": args.platform, "built": _described(simulator)}
-        _lab_options.write_json(args.json, {**value, **rtl_sweep.record(point, outcome)})
-    return outcome.status
-
-
-def _sweep(args: argparse.Namespace, base: Point) -> int:
-    from okosu.lab import rtl, rtl_sweep
-
-    for option in ("trace", "fst", "counters"):
-        if getattr(args, option) is not None:
-            raise OkosuError(
-                f"{_typed(option)} does not go with --sweep", "it is of one run", "--json FILE", USAGE_ERROR
-            )
-    axes = []
-    for text in args.sweep:
-        name, equals, values = text.partition("=")
-        if not equals or not name or not all(values.split(",")):
-            raise OkosuError(f"--sweep {text}: not NAME=VALUE,VALUE…", "", "--sweep pes=1,2,4,8", USAGE_ERROR)
-        axes.append((name, values.split(",")))
-    points = rtl_sweep.points(base, axes)
-    if args.slurm:
-        script = rtl_sweep.job_array(len(points), _again(args))
-        if args.slurm == "-":
-            sys.stdout.write(script)
-        else:
-            _write(Path(args.slurm), script)
-        return 0
-    if args.point is not None:
-        if not 0 <= args.point < len(points):
-            raise OkosuError(f"--point {args.point}: the sweep has {len(points)} points", "", "", USAGE_ERROR)
-        points = [points[args.point]]
-    if args.dry_run:
-        print("\n".join(f"{n}: {shlex.join('='.join(pair) for pair in one.varied)}" for n, one in enumerate(points)))
-        return 0
-    limit = args.max_cycles or rtl.MAX_CYCLES
-    with _lab_options.progress() as say:
-        records = rtl_sweep.run(points, checked=bool(args.checked), max_cycles=limit, say=say)
-    if args.json:
-        _lab_options.write_json(args.json, {"schema": "okosu.lab-sweep/1", "points": records})
-    if args.json != "-":
-        for one in records:
-            varied = " ".join(f"{name}={value}" for name, value in one["varied"].items())
-            print(f"{varied}  {one.get('error') or '{} cycles, exit status {}'.format(one['cycles'], one['status'])}")
-    return LAUNCHER_FAILED if any(one["status"] for one in records) else 0
+        error = {"status": failed.status, "error": f"{failed.what}: {failed.why}"} if failed else {}
+        _lab_options.write_json(args.json, {**value, **rtl_sweep.record(point, outcome), **error})
 
 
 def _again(args: argparse.Namespace) -> list[str]:
-    """Return the command that was typed, less what a task of the array says itself."""
-    words = ["okosu", "lab", "run", "rtl"]
+    """Return the words that were typed, less what a task of a job array says itself."""
+    words = []
     for name in (*_BUILD, "backend", "max_cycles", "seed"):
         value = getattr(args, name)
         if value is not None:
@@ -190,7 +173,8 @@ def _again(args: argparse.Namespace) -> list[str]:
     return [*words, "--", *args.command]
 
 
-def _machine(args: argparse.Namespace) -> Machine:
+def machine(args: argparse.Namespace) -> Machine:
+    """Return the machine that the options mean."""
     from okosu.lab.rtl_build import Machine
 
     given = {name: getattr(args, name) for name in _MACHINE}
@@ -234,10 +218,3 @@ def _show(stream: str, data: bytes) -> None:
     where = sys.stdout.buffer if stream == "stdout" else sys.stderr.buffer
     where.write(data)
     where.flush()
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise OkosuError(f"{path}: {error.strerror}", "", "a file that can be written", LAUNCHER_FAILED) from error

@@ -101,6 +101,8 @@ def _remark(claim: Claim) -> str:
     if claim.measured is None:
         return claim.note
     bounds = f", 95 % interval {claim.interval[0]:.3g} to {claim.interval[1]:.3g}" if claim.interval else ""
+    if claim.interval and claim.interval[0] == claim.interval[1]:
+        bounds = ", exact"
     return f"{claim.kind}, {claim.unit}{bounds}: {claim.note}"
 
 

@@ -19,34 +19,41 @@ from okosu.lab.cache import Say, quiet
 from okosu.native import PACKAGE
 
 CONTEXTS = ("soft", "mem", "local", "banked")
+BUSES = ("multiplexed", "pipelined")
 MOST_PES = 64
 MOST_THREADS = 256
 IMEM_WORDS = 65536
 DMEM_WORDS = 1048576
-# User, create, join, switch, lock, library, idle loop (rtl/sim/model.h).
+# User, create, join, switch, lock, library, and the loop of who is idle (rtl/sim/model.h).
 _SECTIONS = 7
 _KIND = "rtl"
 _LOG = "build.log"
 _TOOLS = {"verilator": "verilator", "make": "make", "g++": "g++"}
 _PROGRAM = "machine"
-_SOURCES = ("elf", "model", "counters", "schedule", "trace", "options", "run", "describe", "machine_main")
+_RUNNER = ("elf", "model", "counters", "schedule", "stacks", "trace", "options", "run", "describe", "machine_main")
+_GOLDEN = ("effect", "golden", "golden_access", "lockstep", "lockstep_pe")
+_SOURCES = (*_RUNNER, *_GOLDEN)
 # Tried with 4 PEs: -O2 simulates 1.17 times as fast as -O1. What runs once is not optimised.
-_MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
-_VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000", "--top-module", "machine")
-_FAST = ("--x-assign", "fast", "--x-initial", "fast", "--no-assert")
-_CHECKED = ("--x-assign", "unique", "--x-initial", "unique", "--assert")
+MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
+_VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000")
+FASTEST = (*_VERILATOR, "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
+_CHECKED = (*_VERILATOR, "--x-assign", "unique", "--x-initial", "unique", "--assert")
 
 
 @dataclass(frozen=True)
 class Machine:
     """What is simulated: 1 to 64 PEs; where contexts of threads are kept; register banks per PE; thread ids, a power of
-    two; watches of the snooping unit."""
+    two; watches of the snooping unit; contexts in each PE's own memory (local); bytes of its data cache, 0 for none;
+    which memory bus."""
 
     pes: int = 8
     context: str = "banked"
     banks: int = 4
     threads: int = 256
     watches: int = 16
+    contexts: int = 16
+    dcache: int = 0
+    bus: str = BUSES[0]
 
     def check(self) -> None:
         """Raise OkosuError (2) where there is no such machine."""
@@ -55,9 +62,6 @@ class Machine:
             wrong = f"--pes {self.pes}: a machine has 1 to {MOST_PES} PEs"
         elif self.context not in CONTEXTS:
             wrong = f"--context {self.context}: contexts are kept in {', '.join(CONTEXTS)}"
-        elif self.context == "local":
-            # The machine has no such memory yet and would keep contexts as with mem.
-            wrong = "--context local: not built yet"
         elif not 2 <= self.banks <= 32:
             wrong = f"--banks {self.banks}: a PE has 2 to 32 banks"
         elif not 2 <= self.threads <= MOST_THREADS or self.threads & (self.threads - 1):
@@ -66,6 +70,12 @@ class Machine:
             wrong = f"--threads {self.threads}: {self.pes} PEs want more thread ids than there are of them"
         elif not 1 <= self.watches <= 64:
             wrong = f"--watches {self.watches}: there are 1 to 64 watches"
+        elif not 2 <= self.contexts <= 256 or self.contexts & (self.contexts - 1):
+            wrong = f"--contexts {self.contexts}: a PE's own memory has room for a power of two from 2 to 256 contexts"
+        elif self.dcache and (not 32 <= self.dcache <= 65536 or self.dcache & (self.dcache - 1)):
+            wrong = f"--dcache {self.dcache}: a cache has a power of two from 32 to 65536 bytes, or 0: there is none"
+        elif self.bus not in BUSES:
+            wrong = f"--bus {self.bus}: the memory bus is {' or '.join(BUSES)}"
         if wrong:
             raise OkosuError(wrong, "", "okosu lab run --help", USAGE_ERROR)
 
@@ -79,6 +89,9 @@ class Machine:
             "Banks": banks,
             "Threads": self.threads,
             "Watches": self.watches,
+            "Contexts": self.contexts,
+            "DcacheBytes": self.dcache,
+            "Pipelined": BUSES.index(self.bus),
             "ImemWords": IMEM_WORDS,
             "DmemWords": DMEM_WORDS,
             "Sections": _SECTIONS,
@@ -117,15 +130,16 @@ def sources(folder: Path) -> list[Path]:
     """Return the files that a simulator is made from."""
     design = [line.strip() for line in (folder / "files.f").read_text().splitlines()]
     listed = [folder / line for line in design if line and not line.startswith("//")]
-    headers = [path for name in (*_SOURCES, "verilator_print") if (path := folder / "sim" / f"{name}.h").is_file()]
+    headers = sorted((folder / "sim").glob("*.h"))
     return [folder / "files.f", *listed, *headers, *_compiled(folder)]
 
 
 def build(machine: Machine, checked: bool = False, waves: bool = False, say: Say = quiet) -> Simulator:
     """Return the simulator of `machine`, built where the cache has none; OkosuError (125) if it fails.
 
-    A checked one evaluates the assertions of the RTL and starts registers without a reset at random values; both
-    simulate the same cycles. With `waves` it can write waveforms, and is slower.
+    A checked one evaluates the assertions of the RTL, starts registers without a reset at random values, and compares
+    every instruction of every PE with a golden simulator; both simulate the same cycles. With `waves` it can write
+    waveforms, and is slower.
     """
     machine.check()
     check_tools(_TOOLS)
@@ -133,7 +147,7 @@ def build(machine: Machine, checked: bool = False, waves: bool = False, say: Say
     verilator = compiler_version("verilator")
     words = command(folder, machine, checked, waves)
     digests = {str(path.relative_to(folder)): _digest(path) for path in sources(folder)}
-    how = [[word.replace(str(folder), "rtl") for word in words], _MAKE]
+    how = [[word.replace(str(folder), "rtl") for word in words], MAKE]
     key = cache.key(digests, how, verilator, compiler_version("g++"))
 
     def fill(to: Path) -> None:
@@ -142,7 +156,7 @@ def build(machine: Machine, checked: bool = False, waves: bool = False, say: Say
         _do([*words, "--Mdir", str(objects), "-o", _PROGRAM], to)
         ccache = ["OBJCACHE=ccache"] if shutil.which("ccache") else []
         jobs = len(os.sched_getaffinity(0))
-        _do(["make", f"-j{jobs}", "-C", str(objects), "-f", "Vmachine.mk", *_MAKE, *ccache], to)
+        _do(["make", f"-j{jobs}", "-C", str(objects), "-f", "Vmachine.mk", *MAKE, *ccache], to)
         (objects / _PROGRAM).rename(to / _PROGRAM)
         shutil.rmtree(objects)
 
@@ -160,11 +174,15 @@ def command(folder: Path, machine: Machine, checked: bool, waves: bool) -> list[
         f"-DOKOSU_IMEM_WORDS={IMEM_WORDS}",
         f"-DOKOSU_DMEM_WORDS={DMEM_WORDS}",
         f"-DOKOSU_CHECKED={int(checked)}",
+        # rtl/sim/model.cpp has its own.
+        "-DVL_USER_FATAL",
+        f"-DOKOSU_CONTEXT={CONTEXTS.index(machine.context)}",
+        f"-DOKOSU_DCACHE={machine.dcache}",
     ]
     return [
         "verilator",
-        *_VERILATOR,
-        *(_CHECKED if checked else _FAST),
+        *(_CHECKED if checked else FASTEST),
+        *("--top-module", "machine"),
         *(["--trace-fst"] if waves else []),
         *machine.parameters,
         *("-CFLAGS", " ".join(defines)),

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from okosu.errors import NOT_FOUND, USAGE_ERROR, OkosuError
+from okosu.errors import LAUNCHER_FAILED, NOT_FOUND, USAGE_ERROR, OkosuError
 from okosu.lab import cache
 from okosu.lab.build import compiler_version
 from okosu.lab.cache import Say, quiet
@@ -21,6 +22,8 @@ _TOOLS = {COMPILER: "gcc-mipsel-linux-gnu"}
 _KIND = "rtl-program"
 _ELF = "program.elf"
 _SOURCES = (".c", ".S", ".s")
+# What the compiler and the linker say of faults: what is not C, not there, too large.
+_WRONG = ("error", "undefined", "overflowed", "reach into the stacks")
 _FLAGS = ("-D", "-U", "-I", "-O", "-f", "-include", "-Wl,")
 
 
@@ -79,18 +82,33 @@ def compile_(wanted: Command, backend: str, say: Say = quiet) -> Path:
     key = cache.key(own, beside, base, wanted.flags, wanted.arguments, backend, compiler_version(COMPILER))
 
     def fill(folder: Path) -> None:
+        objects = _library(library, backend, base, say)
         say(f"compiling {' '.join(wanted.sources)} for {backend}")
         words = ["sh", str(library / "build.sh"), backend, str(folder / _ELF), *wanted.sources, *wanted.flags]
-        done = subprocess.run([*words, "--", *wanted.arguments], capture_output=True, text=True, check=False)
+        env = {**os.environ, "LIBRARY": str(objects)}
+        done = subprocess.run([*words, "--", *wanted.arguments], capture_output=True, text=True, check=False, env=env)
         if done.returncode:
             raise _failed(wanted, done.stderr)
 
     return cache.made(_KIND, key, fill, say) / _ELF
 
 
+def _library(folder: Path, backend: str, digests: dict[str, str], say: Say) -> Path:
+    """Return the objects that every program of a back end is linked with, compiled where the cache has none."""
+
+    def fill(to: Path) -> None:
+        say(f"compiling the library for {backend}")
+        words = ["sh", str(folder / "build.sh"), "--library", backend, str(to)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise OkosuError("the machine's library does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
+
+    return cache.made(f"{_KIND}-library", cache.key(digests, backend, compiler_version(COMPILER)), fill, say)
+
+
 def _failed(wanted: Command, said: str) -> OkosuError:
     lines = said.strip().splitlines()
-    errors = [line for line in lines if "error" in line or "undefined" in line or "will not fit" in line] or lines[-3:]
+    errors = [line for line in lines if any(word in line for word in _WRONG) and "collect2" not in line] or lines[-3:]
     return OkosuError(
         f"{wanted.sources[0]} does not compile for the machine",
         "\n       ".join(errors[:5]),

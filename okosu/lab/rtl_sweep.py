@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -16,7 +15,16 @@ from okosu.lab import rtl, rtl_program
 from okosu.lab.cache import Say, quiet
 from okosu.lab.rtl_build import Machine, Simulator, build
 
-_MACHINE = {"pes": int, "context": str, "banks": int, "threads": int, "watches": int}
+_MACHINE = {
+    "pes": int,
+    "context": str,
+    "banks": int,
+    "threads": int,
+    "watches": int,
+    "contexts": int,
+    "dcache": int,
+    "bus": str,
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ def run(
     *,
     checked: bool = False,
     max_cycles: int = rtl.MAX_CYCLES,
+    seed: int = 1,
     say: Say = quiet,
     done: Callable[[int, dict[str, Any]], None] | None = None,
 ) -> list[dict[str, Any]]:
@@ -89,10 +98,12 @@ def run(
     def one(index: int) -> dict[str, Any]:
         point = wanted[index]
         try:
-            outcome = rtl.run(simulators[point.machine], programs[index], max_cycles=max_cycles)
+            simulator = simulators[point.machine]
+            return record(point, rtl.run(simulator, programs[index], max_cycles=max_cycles, seed=seed))
+        except rtl.UnfinishedError as error:
+            return {**record(point, error.outcome), "status": error.status, "error": f"{error.what}: {error.why}"}
         except OkosuError as error:
-            return {**_said(point), "status": error.status, "error": f"{error.what}: {error.why}"}
-        return record(point, outcome)
+            return {**described(point), "status": error.status, "error": f"{error.what}: {error.why}"}
 
     records: dict[int, dict[str, Any]] = {}
     with ThreadPoolExecutor(cores) as pool:
@@ -109,9 +120,10 @@ def run(
 def record(point: Point, outcome: rtl.Outcome) -> dict[str, Any]:
     """Return what JSON says of a point that ran."""
     return {
-        **_said(point),
+        **described(point),
         "status": outcome.status,
         "end": outcome.end,
+        "message": outcome.message,
         "cycles": outcome.cycles,
         "seconds": outcome.seconds,
         "khz": round(outcome.khz, 1),
@@ -121,22 +133,7 @@ def record(point: Point, outcome: rtl.Outcome) -> dict[str, Any]:
     }
 
 
-def _said(point: Point) -> dict[str, Any]:
+def described(point: Point) -> dict[str, Any]:
+    """Return what JSON says of a point, run or not."""
     machine = {name: getattr(point.machine, name) for name in _MACHINE}
     return {**machine, "backend": point.backend, "command": list(point.words), "varied": dict(point.varied)}
-
-
-def job_array(count: int, words: Sequence[str]) -> str:
-    """Return a script for `sbatch`: task N of the array runs point N of the `okosu` command `words`."""
-    return "\n".join(
-        [
-            "#!/bin/sh",
-            f"#SBATCH --array=0-{count - 1}",
-            "#SBATCH --ntasks=1",
-            "#SBATCH --cpus-per-task=1",
-            "# Each task writes its point; okosu builds what is missing, once, for all that share its cache.",
-            f"exec {shlex.join(words[:4])} --point $SLURM_ARRAY_TASK_ID --json point-$SLURM_ARRAY_TASK_ID.json "
-            f"{shlex.join(words[4:])}",
-            "",
-        ]
-    )

@@ -69,12 +69,17 @@ def _row(claim: Claim) -> Row:
         target=f"{claim.sign}\N{NARROW NO-BREAK SPACE}{_number(claim.target)}" if promise else _number(claim.target),
         measured=_number(claim.measured),
         unit=claim.unit,
-        interval=formats.bounds(claim.interval),
+        interval=_interval(claim.interval),
         said=_SAID[claim.holds] if promise else "",
         tone=_TONES[claim.holds] if promise else "",
         mark=claim.mark if claim.mark == "statement" else "",
         note=f"{claim.kind}: {claim.note}" if promise else claim.note,
     )
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    """Return the bounds, or that a simulation gives no other number."""
+    return "exact" if bounds and bounds[0] == bounds[1] else formats.bounds(bounds)
 
 
 def _number(value: float | None) -> str:

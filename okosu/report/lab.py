@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from statistics import median
 
 from okosu.bench import rows
 from okosu.bench.rows import Row
 from okosu.records.types import Envelope, Record
-from okosu.report import formats, lab_charts
+from okosu.report import formats, lab_charts, rtl
+from okosu.report.lab_part import Part
 
 FEWEST = 3
 """Sizes below which a chart would show less than the table."""
@@ -18,21 +18,11 @@ _TIMES = {"memcpy": ("function", "memcpy"), "kernel": ("kernel", ""), "wall": ("
 """Columns of the table of workloads: the metric, and of which function."""
 
 
-@dataclass
-class Part:
-    """One heading: a chart (twice, for wide and narrow pages) or none, and a table of texts."""
-
-    title: str
-    about: str
-    head: list[str]
-    body: list[list[str]]
-    charts: dict[str, str] = field(default_factory=dict)
-
-
 def parts(envelope: Envelope, key: str) -> list[Part]:
     """Return what to show of the records that are not this machine's own; [] where all are."""
     held = [record for record in envelope.records if record.platform != "native"]
-    return [*_benches(held, key), *_workloads(held), *_callers(held), *_break_even(held), *_survey(held)]
+    found = [*_benches(held, key), *_workloads(held), *_callers(held), *_break_even(held), *_survey(held)]
+    return [*found, *rtl.parts([record for record in held if record.platform == "verilator"], key)]
 
 
 def _benches(held: Sequence[Record], key: str) -> list[Part]:
@@ -56,7 +46,8 @@ def _bench(title: str, by_size: dict[int, dict[str, Row]], key: str) -> Part:
         [formats.count(size), *(formats.significant(median(each[r].samples)) if r in each else "–" for r in routines)]
         for size, each in by_size.items()
     ]
-    part = Part(title, f"One call in {unit}: medians of {boots} boots.", ["bytes", *routines], body)
+    shaded = " Shaded: quartiles of the boots." if boots > 1 and len(by_size) >= FEWEST else ""
+    part = Part(title, f"One call in {unit}: medians of {boots} boots.{shaded}", ["bytes", *routines], body)
     if len(by_size) >= FEWEST:
         words = f"one call in {unit}"
         for width, pixels in (("wide", lab_charts.WIDE), ("narrow", lab_charts.NARROW)):

@@ -74,10 +74,11 @@ module core
   logic        d_valid_q, d_in_slot_q, d_fetch_fault_q, d_fetch_misaligned_q;
   logic [31:0] d_pc_q, d_instr_q;
   decoded_t    d_dec;
+  logic [31:0] d_imm;
 
   // Execute.
   logic        x_valid_q, x_in_slot_q;
-  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q;
+  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q, x_imm_q;
   decoded_t    x_dec_q;
 
   // Memory.
@@ -110,7 +111,8 @@ module core
 
   decoder u_decoder (
     .instr_i  (d_instr_q),
-    .decoded_o(d_dec)
+    .decoded_o(d_dec),
+    .imm_o    (d_imm)
   );
 
   logic [4:0]  rs, rt;
@@ -159,8 +161,8 @@ module core
     if (!d_advance || d_traps) branch_taken = 1'b0;
     unique case (d_dec.branch)
       BranchReg:  branch_target = d_a;
-      BranchJump: branch_target = {d_next_pc[31:28], d_dec.imm[25:0], 2'b00};
-      default:    branch_target = d_next_pc + {d_dec.imm[29:0], 2'b00};
+      BranchJump: branch_target = {d_next_pc[31:28], d_imm[25:0], 2'b00};
+      default:    branch_target = d_next_pc + {d_imm[29:0], 2'b00};
     endcase
   end
 
@@ -169,8 +171,8 @@ module core
   logic x_overflow;
   alu u_alu (
     .op_i      (x_dec_q.alu),
-    .a_i       (x_dec_q.shift_imm ? x_dec_q.imm : x_a_q),
-    .b_i       (x_dec_q.use_imm ? x_dec_q.imm : x_b_q),
+    .a_i       (x_dec_q.shift_imm ? x_imm_q : x_a_q),
+    .b_i       (x_dec_q.use_imm ? x_imm_q : x_b_q),
     .result_o  (x_alu),
     .overflow_o(x_overflow)
   );
@@ -183,11 +185,12 @@ module core
   logic [4:0]  access_cause;
   logic [31:0] access_result, trace_data;
   logic [3:0]  trace_be;
-  logic        muldiv_busy, needs_muldiv, m_done, is_command;
+  logic        muldiv_busy, needs_muldiv, m_done, is_operand, is_command;
   logic [31:0] hi, lo, cp0_rdata, swap_q, port_hi_lo;
 
-  // An interrupt or a preemption comes before an instruction, and so in its first cycle here.
-  assign take_irq     = m_valid_q && m_first_q && interrupt && !m_dec_q.trap;
+  // An interrupt or a preemption comes before an instruction, and so in its first cycle here, and not between the operands of a
+  // command and the command, which it would spoil.
+  assign take_irq     = m_valid_q && m_first_q && interrupt && !hold_q && !m_dec_q.trap;
   assign take_preempt = m_valid_q && m_first_q && preempt_i && !m_in_slot_q && !hold_q && !in_handler_q && !m_dec_q.trap &&
                         !take_irq && !muldiv_busy;
   assign live         = m_valid_q && !m_dec_q.trap && !take_irq && !take_preempt;
@@ -262,6 +265,7 @@ module core
   );
 
   // A command is not sent before the core's stores are on the bus, nor while HI and LO are on their way.
+  assign is_operand   = m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand && m_dec_q.cop_reg < RegSwap;
   assign is_command   = m_dec_q.effect == EffectCop2 && !m_dec_q.we && !m_dec_q.cop2_control && m_dec_q.cop_reg[4];
   assign cop2_valid_o = live && m_dec_q.effect == EffectCop2 && !(is_command && (buffered || muldiv_busy));
   always_comb begin
@@ -352,7 +356,7 @@ module core
       if (live && m_done) begin
         if (m_dec_q.effect == EffectSetSwap) swap_q <= m_b_q;
         if (m_dec_q.access == AccessExchange && !traps) swap_q <= access_result;
-        if (m_dec_q.effect == EffectSetSwap || (m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand)) hold_q <= 1'b1;
+        if (m_dec_q.effect == EffectSetSwap || is_operand) hold_q <= 1'b1;
         else if (is_command || m_dec_q.result == FromSwap) hold_q <= 1'b0;
       end
     end
@@ -374,11 +378,11 @@ module core
       x_in_slot_q <= d_in_slot_q;
       x_a_q       <= d_dec.link ? d_pc_q : d_a;
       x_b_q       <= d_b;
+      x_imm_q     <= d_dec.link ? 32'd8 : d_imm;
       x_dec_q     <= d_dec;
       if (d_dec.link) begin
         x_dec_q.alu     <= AluAdd;
         x_dec_q.use_imm <= 1'b1;
-        x_dec_q.imm     <= 32'd8;
       end
       if (d_traps) begin
         x_dec_q.trap  <= 1'b1;

@@ -31,12 +31,12 @@ package cpu_pkg;
     EffectNone, EffectMtc0, EffectRfe, EffectSetSwap, EffectCop2
   } effect_e;
 
+  // The constant of an instruction is apart, so that this fits in 64 bits, which simulators like.
   typedef struct packed {
     alu_op_e     alu;
     logic        use_imm;
     logic        shift_imm;
     logic        overflow;
-    logic [31:0] imm;
     branch_e     branch;
     logic        link;
     access_e     access;

@@ -6,20 +6,28 @@ module decoder
   import cpu_pkg::*;
 (
   input  logic [31:0] instr_i,
-  output decoded_t    decoded_o
+  output decoded_t    decoded_o,
+  // The instruction's constant; of no meaning where it has none.
+  output logic [31:0] imm_o
 );
 
   logic [5:0] op, funct;
   logic [4:0] rs, rt, rd;
-  logic [31:0] signed_imm, unsigned_imm;
 
   assign op           = instr_i[31:26];
   assign rs           = instr_i[25:21];
   assign rt           = instr_i[20:16];
   assign rd           = instr_i[15:11];
   assign funct        = instr_i[5:0];
-  assign signed_imm   = {{16{instr_i[15]}}, instr_i[15:0]};
-  assign unsigned_imm = {16'd0, instr_i[15:0]};
+
+  always_comb begin
+    unique case (op)
+      6'h00:                      imm_o = {27'd0, instr_i[10:6]};
+      6'h02, 6'h03:               imm_o = {6'd0, instr_i[25:0]};
+      6'h0c, 6'h0d, 6'h0e, 6'h0f: imm_o = {16'd0, instr_i[15:0]};
+      default:                    imm_o = {{16{instr_i[15]}}, instr_i[15:0]};
+    endcase
+  end
 
   function automatic decoded_t trapping(logic [4:0] cause);
     decoded_t d = '0;
@@ -38,21 +46,19 @@ module decoder
     return d;
   endfunction
 
-  function automatic decoded_t with_immediate(alu_op_e alu, logic [31:0] imm, logic [4:0] to);
+  function automatic decoded_t with_immediate(alu_op_e alu, logic [4:0] to);
     decoded_t d = '0;
     d.alu     = alu;
     d.use_imm = 1'b1;
-    d.imm     = imm;
     d.we      = 1'b1;
     d.rd      = to;
     d.uses_rs = 1'b1;
     return d;
   endfunction
 
-  function automatic decoded_t branching(branch_e branch, logic [31:0] imm, logic both);
+  function automatic decoded_t branching(branch_e branch, logic both);
     decoded_t d = '0;
     d.branch  = branch;
-    d.imm     = imm;
     d.uses_rs = branch != BranchJump && branch != BranchCop2True && branch != BranchCop2False;
     d.uses_rt = both;
     return d;
@@ -66,11 +72,10 @@ module decoder
     return d;
   endfunction
 
-  function automatic decoded_t accessing(access_e access, logic [31:0] imm, logic load, logic [4:0] to);
+  function automatic decoded_t accessing(access_e access, logic load, logic [4:0] to);
     decoded_t d = '0;
     d.alu     = AluAdd;
     d.use_imm = 1'b1;
-    d.imm     = imm;
     d.access  = access;
     d.uses_rs = 1'b1;
     // The halves of an unaligned load merge with what the register holds.
@@ -90,14 +95,13 @@ module decoder
             decoded_o = three_registers(funct[1:0] == 2'd0 ? AluSll : funct[0] ? AluSra : AluSrl, rd);
             decoded_o.uses_rs   = 1'b0;
             decoded_o.shift_imm = 1'b1;
-            decoded_o.imm       = {27'd0, instr_i[10:6]};
           end
           6'h04: decoded_o = three_registers(AluSll, rd);
           6'h06: decoded_o = three_registers(AluSrl, rd);
           6'h07: decoded_o = three_registers(AluSra, rd);
-          6'h08: decoded_o = branching(BranchReg, '0, 1'b0);
+          6'h08: decoded_o = branching(BranchReg, 1'b0);
           6'h09: begin
-            decoded_o      = branching(BranchReg, '0, 1'b0);
+            decoded_o      = branching(BranchReg, 1'b0);
             decoded_o.link = 1'b1;
             decoded_o.we   = 1'b1;
             decoded_o.rd   = rd;
@@ -142,33 +146,33 @@ module decoder
       6'h01: begin
         // rt: bit 0 the condition, bit 4 links. The other encodings came with MIPS II.
         if (rt[3:1] == 3'd0) begin
-          decoded_o      = branching(rt[0] ? BranchGez : BranchLtz, signed_imm, 1'b0);
+          decoded_o      = branching(rt[0] ? BranchGez : BranchLtz, 1'b0);
           decoded_o.link = rt[4];
           decoded_o.we   = rt[4];
           decoded_o.rd   = rt[4] ? 5'd31 : 5'd0;
         end
       end
       6'h02, 6'h03: begin
-        decoded_o      = branching(BranchJump, {6'd0, instr_i[25:0]}, 1'b0);
+        decoded_o      = branching(BranchJump, 1'b0);
         decoded_o.link = op[0];
         decoded_o.we   = op[0];
         decoded_o.rd   = op[0] ? 5'd31 : 5'd0;
       end
-      6'h04: decoded_o = branching(BranchEq, signed_imm, 1'b1);
-      6'h05: decoded_o = branching(BranchNe, signed_imm, 1'b1);
-      6'h06: if (rt == 5'd0) decoded_o = branching(BranchLez, signed_imm, 1'b0);
-      6'h07: if (rt == 5'd0) decoded_o = branching(BranchGtz, signed_imm, 1'b0);
+      6'h04: decoded_o = branching(BranchEq, 1'b1);
+      6'h05: decoded_o = branching(BranchNe, 1'b1);
+      6'h06: if (rt == 5'd0) decoded_o = branching(BranchLez, 1'b0);
+      6'h07: if (rt == 5'd0) decoded_o = branching(BranchGtz, 1'b0);
       6'h08, 6'h09: begin
-        decoded_o          = with_immediate(AluAdd, signed_imm, rt);
+        decoded_o          = with_immediate(AluAdd, rt);
         decoded_o.overflow = !op[0];
       end
-      6'h0a: decoded_o = with_immediate(AluSlt, signed_imm, rt);
-      6'h0b: decoded_o = with_immediate(AluSltu, signed_imm, rt);
-      6'h0c: decoded_o = with_immediate(AluAnd, unsigned_imm, rt);
-      6'h0d: decoded_o = with_immediate(AluOr, unsigned_imm, rt);
-      6'h0e: decoded_o = with_immediate(AluXor, unsigned_imm, rt);
+      6'h0a: decoded_o = with_immediate(AluSlt, rt);
+      6'h0b: decoded_o = with_immediate(AluSltu, rt);
+      6'h0c: decoded_o = with_immediate(AluAnd, rt);
+      6'h0d: decoded_o = with_immediate(AluOr, rt);
+      6'h0e: decoded_o = with_immediate(AluXor, rt);
       6'h0f: begin
-        decoded_o         = with_immediate(AluLui, unsigned_imm, rt);
+        decoded_o         = with_immediate(AluLui, rt);
         decoded_o.uses_rs = 1'b0;
       end
       6'h10: begin
@@ -208,28 +212,28 @@ module decoder
             decoded_o.uses_rt      = 1'b1;
           end
           5'h08: begin
-            if (rt == 5'd0) decoded_o = branching(BranchCop2False, signed_imm, 1'b0);
-            if (rt == 5'd1) decoded_o = branching(BranchCop2True, signed_imm, 1'b0);
+            if (rt == 5'd0) decoded_o = branching(BranchCop2False, 1'b0);
+            if (rt == 5'd1) decoded_o = branching(BranchCop2True, 1'b0);
           end
           default: ;
         endcase
       end
       6'h11, 6'h13: decoded_o = trapping(CauseCoprocessor);
-      6'h20: decoded_o = accessing(AccessLb, signed_imm, 1'b1, rt);
-      6'h21: decoded_o = accessing(AccessLh, signed_imm, 1'b1, rt);
-      6'h22: decoded_o = accessing(AccessLwl, signed_imm, 1'b1, rt);
-      6'h23: decoded_o = accessing(AccessLw, signed_imm, 1'b1, rt);
-      6'h24: decoded_o = accessing(AccessLbu, signed_imm, 1'b1, rt);
-      6'h25: decoded_o = accessing(AccessLhu, signed_imm, 1'b1, rt);
-      6'h26: decoded_o = accessing(AccessLwr, signed_imm, 1'b1, rt);
-      6'h28: decoded_o = accessing(AccessSb, signed_imm, 1'b0, rt);
-      6'h29: decoded_o = accessing(AccessSh, signed_imm, 1'b0, rt);
-      6'h2a: decoded_o = accessing(AccessSwl, signed_imm, 1'b0, rt);
-      6'h2b: decoded_o = accessing(AccessSw, signed_imm, 1'b0, rt);
-      6'h2e: decoded_o = accessing(AccessSwr, signed_imm, 1'b0, rt);
+      6'h20: decoded_o = accessing(AccessLb, 1'b1, rt);
+      6'h21: decoded_o = accessing(AccessLh, 1'b1, rt);
+      6'h22: decoded_o = accessing(AccessLwl, 1'b1, rt);
+      6'h23: decoded_o = accessing(AccessLw, 1'b1, rt);
+      6'h24: decoded_o = accessing(AccessLbu, 1'b1, rt);
+      6'h25: decoded_o = accessing(AccessLhu, 1'b1, rt);
+      6'h26: decoded_o = accessing(AccessLwr, 1'b1, rt);
+      6'h28: decoded_o = accessing(AccessSb, 1'b0, rt);
+      6'h29: decoded_o = accessing(AccessSh, 1'b0, rt);
+      6'h2a: decoded_o = accessing(AccessSwl, 1'b0, rt);
+      6'h2b: decoded_o = accessing(AccessSw, 1'b0, rt);
+      6'h2e: decoded_o = accessing(AccessSwr, 1'b0, rt);
       6'h32: begin
         if (rt == 5'd4) begin
-          decoded_o             = accessing(AccessExchange, signed_imm, 1'b0, rt);
+          decoded_o             = accessing(AccessExchange, 1'b0, rt);
           decoded_o.uses_rt     = 1'b0;
           decoded_o.not_in_slot = 1'b1;
         end

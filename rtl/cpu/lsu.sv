@@ -46,7 +46,7 @@ module lsu
   localparam logic [31:0] DeviceBase = 32'hbf00_0000;
   localparam logic [31:0] DataBytes = 32'(DmemWords) * 32'd4;
   localparam logic [31:0] DeviceBytes = 32'd8;
-  localparam logic [31:0] GuardBytes = 32'd128;
+  localparam logic [31:0] GuardBytes = 32'd1024;
 
   logic        is_store, is_exchange;
   logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;

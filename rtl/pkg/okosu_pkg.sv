@@ -161,7 +161,8 @@ package okosu_pkg;
     MsgReply     = 6'd35,
     MsgRecall    = 6'd36,
     MsgEvict     = 6'd37,
-    MsgPreempt   = 6'd38
+    MsgPreempt   = 6'd38,
+    MsgRelease   = 6'd39
   } msg_op_e;
 
   typedef struct packed {
@@ -173,8 +174,10 @@ package okosu_pkg;
   } sched_msg_t;
 
   // What stands in aux of DISPATCH0.
+  // `whole`: no DISPATCH1 follows.
   typedef struct packed {
-    logic [2:0] unused;
+    logic [1:0] unused;
+    logic       whole;
     logic       cold;
     gen_t       generation;
   } dispatch_aux_t;
@@ -183,9 +186,18 @@ package okosu_pkg;
   parameter logic [5:0] BankHi = 6'd32;
   parameter logic [5:0] BankLo = 6'd33;
   parameter logic [5:0] BankPc = 6'd34;
-  parameter logic [5:0] BankRes = 6'd35;
-  parameter logic [5:0] BankErr = 6'd36;
   parameter logic [5:0] BankWritten = 6'd37;
+
+  // What the context engine can be asked to do: bring a context into a bank from nothing, memory or the PE's own context memory
+  // (LOCAL), or take it from a bank or that memory to where it belongs.
+  typedef enum logic [2:0] {
+    JobCold    = 3'd0,
+    JobFill    = 3'd1,
+    JobRestore = 3'd2,
+    JobSpill   = 3'd3,
+    JobSave    = 3'd4,
+    JobMigrate = 3'd5
+  } context_job_e;
 
   // One retired instruction, for lockstep with the golden simulator and for the counters.
   typedef struct packed {

@@ -1,218 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// core-lockstep SEED INSTRUCTIONS: a random program on the core and on the golden simulator,
-// compared instruction by instruction. Prints what was run; exit status 1 at the first difference,
-// with both sides.
-#include "golden.h"
+// core-lockstep: one core of the RTL and the golden simulator, instruction by instruction, on
+// random programs or on a compiled one. A difference is shown with both sides.
+#include "core_bench.h"
+#include "coverage.h"
+#include "elf.h"
 #include "random_program.h"
-
-#include "Vcore_top.h"
-#include "Vcore_top___024root.h"
-#include "verilated.h"
 
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 
 namespace
 {
 
-using okosu::Effect;
+using namespace okosu;
 
-constexpr unsigned kTextWords = 16384, kDataWords = 65536;
+constexpr int kDiffers = 1, kUsageError = 2, kNotCovered = 3, kFailed = 125;
+constexpr unsigned kProgramWords = 4096;
+constexpr uint64_t kLongestProgram = 1000000;
+const char *const kUsage =
+    "usage: core-lockstep random SEED PROGRAMS INSTRUCTIONS\n"
+    "         so many random programs, with the seeds SEED, SEED + 1 and so on\n"
+    "       core-lockstep program FILE.elf\n"
+    "         until it ends itself; the exit status is its own\n"
+    "exit status: 1 a difference, 2 usage, 3 random programs that did not reach everything\n";
 
-// retire_t's fields, from its packed bits (rtl/pkg/okosu_pkg.sv), highest first.
-struct Retired {
-    bool valid;
-    uint32_t pc, instr;
-    bool writes;
-    unsigned rd;
-    uint32_t value;
-    bool traps;
-    unsigned cause;
-    bool accesses, stores;
-    uint32_t addr, data;
-    unsigned bytes;
-};
-
-template <typename Wide> uint32_t field(const Wide &wide, unsigned low, unsigned width)
+int random_programs(uint64_t seed, uint64_t programs, uint64_t instructions)
 {
-    uint64_t pair = wide[low / 32];
+    CoreBench bench;
+    Coverage coverage;
 
-    if (low / 32 + 1 < 7)
-        pair |= static_cast<uint64_t>(wide[low / 32 + 1]) << 32;
-    return static_cast<uint32_t>(pair >> low % 32 & ((uint64_t{1} << width) - 1));
-}
+    for (const uint64_t end = seed + programs; seed < end; seed++) {
+        const RandomProgram program = random_program(seed, kProgramWords, kCoreDataWords);
+        const CoreWorld world = {seed % 2 == 0, seed};
 
-template <typename Wide> Retired unpack(const Wide &wide)
-{
-    Retired out;
-    unsigned at = 0;
-    auto take = [&](unsigned width) {
-        uint32_t value = field(wide, at, width);
+        coverage.begin();
+        const CoreRun run =
+            bench.run(program.text, program.data, world, instructions,
+                      [&](const Effect &effect, uint64_t cycle) { coverage.note(effect, cycle); });
 
-        at += width;
-        return value;
-    };
-
-    out.bytes = take(4);
-    out.data = take(32);
-    out.addr = take(32);
-    out.stores = take(1);
-    out.accesses = take(1);
-    out.cause = take(5);
-    out.traps = take(1);
-    out.value = take(32);
-    out.rd = take(5);
-    out.writes = take(1);
-    out.instr = take(32);
-    out.pc = take(32);
-    take(8);
-    out.valid = take(1);
-    return out;
-}
-
-class Memory : public okosu::Outside
-{
-  public:
-    explicit Memory(std::vector<uint32_t> words) : words_(std::move(words))
-    {
-    }
-    uint32_t load(uint32_t addr) override
-    {
-        return words_[(addr - okosu::kDataBase) / 4];
-    }
-    void store(uint32_t addr, uint32_t data, unsigned bytes)
-    {
-        if (addr - okosu::kDataBase >= words_.size() * 4)
-            return;
-        uint32_t &word = words_[(addr - okosu::kDataBase) / 4];
-
-        for (unsigned b = 0; b < 4; b++) {
-            if (bytes >> b & 1)
-                word = (word & ~(0xffu << 8 * b)) | (data & (0xffu << 8 * b));
+        if (!run.difference.empty()) {
+            std::fprintf(stderr, "core-lockstep: seed %" PRIu64 ": instruction %" PRIu64 "\n%s",
+                         seed, run.instructions, run.difference.c_str());
+            return kDiffers;
         }
+        std::printf("seed %" PRIu64 ": %" PRIu64 " instructions alike, %" PRIu64
+                    " traps, %.2f cycles an instruction\n",
+                    seed, run.instructions, run.traps,
+                    static_cast<double>(run.cycles) / static_cast<double>(run.instructions));
     }
-    uint32_t cop2_read(unsigned) override
-    {
-        return 0;
-    }
-    void cop2_write(bool, unsigned, uint32_t) override
-    {
-    }
-    bool cop2_room() override
-    {
-        return true;
-    }
+    const std::vector<std::string> missing = coverage.missing();
 
-  private:
-    std::vector<uint32_t> words_;
-};
-
-bool differs(const Retired &real, const Effect &want)
-{
-    if (real.pc != want.pc || real.traps != want.traps)
-        return true;
-    if (want.traps)
-        return real.cause != want.cause;
-    if (real.writes != want.writes || real.accesses != want.accesses)
-        return true;
-    if (want.writes && (real.rd != want.rd || (want.rd && real.value != want.value)))
-        return true;
-    if (want.accesses && (real.addr != want.addr ||
-                          (want.stores && (real.data != want.data || real.bytes != want.bytes))))
-        return true;
-    return false;
+    std::printf("reached %zu of %zu\n", coverage.points() - missing.size(), coverage.points());
+    for (const std::string &name : missing)
+        std::printf("never: %s\n", name.c_str());
+    return missing.empty() ? 0 : kNotCovered;
 }
 
-void show(const char *who, uint32_t pc, uint32_t instr, bool writes, unsigned rd, uint32_t value,
-          bool traps, unsigned cause, bool accesses, uint32_t addr, uint32_t data, unsigned bytes)
+int compiled_program(const char *path)
 {
-    std::fprintf(stderr, "  %-6s pc %08x instr %08x", who, pc, instr);
-    if (traps)
-        std::fprintf(stderr, " trap %u", cause);
-    if (writes)
-        std::fprintf(stderr, " $%u = %08x", rd, value);
-    if (accesses)
-        std::fprintf(stderr, " at %08x %08x/%x", addr, data, bytes);
-    std::fprintf(stderr, "\n");
-}
+    std::ifstream file(path, std::ios::binary);
+    const std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)),
+                                     std::istreambuf_iterator<char>());
+    std::vector<uint32_t> text(kCoreTextWords), data(kCoreDataWords);
+    const Program program = parse_elf(bytes, 4 * kCoreTextWords, 4 * kCoreDataWords);
 
-int lockstep(uint64_t seed, uint64_t instructions)
-{
-    auto context = std::make_unique<VerilatedContext>();
-    auto top = std::make_unique<Vcore_top>(context.get());
-    okosu::RandomProgram program = okosu::random_program(seed, 4096, kDataWords);
-    okosu::Limits limits;
-    uint64_t done = 0, cycles = 0, idle = 0, traps = 0;
+    for (const Segment &segment : program.segments) {
+        const bool is_data = segment.address >= kDataBase;
+        auto *to = reinterpret_cast<uint8_t *>(is_data ? data.data() : text.data());
 
-    program.text.resize(kTextWords);
-    limits.text_words = kTextWords;
-    limits.data_words = kDataWords;
-    for (unsigned n = 0; n < kTextWords; n++)
-        top->rootp->core_top__DOT__u_imem__DOT__mem_q[n] = program.text[n];
-    for (unsigned n = 0; n < kDataWords; n++)
-        top->rootp->core_top__DOT__u_memory__DOT__mem_q[n] = program.data[n];
-
-    Memory memory(program.data);
-    okosu::Golden golden(program.text.data(), limits);
-    auto tick = [&] {
-        top->clk_i = 0;
-        top->eval();
-        top->clk_i = 1;
-        top->eval();
-    };
-
-    top->rst_ni = 0;
-    tick();
-    tick();
-    top->rst_ni = 1;
-    while (done < instructions) {
-        tick();
-        cycles++;
-        Retired real = unpack(top->retire_o);
-
-        if (!real.valid) {
-            if (++idle > 200) {
-                std::fprintf(stderr,
-                             "core-lockstep: seed %" PRIu64
-                             ": nothing retired for 200 cycles after pc %08x\n",
-                             seed, golden.pc());
-                return 1;
-            }
-            continue;
-        }
-        idle = 0;
-        Effect want = golden.step(memory, real.traps && real.cause == okosu::kInterrupt);
-
-        if (want.stores && !want.traps)
-            memory.store(want.addr & ~3u, want.data, want.bytes);
-        if (differs(real, want)) {
-            std::fprintf(stderr,
-                         "core-lockstep: seed %" PRIu64 ": instruction %" PRIu64 " differs\n", seed,
-                         done);
-            show("core", real.pc, real.instr, real.writes, real.rd, real.value, real.traps,
-                 real.cause, real.accesses, real.addr, real.data, real.bytes);
-            show("golden", want.pc, want.instr, want.writes, want.rd, want.value, want.traps,
-                 want.cause, want.accesses, want.addr, want.data, want.bytes);
-            return 1;
-        }
-        traps += want.traps;
-        done++;
+        std::memcpy(to + (segment.address - (is_data ? kDataBase : kTextBase)),
+                    segment.bytes.data(), segment.bytes.size());
     }
-    std::printf("seed %" PRIu64 ": %" PRIu64 " instructions alike, %" PRIu64
-                " traps, %.2f cycles an instruction\n",
-                seed, done, traps, static_cast<double>(cycles) / static_cast<double>(done));
-    return 0;
+    CoreBench bench;
+    const CoreRun run = bench.run(text, data, {}, kLongestProgram, {});
+
+    if (!run.difference.empty()) {
+        std::fprintf(stderr, "core-lockstep: %s: instruction %" PRIu64 "\n%s", path,
+                     run.instructions, run.difference.c_str());
+        return kDiffers;
+    }
+    if (!run.ended) {
+        std::fprintf(stderr, "core-lockstep: %s does not end\n", path);
+        return kFailed;
+    }
+    std::printf("%s: %" PRIu64 " instructions alike, status %u\n", path, run.instructions,
+                run.status);
+    return static_cast<int>(run.status & 0xff);
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: core-lockstep SEED INSTRUCTIONS\n");
-        return 2;
+    if (argc >= 5 && !std::strcmp(argv[1], "random"))
+        return random_programs(std::strtoull(argv[2], nullptr, 10),
+                               std::strtoull(argv[3], nullptr, 10),
+                               std::strtoull(argv[4], nullptr, 10));
+    if (argc >= 3 && !std::strcmp(argv[1], "program")) {
+        try {
+            return compiled_program(argv[2]);
+        } catch (const std::exception &error) {
+            std::fprintf(stderr, "core-lockstep: %s: %s\n", argv[2], error.what());
+            return kFailed;
+        }
     }
-    return lockstep(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
+    std::fputs(kUsage, stderr);
+    return kUsageError;
 }

@@ -2,6 +2,7 @@
 #include "counters.h"
 
 #include <cstdio>
+#include <iterator>
 
 namespace okosu
 {
@@ -9,7 +10,8 @@ namespace okosu
 namespace
 {
 
-constexpr unsigned kIdle = 3 * kSectionsN;
+// Without the loop of those who have nothing to do.
+constexpr unsigned kShown = std::size(kSections);
 
 std::string cell(uint64_t part, uint64_t whole)
 {
@@ -29,12 +31,12 @@ std::string counters_json(const Model &model)
     for (unsigned pe = 0; pe < Model::pes(); pe++) {
         text += pe ? ",\n  " : "\n  ";
         text += "{\"pe\": " + std::to_string(pe);
-        text += ", \"idle\": " + std::to_string(model.count(pe, kIdle));
-        for (unsigned s = 0; s < kSectionsN; s++) {
+        text += ", \"idle\": " + std::to_string(model.idle(pe));
+        for (unsigned s = 0; s < kShown; s++) {
             text += ", \"" + std::string(kSections[s]) + "\": {";
-            text += "\"execute\": " + std::to_string(model.count(pe, 3 * s));
-            text += ", \"memory\": " + std::to_string(model.count(pe, 3 * s + 1));
-            text += ", \"scheduler\": " + std::to_string(model.count(pe, 3 * s + 2)) + "}";
+            text += "\"execute\": " + std::to_string(model.count(pe, s, 0));
+            text += ", \"memory\": " + std::to_string(model.count(pe, s, 1));
+            text += ", \"scheduler\": " + std::to_string(model.count(pe, s, 2)) + "}";
         }
         text += "}";
     }
@@ -57,13 +59,13 @@ std::string counters_table(const Model &model, uint64_t cycles)
         char number[16];
 
         std::snprintf(number, sizeof(number), "%4u", pe);
-        text += number + cell(model.count(pe, kIdle), cycles);
-        for (unsigned s = 0; s < kSectionsN; s++) {
+        text += number + cell(model.idle(pe), cycles);
+        for (unsigned s = 0; s < kShown; s++) {
             uint64_t all = 0;
 
             for (unsigned kind = 0; kind < 3; kind++)
-                all += model.count(pe, 3 * s + kind);
-            waits += model.count(pe, 3 * s + 1);
+                all += model.count(pe, s, kind);
+            waits += model.count(pe, s, 1);
             text += cell(all, cycles);
         }
         text += "   " + cell(waits, cycles) + "\n";

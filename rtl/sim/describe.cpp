@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "counters.h"
+#include "stacks.h"
 
 #include <cstdio>
 
@@ -31,31 +32,38 @@ constexpr Cause kCauses[] = {
     {"instruction that this processor does not have, or a command in a delay slot", 4},
     {"coprocessor that is not there", 4},
     {"integer overflow", 8},
+    {"stack overrun", 11},
 };
 constexpr unsigned kCausesN = sizeof(kCauses) / sizeof(kCauses[0]);
-enum : unsigned { kStore = 5, kDataBus = 7, kBreak = 9, kLoad = 4 };
+enum : unsigned { kLoad = 4, kStore = 5, kFetch = 6, kDataBus = 7, kBreak = 9 };
 // gcc checks divisors with this break; the number stands in the instruction's upper field.
 constexpr unsigned kBreakDivide = 7, kBreakOverflow = 6;
-constexpr uint32_t kGuardBytes = 128;
-constexpr int kSignalFpe = 8, kFailed = 125;
+constexpr int kSignalFpe = 8, kSignalSegv = 11, kFailed = 125;
 
 unsigned break_number(const Retired &trap)
 {
     return trap.instruction >> 16 & 0x3ff;
 }
 
-// Whether the address lies in the lowest bytes of a stack's slot, which are guarded
-// (rtl/sw/link.ld).
-bool in_guard(uint32_t address, const Program &program)
+bool breaks_with(const Retired &trap, unsigned number)
 {
-    const auto top = program.symbol("__stack_top"), log2 = program.symbol("__stack_log2"),
-               threads = program.symbol("__threads_max");
+    return trap.cause == kBreak && break_number(trap) == number;
+}
 
-    if (!top || !log2 || !threads || *log2 > 31)
-        return false;
-    const uint32_t slot = uint32_t{1} << *log2;
+// The instruction could not be fetched, or is none of the program's.
+bool left_text(const Retired &trap)
+{
+    return trap.cause == kFetch || breaks_with(trap, kBreakNoText) ||
+           (trap.cause == kLoad && (trap.pc % 4 != 0 || trap.pc < kTextBase));
+}
 
-    return *top - address - 1 < uint64_t{*threads} * slot && (address & (slot - 1)) < kGuardBytes;
+// The jump that led out of the text: it lies before its delay slot, which was the PE's instruction
+// before. 0 if the PE ran on out of the text.
+uint32_t jump_of(const Outcome &outcome)
+{
+    if (!left_text(outcome.trap) || outcome.trap.pc == outcome.from + 4)
+        return 0;
+    return outcome.from - 4;
 }
 
 std::string hex(uint32_t value)
@@ -82,12 +90,29 @@ std::string quoted(const std::string &text)
     return out + "\"";
 }
 
-std::string place(unsigned pe, const Retired &at, const Program &program)
+std::string named(uint32_t address, const Program &program)
 {
-    const std::string name = program.name_of(at.pc);
+    const std::string name = program.name_of(address);
 
-    return "PE " + std::to_string(pe) + ", thread " + std::to_string(at.thread) + ", pc " +
-           hex(at.pc) + (name.empty() ? "" : " (" + name + ")");
+    return hex(address) + (name.empty() ? "" : " (" + name + ")");
+}
+
+std::string in_words(const Place &at, const Program &program)
+{
+    const std::string pe = "PE " + std::to_string(at.pe);
+
+    if (at.idle)
+        return pe + ", without a thread";
+    return pe + ", thread " + std::to_string(at.thread) + ", pc " + named(at.pc, program) +
+           (at.call ? ", called at " + named(at.call, program) : "");
+}
+
+std::string place_json(const Place &at)
+{
+    return "\"pe\": " + std::to_string(at.pe) + ", \"thread\": " + std::to_string(at.thread) +
+           ", \"pc\": " + std::to_string(at.pc) +
+           ", \"call\": " + (at.call ? std::to_string(at.call) : "null") +
+           ", \"idle\": " + (at.idle ? "true" : "false");
 }
 
 const char *end_name(End end)
@@ -101,6 +126,8 @@ const char *end_name(End end)
         return "deadlock";
     case End::kMaxCycles:
         return "max-cycles";
+    case End::kDiffers:
+        return "differs";
     case End::kAssertion:
         break;
     }
@@ -109,19 +136,22 @@ const char *end_name(End end)
 
 bool has_address(const Retired &trap)
 {
-    return trap.cause == kLoad || trap.cause == kStore || trap.cause == kDataBus;
+    return !left_text(trap) && (trap.cause == kLoad || trap.cause == kStore ||
+                                trap.cause == kDataBus || trap.cause == kCauseStack);
 }
 
 } // namespace
 
 std::string describe_trap(const Retired &trap, const Program &program)
 {
-    if (trap.cause == kBreak && break_number(trap) == kBreakDivide)
+    if (breaks_with(trap, kBreakDivide))
         return "division by zero";
-    if (trap.cause == kBreak && break_number(trap) == kBreakOverflow)
+    if (breaks_with(trap, kBreakOverflow))
         return "division overflow";
+    if (left_text(trap))
+        return kCauses[kFetch].words;
     if (trap.cause == kDataBus && in_guard(trap.address, program))
-        return "stack overrun";
+        return kCauses[kCauseStack].words;
     return trap.cause < kCausesN ? kCauses[trap.cause].words : "unknown trap";
 }
 
@@ -134,15 +164,17 @@ std::string describe(const Outcome &outcome, const Program &program)
         return "";
     case End::kTrap:
         text = describe_trap(outcome.trap, program) + ", cycle " + std::to_string(outcome.cycles) +
-               "\n  at: " + place(outcome.pe, outcome.trap, program);
+               "\n  at: " + in_words(outcome.at, program);
         if (has_address(outcome.trap))
             text += ", address " + hex(outcome.trap.address);
+        if (jump_of(outcome))
+            text += ", from " + named(jump_of(outcome), program);
         return text + "\n";
     case End::kDeadlock:
         text =
             "deadlock: no PE has a thread to run, cycle " + std::to_string(outcome.cycles) + "\n";
-        for (const std::string &line : outcome.waiting)
-            text += "  " + line + "\n";
+        for (const Waiter &waiter : outcome.waiting)
+            text += "  " + waiter.what + ", " + in_words(waiter.at, program) + "\n";
         return text;
     case End::kMaxCycles:
         text = "the program has not ended after " + std::to_string(outcome.cycles) + " cycles\n";
@@ -150,9 +182,12 @@ std::string describe(const Outcome &outcome, const Program &program)
     case End::kAssertion:
         text = "an assertion of the machine failed, cycle " + std::to_string(outcome.cycles) + "\n";
         break;
+    case End::kDiffers:
+        return "the machine does not do what the golden simulator does, cycle " +
+               std::to_string(outcome.cycles) + "\n" + outcome.difference;
     }
-    for (unsigned pe = 0; pe < outcome.last.size(); pe++)
-        text += "  " + place(pe, outcome.last[pe], program) + "\n";
+    for (const Place &last : outcome.last)
+        text += "  " + in_words(last, program) + "\n";
     return text;
 }
 
@@ -163,24 +198,26 @@ std::string report_json(const Outcome &outcome, const Model &model, const Progra
 
     std::snprintf(seconds, sizeof(seconds), "%.6f", outcome.seconds);
     text += ", \"status\": " + std::to_string(exit_status(outcome));
+    text += ", \"lost\": " + quoted(outcome.lost);
     text += ", \"cycles\": " + std::to_string(outcome.cycles) + ", \"seconds\": " + seconds;
     if (outcome.end == End::kTrap) {
         text += ",\n \"trap\": {\"what\": " + quoted(describe_trap(outcome.trap, program));
-        text += ", \"pe\": " + std::to_string(outcome.pe);
-        text += ", \"thread\": " + std::to_string(outcome.trap.thread);
-        text += ", \"pc\": " + std::to_string(outcome.trap.pc);
-        text += ", \"address\": ";
+        text += ", " + place_json(outcome.at) + ", \"address\": ";
         text += has_address(outcome.trap) ? std::to_string(outcome.trap.address) : "null";
+        text += ", \"jump\": ";
+        text += jump_of(outcome) ? std::to_string(jump_of(outcome)) : "null";
         text += "}";
     }
+    text += ", \"compared\": " + std::to_string(outcome.compared);
+    text += ", \"difference\": " + quoted(outcome.difference);
     text += ",\n \"waiting\": [";
-    for (const std::string &line : outcome.waiting)
-        text += (&line == outcome.waiting.data() ? "" : ", ") + quoted(line);
+    for (const Waiter &waiter : outcome.waiting)
+        text += std::string(&waiter == outcome.waiting.data() ? "" : ",") +
+                "\n  {\"what\": " + quoted(waiter.what) + ", " + place_json(waiter.at) + "}";
     text += "],\n \"last\": [";
-    for (unsigned pe = 0; pe < outcome.last.size(); pe++)
-        text += std::string(pe ? ", " : "") + "{\"pe\": " + std::to_string(pe) +
-                ", \"thread\": " + std::to_string(outcome.last[pe].thread) +
-                ", \"pc\": " + std::to_string(outcome.last[pe].pc) + "}";
+    for (const Place &last : outcome.last)
+        text +=
+            std::string(&last == outcome.last.data() ? "" : ",") + "\n  {" + place_json(last) + "}";
     return text + "],\n \"counters\": " + counters_json(model) + "}\n";
 }
 
@@ -190,9 +227,10 @@ int exit_status(const Outcome &outcome)
         return static_cast<int>(outcome.status & 0xff);
     if (outcome.end != End::kTrap || outcome.trap.cause >= kCausesN)
         return kFailed;
-    const unsigned number = break_number(outcome.trap);
+    if (left_text(outcome.trap))
+        return 128 + kSignalSegv;
     const bool divides =
-        outcome.trap.cause == kBreak && (number == kBreakDivide || number == kBreakOverflow);
+        breaks_with(outcome.trap, kBreakDivide) || breaks_with(outcome.trap, kBreakOverflow);
 
     return 128 + (divides ? kSignalFpe : kCauses[outcome.trap.cause].signal);
 }

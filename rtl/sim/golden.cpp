@@ -1,53 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden.h"
 
+#include "golden_bits.h"
+
 namespace okosu
 {
-
-namespace
-{
-
-uint32_t bits(uint32_t word, unsigned high, unsigned low)
-{
-    return (word >> low) & ((1u << (high - low + 1)) - 1);
-}
-
-uint32_t sign_extend(uint32_t value, unsigned width)
-{
-    uint32_t sign = 1u << (width - 1);
-
-    return (value ^ sign) - sign;
-}
-
-bool in_segments(uint32_t addr)
-{
-    return (addr >> 30) == 2;
-}
-
-} // namespace
-
-void Golden::start(uint32_t pc)
-{
-    regs_.fill(0);
-    pc_ = pc;
-    next_pc_ = pc + 4;
-    in_slot_ = next_in_slot_ = false;
-}
 
 void Golden::trap(Effect &effect, Cause cause, uint32_t bad, bool has_bad)
 {
     uint32_t cop = cause == kCoprocessor ? effect.instr >> 26 & 3 : 0;
 
+    in_handler_ = true;
     effect.traps = true;
     effect.cause = cause;
     effect.writes = effect.accesses = effect.stores = false;
-    epc_ = in_slot_ ? pc_ - 4 : pc_;
-    cause_ = (cause_ & 0x300) | (in_slot_ ? 1u << 31 : 0) | cop << 28 |
+    epc_ = thread_->in_slot ? thread_->pc - 4 : thread_->pc;
+    cause_ = (cause_ & 0x300) | (thread_->in_slot ? 1u << 31 : 0) | cop << 28 |
              static_cast<uint32_t>(cause) << 2;
     status_ = (status_ & ~0x3fu) | ((status_ << 2) & 0x3f);
     if (has_bad)
         bad_ = bad;
-    next_pc_ = kExceptionVector;
     next_in_slot_ = false;
 }
 
@@ -65,43 +37,63 @@ void Golden::branch(bool taken, uint32_t target)
         after_ = target;
 }
 
-Effect Golden::step(Outside &outside, bool interrupt)
+Effect Golden::step(ThreadState &thread, Outside &outside, const Effect &core)
 {
+    const bool must = enabled(cause_ & 0x300);
+    const bool interrupt = core.traps && core.cause == kInterrupt;
     Effect effect;
-    uint32_t pc = pc_;
 
-    effect.pc = pc;
-    after_ = next_pc_ + 4;
+    thread_ = &thread;
+    if (thread.other_pc && core.pc == thread.other_pc) {
+        thread.pc = core.pc;
+        thread.next_pc = core.pc + 4;
+    }
+    thread.other_pc = thread.other_after_slot;
+    thread.other_after_slot = 0;
+    effect.pc = thread.pc;
+    after_ = thread.next_pc + 4;
     next_in_slot_ = false;
-    if (pc % 4 || !in_segments(pc)) {
-        trap(effect, kAddressLoad, pc, true);
-    } else if ((pc - kTextBase) / 4 >= limits_->text_words) {
-        trap(effect, kFetchBus, pc, true);
+    if (thread.pc % 4 || !in_segments(thread.pc)) {
+        trap(effect, kAddressLoad, thread.pc, true);
+    } else if ((thread.pc - kTextBase) / 4 >= limits_->text_words) {
+        trap(effect, kFetchBus, thread.pc, true);
     } else {
-        effect.instr = text_[(pc - kTextBase) / 4];
-        if (interrupt)
+        effect.instr = text_[(thread.pc - kTextBase) / 4];
+        const Golden before = *this;
+        const ThreadState thread_before = thread;
+
+        if (interrupt && enabled((cause_ & 0x300) | (outside.irq() ? 0x400u : 0)))
             trap(effect, kInterrupt, 0, false);
         else
             execute(effect.instr, effect, outside);
+        // Only what traps before it reaches memory goes before the interrupt of a bit in Cause.
+        if (must && (!effect.traps || effect.cause == kAddressLoad ||
+                     effect.cause == kAddressStore || effect.cause == kDataBus)) {
+            *this = before;
+            thread = thread_before;
+            trap(effect, kInterrupt, 0, false);
+        }
     }
     if (effect.traps) {
-        pc_ = kExceptionVector;
-        next_pc_ = kExceptionVector + 4;
+        thread.pc = kExceptionVector;
+        thread.next_pc = kExceptionVector + 4;
+        thread.other_after_slot = thread.other_pc = 0;
     } else {
         if (effect.writes && effect.rd)
-            regs_[effect.rd] = effect.value;
-        pc_ = next_pc_;
-        next_pc_ = after_;
+            thread.regs[effect.rd] = effect.value;
+        thread.pc = thread.next_pc;
+        thread.next_pc = after_;
     }
-    in_slot_ = next_in_slot_;
+    thread.in_slot = next_in_slot_;
     return effect;
 }
 
 void Golden::execute(uint32_t instr, Effect &effect, Outside &outside)
 {
     unsigned op = instr >> 26, rs = bits(instr, 25, 21), rt = bits(instr, 20, 16);
-    uint32_t imm = bits(instr, 15, 0), simm = sign_extend(imm, 16), a = regs_[rs], b = regs_[rt];
-    uint32_t target = pc_ + 4 + (simm << 2);
+    uint32_t imm = bits(instr, 15, 0), simm = sign_extend(imm, 16), a = thread_->regs[rs],
+             b = thread_->regs[rt];
+    uint32_t target = thread_->pc + 4 + (simm << 2);
 
     switch (op) {
     case 0x00:
@@ -115,15 +107,15 @@ void Golden::execute(uint32_t instr, Effect &effect, Outside &outside)
             break;
         }
         if (rt >> 4)
-            write(effect, 31, pc_ + 8);
+            write(effect, 31, thread_->pc + 8);
         branch((rt & 1) ? !negative : negative, target);
         break;
     }
     case 0x02:
     case 0x03:
         if (op & 1)
-            write(effect, 31, pc_ + 8);
-        branch(true, ((pc_ + 4) & 0xf0000000) | bits(instr, 25, 0) << 2);
+            write(effect, 31, thread_->pc + 8);
+        branch(true, ((thread_->pc + 4) & 0xf0000000) | bits(instr, 25, 0) << 2);
         break;
     case 0x04:
         branch(a == b, target);
@@ -166,7 +158,7 @@ void Golden::execute(uint32_t instr, Effect &effect, Outside &outside)
         write(effect, rt, imm << 16);
         break;
     case 0x10:
-        coprocessor0(instr, effect);
+        coprocessor0(instr, effect, outside);
         break;
     case 0x12:
         coprocessor2(instr, effect, outside);
@@ -203,7 +195,7 @@ void Golden::special(uint32_t instr, Effect &effect)
 {
     unsigned rs = bits(instr, 25, 21), rt = bits(instr, 20, 16), rd = bits(instr, 15, 11),
              shift = bits(instr, 10, 6);
-    uint32_t a = regs_[rs], b = regs_[rt];
+    uint32_t a = thread_->regs[rs], b = thread_->regs[rt];
     int32_t sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
 
     switch (bits(instr, 5, 0)) {
@@ -229,7 +221,7 @@ void Golden::special(uint32_t instr, Effect &effect)
         branch(true, a);
         break;
     case 0x09:
-        write(effect, rd, pc_ + 8);
+        write(effect, rd, thread_->pc + 8);
         branch(true, a);
         break;
     case 0x0c:
@@ -239,47 +231,47 @@ void Golden::special(uint32_t instr, Effect &effect)
         trap(effect, kBreak, 0, false);
         break;
     case 0x10:
-        write(effect, rd, hi_);
+        write(effect, rd, thread_->hi);
         break;
     case 0x11:
-        hi_ = a;
+        thread_->hi = a;
         break;
     case 0x12:
-        write(effect, rd, lo_);
+        write(effect, rd, thread_->lo);
         break;
     case 0x13:
-        lo_ = a;
+        thread_->lo = a;
         break;
     case 0x18: {
         uint64_t product = static_cast<uint64_t>(static_cast<int64_t>(sa) * sb);
 
-        hi_ = static_cast<uint32_t>(product >> 32);
-        lo_ = static_cast<uint32_t>(product);
+        thread_->hi = static_cast<uint32_t>(product >> 32);
+        thread_->lo = static_cast<uint32_t>(product);
         break;
     }
     case 0x19: {
         uint64_t product = static_cast<uint64_t>(a) * b;
 
-        hi_ = static_cast<uint32_t>(product >> 32);
-        lo_ = static_cast<uint32_t>(product);
+        thread_->hi = static_cast<uint32_t>(product >> 32);
+        thread_->lo = static_cast<uint32_t>(product);
         break;
     }
     case 0x1a:
         // What C leaves undefined is what an R3000 gives.
         if (!b) {
-            hi_ = a;
-            lo_ = sa < 0 ? 1 : 0xffffffff;
+            thread_->hi = a;
+            thread_->lo = sa < 0 ? 1 : 0xffffffff;
         } else if (a == 0x80000000 && b == 0xffffffff) {
-            hi_ = 0;
-            lo_ = a;
+            thread_->hi = 0;
+            thread_->lo = a;
         } else {
-            hi_ = static_cast<uint32_t>(sa % sb);
-            lo_ = static_cast<uint32_t>(sa / sb);
+            thread_->hi = static_cast<uint32_t>(sa % sb);
+            thread_->lo = static_cast<uint32_t>(sa / sb);
         }
         break;
     case 0x1b:
-        hi_ = b ? a % b : a;
-        lo_ = b ? a / b : 0xffffffff;
+        thread_->hi = b ? a % b : a;
+        thread_->lo = b ? a / b : 0xffffffff;
         break;
     case 0x20:
         if (~(a ^ b) & (a ^ (a + b)) & 0x80000000)
@@ -316,165 +308,6 @@ void Golden::special(uint32_t instr, Effect &effect)
         break;
     case 0x2b:
         write(effect, rd, a < b);
-        break;
-    default:
-        trap(effect, kReserved, 0, false);
-    }
-}
-
-bool Golden::outside_memory(uint32_t addr, bool store) const
-{
-    uint32_t slots = limits_->threads << limits_->stack_log2, below = limits_->stack_top - addr;
-
-    if (limits_->guard && addr < limits_->stack_top && below <= slots &&
-        (addr & ((1u << limits_->stack_log2) - 1)) < 128)
-        return true;
-    return addr - kDataBase >= limits_->data_words * 4 && !(store && addr - kConsole < 8);
-}
-
-void Golden::access(uint32_t instr, Effect &effect, Outside &outside)
-{
-    unsigned op = instr >> 26, rt = bits(instr, 20, 16);
-    uint32_t addr = regs_[bits(instr, 25, 21)] + sign_extend(bits(instr, 15, 0), 16),
-             old = regs_[rt];
-    bool exchange = op == 0x32, store = op >= 0x28 && !exchange;
-    unsigned size = exchange ? 2 : op & 3, lane = addr & 3, shift = lane * 8;
-    // Size 2 is half of an unaligned access, but in the exchange, which moves a word.
-    bool misaligned = (size == 1 && addr & 1) || ((size == 3 || exchange) && lane);
-
-    if (exchange && (rt != 4 || in_slot_)) {
-        trap(effect, kReserved, 0, false);
-        return;
-    }
-    if (misaligned || !in_segments(addr)) {
-        trap(effect, store ? kAddressStore : kAddressLoad, addr, true);
-        return;
-    }
-    if (outside_memory(addr, store)) {
-        trap(effect, kDataBus, addr, true);
-        return;
-    }
-    effect.accesses = true;
-    effect.stores = store || exchange;
-    effect.addr = addr;
-    effect.bytes = 15;
-    if (store) {
-        switch (op) {
-        case 0x28:
-            effect.data = (old & 0xff) * 0x01010101u;
-            effect.bytes = static_cast<uint8_t>(1u << lane);
-            break;
-        case 0x29:
-            effect.data = (old & 0xffff) * 0x00010001u;
-            effect.bytes = lane ? 12 : 3;
-            break;
-        case 0x2a:
-            effect.data = old >> (24 - shift);
-            effect.bytes = static_cast<uint8_t>(15u >> (3 - lane));
-            break;
-        case 0x2e:
-            effect.data = old << shift;
-            effect.bytes = static_cast<uint8_t>(15u << lane & 15);
-            break;
-        default:
-            effect.data = old;
-        }
-        return;
-    }
-    uint32_t word = outside.load(addr & ~3u);
-
-    effect.data = exchange ? swap_ : word;
-    switch (op) {
-    case 0x20:
-        write(effect, rt, sign_extend(word >> shift & 0xff, 8));
-        break;
-    case 0x21:
-        write(effect, rt, sign_extend(word >> shift & 0xffff, 16));
-        break;
-    case 0x22:
-        write(effect, rt, word << (24 - shift) | (old & ((1u << (24 - shift)) - 1)));
-        break;
-    case 0x24:
-        write(effect, rt, word >> shift & 0xff);
-        break;
-    case 0x25:
-        write(effect, rt, word >> shift & 0xffff);
-        break;
-    case 0x26:
-        write(effect, rt, word >> shift | (old & ~(0xffffffffu >> shift)));
-        break;
-    case 0x32:
-        swap_ = word;
-        break;
-    default:
-        write(effect, rt, word);
-    }
-}
-
-void Golden::coprocessor0(uint32_t instr, Effect &effect)
-{
-    unsigned rs = bits(instr, 25, 21), rt = bits(instr, 20, 16), rd = bits(instr, 15, 11);
-    uint32_t value = 0;
-
-    if (rs == 0x10 && bits(instr, 5, 0) == 0x10) {
-        status_ = (status_ & ~0xfu) | ((status_ >> 2) & 0xf);
-    } else if (rs == 0) {
-        switch (rd) {
-        case 8:
-            value = bad_;
-            break;
-        case 12:
-            value = status_;
-            break;
-        case 13:
-            value = cause_;
-            break;
-        case 14:
-            value = epc_;
-            break;
-        case 15:
-            value = 0xf001;
-            break;
-        }
-        write(effect, rt, value);
-    } else if (rs == 4) {
-        value = regs_[rt];
-        if (rd == 12)
-            status_ = value & 0xff3f;
-        else if (rd == 13)
-            cause_ = (cause_ & ~0x300u) | (value & 0x300);
-        else if (rd == 14)
-            epc_ = value;
-    } else {
-        trap(effect, kReserved, 0, false);
-    }
-}
-
-void Golden::coprocessor2(uint32_t instr, Effect &effect, Outside &outside)
-{
-    unsigned rs = bits(instr, 25, 21), rt = bits(instr, 20, 16), rd = bits(instr, 15, 11);
-
-    switch (rs) {
-    case 0x00:
-        write(effect, rt, rd == 4 ? swap_ : outside.cop2_read(rd));
-        break;
-    case 0x04:
-        if (rd >= 16 && in_slot_)
-            trap(effect, kReserved, 0, false);
-        else if (rd == 4)
-            swap_ = regs_[rt];
-        else
-            outside.cop2_write(false, rd, regs_[rt]);
-        break;
-    case 0x06:
-        outside.cop2_write(true, rd, regs_[rt]);
-        break;
-    case 0x08:
-        if (rt > 1)
-            trap(effect, kReserved, 0, false);
-        else
-            branch(outside.cop2_room() == (rt == 1),
-                   pc_ + 4 + (sign_extend(bits(instr, 15, 0), 16) << 2));
         break;
     default:
         trap(effect, kReserved, 0, false);

@@ -7,17 +7,20 @@
 // served the real machine.
 #pragma once
 
+#include "effect.h"
+#include "elf.h"
+
 #include <array>
 #include <cstdint>
 
 namespace okosu
 {
 
-constexpr uint32_t kTextBase = 0x80000000u;
-constexpr uint32_t kDataBase = 0x90000000u;
 constexpr uint32_t kConsole = 0xbf000000u;
 constexpr uint32_t kExit = 0xbf000004u;
 constexpr uint32_t kExceptionVector = 0x80000080u;
+// Of the lowest part of a stack's slot, which nobody may touch once the guard is on.
+constexpr uint32_t kGuardBytes = 1024;
 
 enum Cause : uint8_t {
     kInterrupt = 0,
@@ -32,21 +35,8 @@ enum Cause : uint8_t {
     kOverflow = 12,
 };
 
-// What one instruction did; the checker compares it with what the core retired.
-struct Effect {
-    uint32_t pc = 0;
-    uint32_t instr = 0;
-    bool writes = false;
-    uint8_t rd = 0;
-    uint32_t value = 0;
-    bool traps = false;
-    uint8_t cause = 0;
-    bool accesses = false;
-    bool stores = false;
-    uint32_t addr = 0;
-    uint32_t data = 0;
-    uint8_t bytes = 0;
-};
+// Whether SSH-s's outgoing buffer had room when bc2t or bc2f looked at it.
+enum class Room : uint8_t { kNo, kYes, kUnknown };
 
 class Outside
 {
@@ -57,7 +47,9 @@ class Outside
     // mfc2 of register `index` (4, SWAP, is the simulator's own).
     virtual uint32_t cop2_read(unsigned index) = 0;
     virtual void cop2_write(bool control, unsigned index, uint32_t value) = 0;
-    virtual bool cop2_room() = 0;
+    virtual Room cop2_room() = 0;
+    // The level of the interrupt line.
+    virtual bool irq() = 0;
 };
 
 struct Limits {
@@ -69,6 +61,21 @@ struct Limits {
     unsigned stack_log2 = 0;
 };
 
+// What a thread takes along from PE to PE. A new one has 0 in every register.
+struct ThreadState {
+    explicit ThreadState(uint32_t at = kTextBase) : pc(at), next_pc(at + 4)
+    {
+    }
+    std::array<uint32_t, 32> regs{};
+    uint32_t hi = 0, lo = 0;
+    // Delay slots: next_pc follows pc.
+    uint32_t pc, next_pc;
+    bool in_slot = false;
+    // Where it goes on instead, after the instruction at pc, if a branch whose condition was
+    // unknown was taken; 0: it was known.
+    uint32_t other_after_slot = 0, other_pc = 0;
+};
+
 class Golden
 {
   public:
@@ -76,23 +83,15 @@ class Golden
     {
     }
 
-    // Executes the instruction at pc(), or takes an interrupt before it.
-    Effect step(Outside &outside, bool interrupt);
+    // Executes the thread's instruction at its pc. `core` is what the core did: of it only the pc
+    // after a branch of unknown condition is taken, and an interrupt, if one may come here. An
+    // interrupt that must come and did not is in the effect.
+    Effect step(ThreadState &thread, Outside &outside, const Effect &core);
 
-    uint32_t pc() const
+    // The thread may be taken from the core in front of the instruction at its pc.
+    bool may_stop(const ThreadState &thread) const
     {
-        return pc_;
-    }
-    // A thread that begins: every register 0 but those given by set().
-    void start(uint32_t pc);
-    void set(unsigned index, uint32_t value)
-    {
-        regs_[index] = index ? value : 0;
-    }
-    // The thread goes on behind the command at which it stopped, or where it was preempted.
-    bool in_slot() const
-    {
-        return in_slot_;
+        return !thread.in_slot && !held_ && !in_handler_;
     }
 
   private:
@@ -100,21 +99,33 @@ class Golden
     void execute(uint32_t instr, Effect &effect, Outside &outside);
     void special(uint32_t instr, Effect &effect);
     void access(uint32_t instr, Effect &effect, Outside &outside);
-    void coprocessor0(uint32_t instr, Effect &effect);
+    void load(uint32_t instr, uint32_t word, Effect &effect);
+    void store(uint32_t instr, Effect &effect);
+    void coprocessor0(uint32_t instr, Effect &effect, Outside &outside);
     void coprocessor2(uint32_t instr, Effect &effect, Outside &outside);
+    void branch_on_room(Room room, bool wanted, uint32_t target);
     void branch(bool taken, uint32_t target);
     void write(Effect &effect, unsigned rd, uint32_t value);
     bool outside_memory(uint32_t addr, bool store) const;
+    // Interrupt bits of `pending` that are let through.
+    bool enabled(uint32_t pending) const
+    {
+        return (status_ & 1) && !held_ && (pending & status_ & 0xff00);
+    }
 
     const uint32_t *text_;
     const Limits *limits_;
-    std::array<uint32_t, 32> regs_{};
-    uint32_t hi_ = 0, lo_ = 0;
-    // Delay slots: next_pc_ follows pc_, after_ follows that.
-    uint32_t pc_ = kTextBase, next_pc_ = kTextBase + 4, after_ = kTextBase + 8;
-    bool in_slot_ = false, next_in_slot_ = false;
+    // What belongs to the processor, not to the thread that runs on it.
     uint32_t swap_ = 0;
+    // An operand or SWAP was written: no interrupt before the command, or the read of SWAP, behind
+    // it.
+    bool held_ = false;
+    bool in_handler_ = false;
     uint32_t status_ = 0, cause_ = 0, epc_ = 0, bad_ = 0;
+    // Of the step that is being made.
+    ThreadState *thread_ = nullptr;
+    uint32_t after_ = 0;
+    bool next_in_slot_ = false;
 };
 
 } // namespace okosu

@@ -67,6 +67,8 @@ int simulate(const Options &options)
         write_file(options.report, report_json(outcome, model, program));
     else if (outcome.end != End::kExit)
         std::fprintf(stderr, "okosu: %s", describe(outcome, program).c_str());
+    if (!outcome.lost.empty())
+        throw std::runtime_error(outcome.lost);
     return exit_status(outcome);
 }
 

@@ -8,8 +8,17 @@
 #include "verilated_fst_c.h"
 #endif
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
-#include <type_traits>
+#include <vector>
+
+// Verilator's own ends the process, and what was measured is lost.
+void vl_fatal(const char *file, int line, const char *, const char *what)
+{
+    std::fprintf(stderr, "%%Error: %s:%d: %s\n", file ? file : "", line, what);
+    throw okosu::ModelError(what);
+}
 
 namespace okosu
 {
@@ -17,41 +26,34 @@ namespace okosu
 namespace
 {
 
-// The bits of retire_t, from its end; see rtl/pkg/okosu_pkg.sv.
+// The bits of mem_snoop_t, from its end; see rtl/pkg/okosu_pkg.sv.
 enum : unsigned {
-    kAddressAt = 36,
-    kCauseAt = 70,
-    kTrapAt = 75,
-    kInstructionAt = 114,
-    kPcAt = 146,
-    kThreadAt = 178,
-    kValidAt = 186,
-    kRetireBits = 187,
+    kSnoopDataAt = 4,
+    kSnoopAddressAt = 36,
+    kSnoopStoresAt = 68,
+    kSnoopValidAt = 69,
 };
-constexpr unsigned kCountBits = 48;
+// break with a number that no compiler uses: what lies behind the program's text.
+constexpr uint32_t kNoText = 0x000d | kBreakNoText << 16;
 
-// Bits of a port, which is a number or an array of words as its width demands. At most 57.
-template <typename Port> uint64_t bits(const Port &port, unsigned low, unsigned width)
-{
-    const uint64_t mask = (uint64_t{1} << width) - 1;
-
-    if constexpr (std::is_integral_v<Port>) {
-        return port >> low & mask;
-    } else {
-        const unsigned word = low / 32, shift = low % 32;
-        uint64_t found = port[word] >> shift;
-
-        for (unsigned have = 32 - shift, next = word + 1; have < width; have += 32, next++)
-            found |= uint64_t{port[next]} << have;
-        return found & mask;
-    }
-}
-
-uint32_t *memory(const VerilatedContext &context, const std::string &place)
+// What the RTL calls `name` in the instance `place`.
+template <typename Word>
+Word *array(const VerilatedContext &context, const std::string &place, const char *name)
 {
     const VerilatedScope *scope = context.scopeFind(("TOP.machine." + place).c_str());
 
-    return static_cast<uint32_t *>(scope->varFind("mem_q")->datap());
+    return static_cast<Word *>(scope->varFind(name)->datap());
+}
+
+void place(const Segment &segment, uint32_t base, uint32_t *memory)
+{
+    std::memcpy(reinterpret_cast<uint8_t *>(memory) + (segment.address - base),
+                segment.bytes.data(), segment.bytes.size());
+}
+
+std::string pe_name(unsigned pe)
+{
+    return "gen_pe[" + std::to_string(pe) + "].u_pe.";
 }
 
 } // namespace
@@ -60,6 +62,7 @@ struct Model::Inside {
     VerilatedContext context;
     std::unique_ptr<Vmachine> top;
     const uint32_t *shared = nullptr;
+    std::vector<const uint64_t *> counts;
 #if VM_TRACE_FST
     VerilatedFstC waves;
 #endif
@@ -89,7 +92,9 @@ Model::Model(bool random, unsigned seed, [[maybe_unused]] const std::string &fst
     context.traceEverOn(true);
 #endif
     inside_->top = std::make_unique<Vmachine>(&context);
-    inside_->shared = memory(context, "u_memory");
+    inside_->shared = array<uint32_t>(context, "u_memory", "mem_q");
+    for (unsigned pe = 0; pe < pes(); pe++)
+        inside_->counts.push_back(array<uint64_t>(context, pe_name(pe) + "u_counters", "count_q"));
 #if VM_TRACE_FST
     if (!fst.empty()) {
         inside_->top->trace(&inside_->waves, 99);
@@ -121,6 +126,16 @@ uint32_t Model::data_bytes()
     return OKOSU_DMEM_WORDS * 4;
 }
 
+bool Model::soft()
+{
+    return OKOSU_CONTEXT == 0;
+}
+
+bool Model::cached()
+{
+    return OKOSU_DCACHE != 0;
+}
+
 void Model::start(const Program &program)
 {
     Vmachine &top = *inside_->top;
@@ -131,19 +146,19 @@ void Model::start(const Program &program)
         top.section_start_i[s - 1] = program.symbol(name + "_start").value_or(0);
         top.section_end_i[s - 1] = program.symbol(name + "_end").value_or(0);
     }
-    for (const Segment &segment : program.segments) {
-        auto fill = [&](const std::string &place, uint32_t base) {
-            auto *bytes = reinterpret_cast<uint8_t *>(memory(inside_->context, place));
+    auto *shared = array<uint32_t>(inside_->context, "u_memory", "mem_q");
 
-            std::memcpy(bytes + (segment.address - base), segment.bytes.data(),
-                        segment.bytes.size());
-        };
+    for (unsigned pe = 0; pe < pes(); pe++) {
+        auto *text = array<uint32_t>(inside_->context, pe_name(pe) + "u_imem", "mem_q");
 
-        if (segment.address >= kDataBase)
-            fill("u_memory", kDataBase);
-        for (unsigned pe = 0; segment.address < kDataBase && pe < pes(); pe++)
-            fill("gen_pe[" + std::to_string(pe) + "].u_pe.u_imem", kTextBase);
+        std::fill_n(text, text_bytes() / 4, kNoText);
+        for (const Segment &segment : program.segments)
+            if (segment.address < kDataBase)
+                place(segment, kTextBase, text);
     }
+    for (const Segment &segment : program.segments)
+        if (segment.address >= kDataBase)
+            place(segment, kDataBase, shared);
     top.rst_ni = 0;
     step();
     step();
@@ -189,14 +204,48 @@ bool Model::retires(unsigned pe, Retired &out) const
     const auto &port = inside_->top->retire_o;
     const unsigned base = pe * kRetireBits;
 
-    if (!bits(port, base + kValidAt, 1))
+    if (!port_bits(port, base + kRetireValidAt, 1))
         return false;
-    out.thread = bits(port, base + kThreadAt, 8);
-    out.pc = bits(port, base + kPcAt, 32);
-    out.instruction = bits(port, base + kInstructionAt, 32);
-    out.traps = bits(port, base + kTrapAt, 1);
-    out.cause = bits(port, base + kCauseAt, 5);
-    out.address = bits(port, base + kAddressAt, 32);
+    out.thread = port_bits(port, base + kRetireThreadAt, 8);
+    out.pc = port_bits(port, base + kRetirePcAt, 32);
+    out.instruction = port_bits(port, base + kRetireInstructionAt, 32);
+    out.traps = port_bits(port, base + kRetireTrapAt, 1);
+    if (!out.traps)
+        return true;
+    out.cause = port_bits(port, base + kRetireCauseAt, 5);
+    out.address = port_bits(port, base + kRetireAddressAt, 32);
+    return true;
+}
+
+uint32_t Model::written(unsigned pe) const
+{
+    return static_cast<uint32_t>(
+        port_bits(inside_->top->retire_o, pe * kRetireBits + kRetireValueAt, 32));
+}
+
+bool Model::effect(unsigned pe, unsigned &thread, Effect &out) const
+{
+    const auto &port = inside_->top->retire_o;
+    const unsigned base = pe * kRetireBits;
+
+    if (!port_bits(port, base + kRetireValidAt, 1))
+        return false;
+    thread = static_cast<unsigned>(port_bits(port, base + kRetireThreadAt, 8));
+    out = retired_effect(port, base);
+    return true;
+}
+
+bool Model::transaction(Transaction &out) const
+{
+    const auto &port = inside_->top->snoop_o;
+
+    if (!port_bits(port, kSnoopValidAt, 1))
+        return false;
+    out.stores = port_bits(port, kSnoopStoresAt, 1);
+    out.address = static_cast<uint32_t>(port_bits(port, kSnoopAddressAt, 32));
+    out.data = static_cast<uint32_t>(port_bits(port, kSnoopDataAt, 32));
+    out.bytes = static_cast<unsigned>(port_bits(port, 0, 4));
+    out.master = inside_->top->snoop_master_o;
     return true;
 }
 
@@ -210,6 +259,16 @@ uint32_t Model::word(uint32_t address) const
     return inside_->shared[(address - kDataBase) / 4];
 }
 
+const uint32_t *Model::data() const
+{
+    return inside_->shared;
+}
+
+const uint32_t *Model::text(unsigned pe) const
+{
+    return array<uint32_t>(inside_->context, pe_name(pe) + "u_imem", "mem_q");
+}
+
 uint64_t Model::running() const
 {
     return inside_->top->running_o;
@@ -217,13 +276,25 @@ uint64_t Model::running() const
 
 unsigned Model::thread(unsigned pe) const
 {
-    return bits(inside_->top->tid_o, 8 * pe, 8);
+    return port_bits(inside_->top->tid_o, 8 * pe, 8);
 }
 
-uint64_t Model::count(unsigned pe, unsigned number) const
+uint64_t Model::counter(unsigned pe, unsigned number) const
 {
-    return bits(inside_->top->count_o, ((3 * kSectionsN + 1) * pe + number) * kCountBits,
-                kCountBits);
+    return inside_->counts[pe][number];
+}
+
+uint64_t Model::count(unsigned pe, unsigned section, unsigned kind) const
+{
+    return counter(pe, 3 * section + kind);
+}
+
+uint64_t Model::idle(unsigned pe) const
+{
+    constexpr unsigned kLoop = kSectionsN - 1;
+
+    return counter(pe, 3 * kSectionsN) + count(pe, kLoop, 0) + count(pe, kLoop, 1) +
+           count(pe, kLoop, 2);
 }
 
 bool Model::broken() const

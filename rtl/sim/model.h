@@ -4,26 +4,34 @@
 #ifndef OKOSU_MODEL_H
 #define OKOSU_MODEL_H
 
+#include "effect.h"
 #include "elf.h"
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace okosu
 {
 
-// What the program's text is divided into for the counters; `section 0`, user, is what is in none.
-constexpr const char *kSections[] = {"user", "create",  "join",     "switch",
-                                     "lock", "library", "idle loop"};
+// What the program's text is divided into for the counters; section 0, user, is what is in none.
+// The last is the loop in which a PE without a thread looks for one: it counts as idle.
+constexpr const char *kSections[] = {"user", "create", "join", "switch", "lock", "library"};
 constexpr const char *kSectionSymbols[] = {"", "create", "join", "switch", "lock", "lib", "idle"};
 constexpr unsigned kSectionsN = 7;
+
+// The cause that a trap of the simulator itself has, beyond those of MIPS I (cpu_pkg.sv).
+constexpr unsigned kCauseStack = 13;
+// The number in the break instructions that fill the instruction memory behind the program.
+constexpr uint32_t kBreakNoText = 1023;
 
 // The retirement port's fields that the simulator looks at (retire_t in rtl/pkg/okosu_pkg.sv).
 struct Retired {
     unsigned thread;
     uint32_t pc, instruction;
     bool traps;
+    // Where it traps.
     unsigned cause;
     uint32_t address;
 };
@@ -33,6 +41,19 @@ struct Message {
     bool from_master;
     unsigned op, pe, tid, aux;
     uint32_t data;
+};
+
+// The RTL cannot be simulated any further; Verilator's code said why on stderr.
+struct ModelError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// A transaction of the memory bus in its last phase, bursts left out (mem_snoop_t); master pes() is
+// SSH-m. An exchange stores.
+struct Transaction {
+    bool stores;
+    uint32_t address, data;
+    unsigned bytes, master;
 };
 
 class Model
@@ -46,10 +67,15 @@ class Model
     static unsigned pes();
     static uint32_t text_bytes();
     static uint32_t data_bytes();
+    // The library keeps the registers of threads that do not run (context mode SOFT).
+    static bool soft();
+    // Each PE has a data cache.
+    static bool cached();
 
     // Puts the program into the memories and the bounds of its sections into the counters, and ends
     // the reset.
     void start(const Program &program);
+    // ModelError where there is no next state.
     void step();
 
     // Of the cycle that step() made.
@@ -57,19 +83,30 @@ class Model
     bool ends(uint32_t &status) const;
     bool message(Message &out) const;
     bool retires(unsigned pe, Retired &out) const;
+    // What the instruction that `pe` retires writes to its register.
+    uint32_t written(unsigned pe) const;
+    // All that an instruction of `pe` did; the thread it belongs to.
+    bool effect(unsigned pe, unsigned &thread, Effect &out) const;
+    bool transaction(Transaction &out) const;
     bool memory_busy() const;
     // A word of shared memory; `address` is in it.
     uint32_t word(uint32_t address) const;
+    // All of shared memory, and of a PE's instruction memory.
+    const uint32_t *data() const;
+    const uint32_t *text(unsigned pe) const;
     // The threads that PEs run, a bit each; and which.
     uint64_t running() const;
     unsigned thread(unsigned pe) const;
-    // Cycles of a PE: idle is number 3 * kSectionsN, else 3 * section + {0 execute, 1 memory, 2
-    // scheduler}.
-    uint64_t count(unsigned pe, unsigned number) const;
+    // Cycles of a PE: those without a thread, and those in a section by {0 execute, 1 memory, 2
+    // scheduler}. They add up to all cycles.
+    uint64_t idle(unsigned pe) const;
+    uint64_t count(unsigned pe, unsigned section, unsigned kind) const;
     // An assertion of the RTL failed; it said so on stderr.
     bool broken() const;
 
   private:
+    uint64_t counter(unsigned pe, unsigned number) const;
+
     struct Inside;
     std::unique_ptr<Inside> inside_;
 };

@@ -16,6 +16,7 @@ const char *const kUsage =
     "  --trace FILE     write the schedule for Perfetto or chrome://tracing, as JSON\n"
     "  --fst FILE       write waveforms (a build with them only)\n"
     "  --seed N         what has no initial value is drawn with this seed (checked builds)\n"
+    "  --lockstep       compare every PE with a golden simulator (checked builds always do)\n"
     "  --own-traps      traps go to the program's handler instead of ending the run\n";
 
 namespace
@@ -42,6 +43,10 @@ std::optional<Options> parse_options(int argc, char **argv, std::string &wrong)
 
         if (word == "--counters") {
             options.counters = true;
+            continue;
+        }
+        if (word == "--lockstep") {
+            options.lockstep = true;
             continue;
         }
         if (word == "--own-traps") {

@@ -20,6 +20,8 @@ struct Options {
     bool counters = false;
     // Traps go to the program's own handler instead of ending the run.
     bool own_traps = false;
+    // The golden simulator runs along and is compared with every PE.
+    bool lockstep = OKOSU_CHECKED;
 };
 
 extern const char *const kUsage;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random_program.h"
 
-#include "golden.h"
+#include "elf.h"
 
 #include <algorithm>
 
@@ -15,6 +15,7 @@ namespace
 // data.
 constexpr unsigned kK0 = 26, kK1 = 27, kLow = 28, kMiddle = 29, kTarget = 30;
 constexpr unsigned kHandlerWords = 32;
+constexpr uint32_t kRfe = 0x42000010;
 
 class Writer
 {
@@ -38,6 +39,12 @@ class Writer
             emit(0);
         load_address(kLow, kDataBase);
         load_address(kMiddle, kDataBase + 0x8000);
+        // Stack slots of four kilobytes over all of the data, whose guard the program turns on and
+        // off.
+        load_address(kTarget, kDataBase + 4 * data_words_);
+        emit(to_cop2(true, kTarget, 0));
+        emit(i(0x09, 0, kTarget, 12));
+        emit(to_cop2(true, kTarget, 1));
         start_ = static_cast<unsigned>(text_.size());
         while (text_.size() < words_ - 8)
             one();
@@ -88,24 +95,42 @@ class Writer
         emit(i(0x0d, reg, reg, value));
     }
 
-    // Skips the instruction that trapped (of one in a delay slot, its branch), or begins anew after
-    // a jump to nowhere.
+    static uint32_t from_cop(unsigned cop, unsigned rt, unsigned reg)
+    {
+        return (0x10 | cop) << 26 | rt << 16 | reg << 11;
+    }
+    static uint32_t to_cop0(unsigned rt, unsigned reg)
+    {
+        return 0x40800000 | rt << 16 | reg << 11;
+    }
+    static uint32_t to_cop2(bool control, unsigned rt, unsigned reg)
+    {
+        return (control ? 0x48c00000 : 0x48800000) | rt << 16 | reg << 11;
+    }
+
+    // Goes on behind the instruction that trapped (of one in a delay slot, behind its branch), at
+    // the one that was interrupted, or begins anew after a jump to nowhere.
     void handler()
     {
-        emit(0x40000000 | kK0 << 16 | 14 << 11);
-        emit(0x40000000 | kK1 << 16 | 13 << 11);
-        emit(0x40000000 | kK1 << 16 | 8 << 11);
+        constexpr unsigned kEpc = 14, kCause = 13, kBad = 8, kCodes = 0x7c;
+
+        emit(from_cop(0, kK1, kBad));
+        emit(from_cop(0, kK0, kEpc));
         emit(r(0x02, 0, kK0, kK1, 16));
         emit(i(0x0e, kK1, kK1, kTextBase >> 16));
-        emit(i(0x05, kK1, 0, 6));
+        emit(i(0x05, kK1, 0, 10));
+        emit(from_cop(0, kK1, kCause));
+        emit(to_cop0(0, kCause));
+        emit(i(0x0c, kK1, kK1, kCodes));
         emit(r(0x02, 0, kK0, kK0, 2));
+        emit(i(0x04, kK1, 0, 2));
         emit(r(0x00, 0, kK0, kK0, 2));
         emit(i(0x09, kK0, kK0, 4));
         emit(r(0x08, kK0, 0, 0));
-        emit(0x42000010);
+        emit(kRfe);
         emit(0);
         emit(jump(kTextBase + 4 * 64));
-        emit(0x42000010);
+        emit(kRfe);
     }
 
     unsigned source()
@@ -116,20 +141,32 @@ class Writer
 
     unsigned destination()
     {
-        unsigned reg = below(16) ? few_[below(6)] : below(26);
+        return below(16) ? few_[below(6)] : below(26);
+    }
 
-        return reg;
+    // Any that random instructions write; 31 is what calls write.
+    unsigned few_candidate()
+    {
+        unsigned reg = below(28);
+
+        return reg < 26 ? reg : 31;
     }
 
     void one()
     {
         if (!below(40)) {
             for (unsigned &reg : few_)
-                reg = below(26);
+                reg = few_candidate();
         }
-        if (text_.size() < words_ - 24 && !below(6)) {
-            control();
-            return;
+        if (text_.size() < words_ - 24) {
+            const unsigned which = below(60);
+
+            if (which < 10)
+                return control();
+            if (which < 13)
+                return dependence();
+            if (which < 14)
+                return behind_store();
         }
         emit(plain());
     }
@@ -155,7 +192,8 @@ class Writer
         case 8: {
             static const unsigned shifts[] = {0x00, 0x02, 0x03};
 
-            return r(shifts[below(3)], 0, source(), destination(), below(32));
+            // The field of a register that it does not have says nothing.
+            return r(shifts[below(3)], source(), source(), destination(), below(32));
         }
         case 9:
             return r(0x18 + below(4), source(), source(), 0);
@@ -171,7 +209,7 @@ class Writer
         case 16:
             return store();
         case 17:
-            return exchange_part();
+            return below(2) ? exchange_part() : cop2();
         case 18:
             return below(4) ? plain_cp0() : trapping();
         default:
@@ -215,38 +253,181 @@ class Writer
 
         switch (below(3)) {
         case 0:
-            return 0x48800000 | source() << 16 | 4 << 11;
+            return to_cop2(false, source(), 4);
         case 1:
             base = address_base(imm, 4);
             return i(0x32, base, 4, imm & 0x7fff);
         default:
-            return 0x48000000 | destination() << 16 | 4 << 11;
+            return from_cop(2, destination(), 4);
+        }
+    }
+
+    // Operands, results, settings and commands of SSH-s. Settings 0 and 1 say where stacks are.
+    uint32_t cop2()
+    {
+        unsigned setting = 2 + below(30);
+
+        switch (below(8)) {
+        case 0:
+        case 1:
+            return to_cop2(false, source(), below(4));
+        case 2:
+            return to_cop2(false, source(), 16 + below(16));
+        case 3:
+            return to_cop2(true, source(), below(2) ? 6 : setting);
+        case 4:
+            return to_cop2(false, source(), below(16));
+        default:
+            return from_cop(2, destination(), below(32));
         }
     }
 
     uint32_t plain_cp0()
     {
-        static const unsigned regs[] = {8, 12, 13, 14, 15};
+        static const unsigned readable[] = {8, 12, 13, 14, 15, 3};
+        static const unsigned writable[] = {14, 13, 12, 12, 8};
 
-        if (!below(6))
-            return 0x40800000 | source() << 16 | 14 << 11;
-        return 0x40000000 | destination() << 16 | regs[below(5)] << 11;
+        if (!below(3))
+            return to_cop0(source(), writable[below(5)]);
+        return from_cop(0, destination(), readable[below(6)]);
     }
 
+    // What traps or must not stand in a delay slot, and encodings beside those of MIPS I.
     uint32_t trapping()
     {
-        switch (below(5)) {
+        static const unsigned unused[] = {0x14, 0x18, 0x1c, 0x27, 0x2f, 0x30, 0x3f};
+
+        switch (below(12)) {
         case 0:
             return 0x0c;
         case 1:
             return 0x0d;
         case 2:
-            // Reserved: the major opcodes that MIPS I has not.
-            return 0x1cu << 26 | below(1u << 26);
+            return unused[below(7)] << 26 | below(1u << 26);
         case 3:
-            return 0x46000000;
+            return 0x46000000 | below(1u << 21);
+        case 4:
+            return r(0x30 | below(16), source(), source(), destination());
+        case 5:
+            // Halves of a command of coprocessor 0 and of an exchange.
+            return below(2) ? 0x42000000 | below(32) : i(0x32, kLow, below(32), 4);
+        case 6:
+            return i(0x06 | below(2), source(), 1 + below(31), 1);
+        case 7:
+            return i(0x01, source(), 2 + below(14), 1);
+        case 8:
+            return (0x10 | below(2) * 2) << 26 | below(32) << 21 | below(1u << 16);
+        case 9:
+            return (0x31 | below(2) * 2 | below(2) * 8) << 26 | below(1u << 26);
         default:
             return r(0x20, source(), source(), destination());
+        }
+    }
+
+    // An instruction that writes a register, and 1 to 3 later one that needs it: every kind of
+    // result for every use.
+    void dependence()
+    {
+        constexpr unsigned kEpc = 14, kWord = 0x7f00;
+        const unsigned kind = below(8), use = below(13) % 11, between = below(3);
+        const unsigned reg = kind == 0 ? 31 : few_[below(6)];
+        const bool as_address = use == 0;
+        // What is to be an address has to be a valid one.
+        const unsigned from = as_address ? kLow : source();
+
+        switch (kind) {
+        case 0:
+            emit(jump(here(2), true));
+            break;
+        case 1:
+            emit(i(0x09, from, reg, 4 * below(64)));
+            break;
+        case 2:
+            emit(i(0x2b, kMiddle, from, kWord));
+            emit(i(0x23, kMiddle, reg, kWord));
+            break;
+        case 3:
+            emit(r(0x11, from, 0, 0));
+            emit(r(0x10, 0, 0, reg));
+            break;
+        case 4:
+            emit(r(0x13, from, 0, 0));
+            emit(r(0x12, 0, 0, reg));
+            break;
+        case 5:
+            emit(to_cop0(from, kEpc));
+            emit(from_cop(0, reg, kEpc));
+            break;
+        case 6:
+            emit(to_cop2(false, from, 4));
+            emit(from_cop(2, reg, 4));
+            break;
+        default:
+            emit(from_cop(2, reg, 5 + below(10)));
+        }
+        for (unsigned n = 0; n < between; n++)
+            emit(i(0x09, source(), other_than(reg), below(65536)));
+        // Late results are what `from` holds, so that a condition of both is true.
+        if (kind == 2 && !below(4)) {
+            emit(i(0x23, kMiddle, 1, kWord));
+            // Its condition stands in the field of that register.
+            emit(i(0x12, 8, below(2), 1));
+        }
+        emit(user(use, reg, below(2) ? from : few_[below(6)]));
+    }
+
+    unsigned other_than(unsigned reg)
+    {
+        const unsigned chosen = destination();
+
+        return chosen == reg ? (reg + 1) % 26 : chosen;
+    }
+
+    // An instruction that uses `reg` in one of its places; a condition compares it with `other`.
+    uint32_t user(unsigned use, unsigned reg, unsigned other)
+    {
+        static const unsigned tests[] = {0x04, 0x05, 0x06, 0x07};
+        const unsigned test = below(4);
+
+        switch (use) {
+        case 0:
+            return i(below(2) ? 0x23 : 0x2b, reg, few_[below(6)], 0);
+        case 1:
+            return r(0x21, reg, few_[below(6)], destination());
+        case 2:
+            return r(0x23, few_[below(6)], reg, destination());
+        case 3:
+            return i(tests[test], reg, test < 2 ? other : 0, 1);
+        case 4:
+            return i(tests[test % 2], other, reg, 1);
+        case 5:
+            return i(0x2b, kLow, reg, 4 * below(64));
+        case 6:
+            return r(0x18 + below(4), reg, few_[below(6)], 0);
+        case 7:
+            return r(0x18 + below(4), few_[below(6)], reg, 0);
+        case 8:
+            return i(below(2) ? 0x22 : 0x26, kLow, reg, below(256));
+        case 9:
+            return r(below(2) ? 0x04 : 0x07, reg, few_[below(6)], destination());
+        default:
+            return below(2) ? to_cop2(false, reg, below(4)) : to_cop0(reg, 14);
+        }
+    }
+
+    // A store, and at once something that must not pass it.
+    void behind_store()
+    {
+        const unsigned at = 4 * below(64);
+
+        emit(i(0x2b, kLow, source(), at));
+        switch (below(4)) {
+        case 0:
+            return emit(i(0x32, kLow, 4, at));
+        case 1:
+            return emit(to_cop2(false, source(), 16 + below(16)));
+        default:
+            return emit(i(0x23, kLow, destination(), at));
         }
     }
 
@@ -254,26 +435,49 @@ class Writer
     {
         unsigned distance = 1 + below(6), at = static_cast<unsigned>(text_.size());
         // No branch may land between the instructions that make up a jump's target.
-        unsigned kind = below(at < farthest_ ? 8 : 10);
-        uint32_t here = kTextBase + 4 * at;
+        unsigned kind = below(at < farthest_ ? 9 : 11);
 
-        if (kind < 6) {
-            static const unsigned ops[] = {0x04, 0x05, 0x06, 0x07};
-
-            if (kind < 4)
-                emit(i(ops[kind], source(), kind < 2 ? source() : 0, distance));
-            else
-                emit(i(0x01, source(), below(2) | (below(2) << 4), distance));
-        } else if (kind < 8) {
-            emit(jump(here + 4 * (1 + distance), kind == 7));
+        if (kind < 9) {
+            emit(kind < 7 ? conditional(distance) : jump(here(1 + distance), kind == 8));
         } else {
-            load_address(kTarget, below(64) ? here + 4 * (3 + distance) + (below(32) ? 0 : below(4))
-                                            : special_value());
-            emit(r(kind == 8 ? 0x08 : 0x09, kTarget, 0, kind == 8 ? 0 : 1 + below(25)));
+            unsigned between = below(3), beside = few_[below(6)];
+
+            load_address(kTarget, below(24)
+                                      ? here(3 + between + distance) + (below(32) ? 0 : below(4))
+                                      : nowhere());
+            // The field of a register that a jump does not have names one that was just loaded.
+            for (unsigned n = 0; n < between; n++)
+                emit(i(0x23, kLow, beside, 4 * below(64)));
+            emit(r(kind == 9 ? 0x08 : 0x09, below(64) ? kTarget : source(), beside,
+                   kind == 9 ? 0 : few_[below(6)]));
+            at += 2 + between;
         }
         farthest_ = std::max(farthest_, at + 3 + distance);
-        // The delay slot: anything but a branch.
-        emit(plain());
+        // The delay slot: now and then another branch, whose own slot is where the first one goes.
+        emit(below(24) ? plain() : conditional(distance));
+    }
+
+    // Where there is no instruction.
+    uint32_t nowhere()
+    {
+        return below(2) ? special_value() : kTextBase + 0x10000 + below(64);
+    }
+
+    uint32_t here(unsigned further) const
+    {
+        return kTextBase + 4 * static_cast<uint32_t>(text_.size() + further);
+    }
+
+    uint32_t conditional(unsigned distance)
+    {
+        static const unsigned ops[] = {0x04, 0x05, 0x06, 0x07};
+        unsigned kind = below(7);
+
+        if (kind < 4)
+            return i(ops[kind], source(), kind < 2 ? source() : 0, distance);
+        if (kind < 6)
+            return i(0x01, source(), below(2) | (below(2) << 4), distance);
+        return i(0x12, 8, below(2), distance);
     }
 
     std::mt19937_64 random_;

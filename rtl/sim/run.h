@@ -23,6 +23,23 @@ enum class End {
     kMaxCycles,
     // An assertion of the RTL failed.
     kAssertion,
+    // A PE did something else than the golden simulator in lockstep with it.
+    kDiffers,
+};
+
+// Where a PE or a thread was: its last instruction and, if that is the library's, the last call of
+// it (0 if there was none).
+struct Place {
+    unsigned pe = 0, thread = 0;
+    uint32_t pc = 0, call = 0;
+    // The PE has no thread.
+    bool idle = false;
+};
+
+// A thread that waits: what for, in words, and where it stopped.
+struct Waiter {
+    std::string what;
+    Place at;
 };
 
 struct Outcome {
@@ -31,16 +48,22 @@ struct Outcome {
     uint64_t cycles = 0;
     // Of the processor that simulated.
     double seconds = 0;
-    // Of a trap: where and what; else where each PE was, its last instruction.
-    unsigned pe = 0;
+    // Of a trap: what, where, and the PE's instruction before it.
     Retired trap{};
-    std::vector<Retired> last;
-    // The threads that wait, in words.
-    std::vector<std::string> waiting;
+    Place at;
+    uint32_t from = 0;
+    // Where each PE was.
+    std::vector<Place> last;
+    std::vector<Waiter> waiting;
+    // What could not be written, "" if nothing.
+    std::string lost;
+    // What was not alike, in lines for a person; and how many instructions were compared.
+    std::string difference;
+    uint64_t compared = 0;
 };
 
-// Runs `program`, printing what it prints as it comes; std::runtime_error where a file cannot be
-// written.
+// Runs `program`, printing what it prints as it comes; std::runtime_error where the trace cannot be
+// begun.
 Outcome run(Model &model, const Program &program, const Options &options);
 
 // "division by zero" and the like.

@@ -15,8 +15,8 @@ namespace okosu
 {
 
 // kStop: the PE is without the thread from here on; before it comes why (kBlock, kYield, kExit),
-// unless it was preempted.
-enum class Event { kCreate, kStart, kStop, kBlock, kYield, kWake, kExit };
+// unless it was preempted. kSignal: the thread wakes those who wait at an address.
+enum class Event { kCreate, kStart, kStop, kBlock, kYield, kSignal, kWake, kExit };
 
 // A thread's life as far as it was seen. Thread 0 is main.
 struct Thread {
@@ -31,29 +31,48 @@ struct Thread {
 class Schedule
 {
   public:
-    // `tell` hears of each event: what, which thread, on (or from) which PE.
-    using Tell = std::function<void(Event, unsigned thread, unsigned pe)>;
+    // `tell` hears of each event: what, which thread, on (or from) which PE; and the address or
+    // handle of a kBlock, kSignal or kWake.
+    using Tell = std::function<void(Event, unsigned thread, unsigned pe, uint32_t object)>;
 
     explicit Schedule(Tell tell);
 
     // Takes in the cycle that the model just made.
     void observe(const Model &model);
 
+    // Threads that have not ended; with the software back end that is always one, main.
+    unsigned alive() const;
     // A thread waits with a deadline, so that all may go on by itself.
     bool any_timed() const;
     const std::vector<Thread> &threads() const;
+    // Whether a blocked thread waits for a mutex.
+    bool is_mutex(const Thread &thread) const;
     // "waits for the mutex at 0x90000010 (lock)"; names come from the program.
     std::string waits_for(const Thread &thread, const Program &program) const;
 
   private:
     void from_pe(const Message &message);
     void from_master(const Message &message);
+    void release(unsigned watch);
+    void create(unsigned thread, uint32_t entry, unsigned pe);
 
     Tell tell_;
     std::vector<Thread> threads_;
     // Who ran on each PE in the last cycle, -1 nobody.
     std::vector<int> on_;
-    unsigned timed_ = 0;
+    // Whom RELEASE of a watch starts on each PE; -1 nobody.
+    struct Marked {
+        int thread = -1;
+        unsigned watch = 0;
+    };
+    std::vector<Marked> marked_;
+    // A thread that waits for the id of the one it creates, -1 nobody.
+    struct Asked {
+        int thread = -1;
+        uint32_t entry = 0;
+    };
+    std::vector<Asked> asked_;
+    unsigned alive_ = 1, timed_ = 0;
 };
 
 } // namespace okosu

@@ -10,8 +10,14 @@ module machine
   // 0 SOFT, 1 MEM, 2 LOCAL, 3 BANKED.
   parameter int unsigned Context   = 3,
   parameter int unsigned Banks     = 4,
+  // Contexts that each PE's own memory holds, in LOCAL mode.
+  parameter int unsigned Contexts  = 16,
   parameter int unsigned ImemWords = 65536,
   parameter int unsigned DmemWords = 1048576,
+  // Of each PE's data cache; 0: there are none.
+  parameter int unsigned DcacheBytes = 0,
+  // 1: the wide bus instead of the multiplexed one.
+  parameter int unsigned Pipelined = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -25,7 +31,6 @@ module machine
 
   input  logic [Sections-1:1][31:0]             section_start_i,
   input  logic [Sections-1:1][31:0]             section_end_i,
-  output logic [NumPes-1:0][3*Sections:0][47:0] count_o,
   output retire_t [NumPes-1:0]                  retire_o,
   output logic [NumPes-1:0]                     parked_o,
   output logic [NumPes-1:0]                     running_o,
@@ -57,6 +62,13 @@ module machine
   logic                    m_valid, m_more, m_ready, m_room;
   sched_msg_t              m_msg;
 
+  // Registers, for what hangs on an input of the machine the simulator evaluates at both edges of the clock.
+  logic [Sections-1:1][31:0] section_start_q, section_end_q;
+  always_ff @(posedge clk_i) begin
+    section_start_q <= section_start_i;
+    section_end_q   <= section_end_i;
+  end
+
   logic [63:0] cycle_q;
   assign cycle_o = cycle_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -72,8 +84,10 @@ module machine
       .PoolSize (PoolSize),
       .CtxMode  (CtxMode),
       .Banks    (Banks),
+      .Contexts (Contexts),
       .ImemWords(ImemWords),
       .DmemWords(DmemWords),
+      .DcacheBytes(DcacheBytes),
       .Sections (Sections)
     ) u_pe (
       .clk_i,
@@ -84,15 +98,15 @@ module machine
       .mem_req_o    (mem_req[p]),
       .mem_ready_i  (mem_ready[p]),
       .mem_rsp_i    (mem_rsp[p]),
+      .snoop_i      (snoop_o),
       .bus_valid_o  (pe_valid[p]),
       .bus_more_o   (pe_more[p]),
       .bus_msg_o    (pe_msg[p]),
       .bus_ready_i  (pe_ready[p]),
       .heard_valid_i(sched_valid_o && sched_from_master_o),
       .heard_i      (sched_msg_o),
-      .section_start_i,
-      .section_end_i,
-      .count_o      (count_o[p]),
+      .section_start_i(section_start_q),
+      .section_end_i  (section_end_q),
       .retire_o     (retire_o[p]),
       .parked_o     (parked_o[p]),
       .running_o    (running_o[p]),
@@ -143,27 +157,50 @@ module machine
     .msg_o         (sched_msg_o)
   );
 
-  mem_bus #(
-    .NumPorts(NumPorts)
-  ) u_mem_bus (
-    .clk_i,
-    .rst_ni,
-    .valid_i    (mem_valid),
-    .req_i      (mem_req),
-    .ready_o    (mem_ready),
-    .rsp_o      (mem_rsp),
-    .mem_re_o   (re),
-    .mem_we_o   (we),
-    .mem_addr_o (addr),
-    .mem_wdata_o(wdata),
-    .mem_be_o   (be),
-    .mem_rdata_i(rdata),
-    .mem_error_i(error),
-    .snoop_o,
-    .master_o   (master),
-    .active_o   (mem_active_o),
-    .ad_o       ()
-  );
+  if (Pipelined != 0) begin : gen_wide
+    wide_bus #(
+      .NumPorts(NumPorts)
+    ) u_wide_bus (
+      .clk_i,
+      .rst_ni,
+      .valid_i    (mem_valid),
+      .req_i      (mem_req),
+      .ready_o    (mem_ready),
+      .rsp_o      (mem_rsp),
+      .mem_re_o   (re),
+      .mem_we_o   (we),
+      .mem_addr_o (addr),
+      .mem_wdata_o(wdata),
+      .mem_be_o   (be),
+      .mem_rdata_i(rdata),
+      .mem_error_i(error),
+      .snoop_o,
+      .master_o   (master),
+      .active_o   (mem_active_o)
+    );
+  end else begin : gen_multiplexed
+    mem_bus #(
+      .NumPorts(NumPorts)
+    ) u_mem_bus (
+      .clk_i,
+      .rst_ni,
+      .valid_i    (mem_valid),
+      .req_i      (mem_req),
+      .ready_o    (mem_ready),
+      .rsp_o      (mem_rsp),
+      .mem_re_o   (re),
+      .mem_we_o   (we),
+      .mem_addr_o (addr),
+      .mem_wdata_o(wdata),
+      .mem_be_o   (be),
+      .mem_rdata_i(rdata),
+      .mem_error_i(error),
+      .snoop_o,
+      .master_o   (master),
+      .active_o   (mem_active_o),
+      .ad_o       ()
+    );
+  end
   assign snoop_master_o = 7'(master);
 
   shared_memory #(

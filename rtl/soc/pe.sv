@@ -11,8 +11,11 @@ module pe
   parameter int unsigned PoolSize  = 4,
   parameter ctx_mode_e   CtxMode   = CtxBanked,
   parameter int unsigned Banks     = 4,
+  parameter int unsigned Contexts  = 16,
   parameter int unsigned ImemWords = 65536,
   parameter int unsigned DmemWords = 1048576,
+  // Of the data cache; 0: there is none.
+  parameter int unsigned DcacheBytes = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -24,6 +27,7 @@ module pe
   output mem_req_t                  mem_req_o,
   input  logic                      mem_ready_i,
   input  mem_rsp_t                  mem_rsp_i,
+  input  mem_snoop_t                snoop_i,
 
   output logic                      bus_valid_o,
   output logic                      bus_more_o,
@@ -34,7 +38,6 @@ module pe
 
   input  logic [Sections-1:1][31:0] section_start_i,
   input  logic [Sections-1:1][31:0] section_end_i,
-  output logic [3*Sections:0][47:0] count_o,
   output retire_t                   retire_o,
   output logic                      parked_o,
   output logic                      running_o,
@@ -45,9 +48,10 @@ module pe
 
   logic [31:0]          imem_addr, imem_rdata, port_wdata, port_rdata, stack_top, at_pc;
   logic [4:0]           stack_log2;
-  logic                 core_valid, core_ready, engine_valid, engine_ready, cop2_valid, cop2_room;
-  logic                 irq, preempt, preempted, run, parked, port_we, guard_on, waits_memory, waits_sched;
-  mem_req_t             core_req, engine_req;
+  logic                 lsu_valid, lsu_ready, core_valid, core_ready, engine_valid, engine_ready, cop2_valid, cop2_room;
+  logic                 irq, preempt, preempted, run, parked, switching, port_we, guard_on, waits_memory, waits_sched;
+  mem_req_t             lsu_req, core_req, engine_req;
+  mem_rsp_t             lsu_rsp, core_rsp, engine_rsp;
   cop2_req_t            cop2_req;
   cop2_rsp_t            cop2_rsp;
   logic [BankWidth-1:0] run_bank, bank, port_bank;
@@ -71,10 +75,10 @@ module pe
     .rst_ni,
     .imem_addr_o   (imem_addr),
     .imem_rdata_i  (imem_rdata),
-    .bus_valid_o   (core_valid),
-    .bus_req_o     (core_req),
-    .bus_ready_i   (core_ready),
-    .bus_rsp_i     (core_rsp),
+    .bus_valid_o   (lsu_valid),
+    .bus_req_o     (lsu_req),
+    .bus_ready_i   (lsu_ready),
+    .bus_rsp_i     (lsu_rsp),
     .cop2_valid_o  (cop2_valid),
     .cop2_req_o    (cop2_req),
     .cop2_rsp_i    (cop2_rsp),
@@ -108,7 +112,8 @@ module pe
     .Watches (Watches),
     .PoolSize(PoolSize),
     .CtxMode (CtxMode),
-    .Banks   (Banks)
+    .Banks   (Banks),
+    .Contexts(Contexts)
   ) u_ssh_s (
     .clk_i,
     .rst_ni,
@@ -144,13 +149,38 @@ module pe
     .heard_valid_i,
     .heard_i,
     .running_o,
+    .switching_o  (switching),
     .tid_o
   );
 
+  if (DcacheBytes > 0) begin : gen_dcache
+    dcache #(
+      .Bytes(DcacheBytes)
+    ) u_dcache (
+      .clk_i,
+      .rst_ni,
+      .core_valid_i(lsu_valid),
+      .core_req_i  (lsu_req),
+      .core_ready_o(lsu_ready),
+      .core_rsp_o  (lsu_rsp),
+      .bus_valid_o (core_valid),
+      .bus_req_o   (core_req),
+      .bus_ready_i (core_ready),
+      .bus_rsp_i   (core_rsp),
+      .snoop_i
+    );
+  end else begin : gen_no_dcache
+    assign core_valid = lsu_valid;
+    assign core_req   = lsu_req;
+    assign lsu_ready  = core_ready;
+    assign lsu_rsp    = core_rsp;
+    logic unused_snoop;
+    assign unused_snoop = ^snoop_i;
+  end
+
   // ---- One port for two ----
 
-  logic     held_q, engine_q, engine_turn;
-  mem_rsp_t core_rsp, engine_rsp;
+  logic held_q, engine_q, engine_turn;
   assign engine_turn  = held_q ? engine_q : !core_valid;
   assign mem_valid_o  = engine_turn ? engine_valid : core_valid;
   assign mem_req_o    = engine_turn ? engine_req : core_req;
@@ -174,13 +204,13 @@ module pe
   ) u_counters (
     .clk_i,
     .rst_ni,
-    .idle_i        (parked || (CtxMode == CtxSoft && waits_sched && !running_o)),
+    .switching_i   (switching),
+    .idle_i        ((parked && !switching) || (CtxMode == CtxSoft && waits_sched && !running_o)),
     .pc_i          (at_pc),
     .waits_memory_i(waits_memory),
     .waits_sched_i (waits_sched),
     .start_i       (section_start_i),
-    .end_i         (section_end_i),
-    .count_o
+    .end_i         (section_end_i)
   );
 
 endmodule

@@ -1,80 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 // SSH-s's register unit: the prefetch slot, the banks, and who runs in which.
 //
-// A dispatched thread comes into the slot by two messages. It is loaded when its context is in a bank: it may still be in one
+// A dispatched thread comes into the slot by one message or two. It is loaded when its context is in a bank: it may still be in one
 // (it blocked here), else it is filled into a free one, for which another may have to be spilled first. The core is started on a
 // loaded thread as soon as it parks (`run_o`, in the same cycle). Banks are spilled for a thread in the slot, for EVICT, and
 // ahead of need when there is more than one and none is free; `released_o` then names the thread, until `released_taken_i`.
-// START, RECALLED and KEPT are offered in the same way. In SOFT mode nothing is loaded; the library takes the slot by NEXT (`take_i`).
+// START, RECALLED and KEPT are offered in the same way.
+// A PE that has gone idle at a barrier (`idles_i`) is told by one message to all, RELEASE, that its thread goes on: that puts it into the slot. In SOFT mode nothing is loaded; the library takes the slot by NEXT (`take_i`).
+// In LOCAL mode the one bank is saved to the PE's own memory of `Contexts` contexts and restored from it, and the thread stays at home;
+// contexts leave that memory for EVICT, and ahead of need when no place of it is free.
 
 module register_unit
   import okosu_pkg::*;
 #(
   parameter bit          Soft  = 1'b0,
   parameter int unsigned Banks = 4,
+  // Of LOCAL; 0: no memory of the PE's own.
+  parameter int unsigned Contexts = 0,
   // Derived; do not overwrite.
-  parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
+  parameter int unsigned BankWidth  = Banks > 1 ? $clog2(Banks) : 1,
+  parameter int unsigned PlaceWidth = Contexts > 1 ? $clog2(Contexts) : 1
 ) (
-  input  logic                 clk_i,
-  input  logic                 rst_ni,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
   // At reset PE 0 runs thread 0.
-  input  logic                 first_i,
+  input  logic                  first_i,
 
   // Of the core, and what the running thread does in this cycle.
-  input  logic                 parked_i,
-  input  logic [BankWidth-1:0] bank_i,
-  input  logic                 park_i,
-  input  logic                 stop_i,
-  input  logic                 keep_i,
-  input  logic                 take_i,
-  output logic                 run_o,
-  output logic [BankWidth-1:0] run_bank_o,
-  output logic                 running_o,
-  output handle_t              self_o,
+  input  logic                  parked_i,
+  input  logic [BankWidth-1:0]  bank_i,
+  input  logic                  park_i,
+  input  logic                  stop_i,
+  input  logic                  keep_i,
+  input  logic                  take_i,
+  output logic                  run_o,
+  output logic [BankWidth-1:0]  run_bank_o,
+  output logic                  running_o,
+  output handle_t               self_o,
 
   // Of the scheduler bus.
-  input  logic                 dispatch0_i,
-  input  logic                 dispatch1_i,
-  input  logic                 recall_i,
-  input  logic                 evict_i,
-  input  sched_msg_t           heard_i,
-  output logic                 start_o,
-  output logic                 released_o,
-  output logic                 recalled_o,
-  output logic                 kept_o,
-  output tid_t                 start_tid_o,
-  output tid_t                 released_tid_o,
-  output tid_t                 answer_tid_o,
-  input  logic                 start_taken_i,
-  input  logic                 released_taken_i,
-  input  logic                 answer_taken_i,
+  input  logic                  dispatch0_i,
+  input  logic                  dispatch1_i,
+  input  logic                  recall_i,
+  input  logic                  evict_i,
+  input  logic                  idles_i,
+  input  logic                  release_i,
+  input  sched_msg_t            heard_i,
+  output logic                  start_o,
+  output logic                  released_o,
+  output logic                  recalled_o,
+  output logic                  kept_o,
+  output tid_t                  start_tid_o,
+  output tid_t                  released_tid_o,
+  output tid_t                  answer_tid_o,
+  input  logic                  start_taken_i,
+  input  logic                  released_taken_i,
+  input  logic                  answer_taken_i,
 
-  // The thread in the slot; `next_o`: it can run now.
-  output logic                 next_o,
-  output handle_t              next_handle_o,
-  output logic                 next_cold_o,
-  output logic [31:0]          next_word0_o,
-  output logic [31:0]          next_word1_o,
-  output logic [7:0]           next_err_o,
-  output logic                 load_o,
-  output logic [BankWidth-1:0] load_bank_o,
+  // The thread in the slot; `next_o`: it can run now; `at_hand_o`: it could, once it is loaded.
+  output logic                  next_o,
+  output logic                  at_hand_o,
+  // A thread is here that does not run yet, and nobody else does.
+  output logic                  switching_o,
+  output handle_t               next_handle_o,
+  output logic                  next_cold_o,
+  output logic [31:0]           next_word0_o,
+  output logic [31:0]           next_word1_o,
+  output logic [7:0]            next_err_o,
+  output logic                  load_o,
+  output logic [BankWidth-1:0]  load_bank_o,
 
-  output logic                 engine_start_o,
-  output logic                 engine_spill_o,
-  output logic [BankWidth-1:0] engine_bank_o,
-  output tid_t                 engine_tid_o,
-  input  logic                 engine_busy_i,
-  input  logic                 engine_done_i
+  output logic                  engine_start_o,
+  output context_job_e          engine_job_o,
+  output logic [BankWidth-1:0]  engine_bank_o,
+  output logic [PlaceWidth-1:0] engine_place_o,
+  output tid_t                  engine_tid_o,
+  input  logic                  engine_busy_i,
+  input  logic                  engine_done_i
 );
 
   typedef logic [BankWidth-1:0] bank_t;
+  typedef logic [PlaceWidth-1:0] place_t;
 
-  logic             running_q;
+  localparam bit Local = Contexts > 0;
+
+  logic             running_q, booted_q;
   handle_t          self_q;
-  logic [Banks-1:0] used_q, used_d;
+  // A bank is marked when its thread is to run elsewhere.
+  logic [Banks-1:0] used_q, used_d, marked_q;
   tid_t             bank_tid_q[Banks];
   bank_t            turn_q, engine_bank_q;
-  logic             spilling_q, filling_q;
+  place_t           engine_place_q;
+  // The engine brings a context into a bank; takes one to memory, from a bank or from the PE's own memory; saves a bank there.
+  logic             filling_q, spilling_q, migrating_q, saving_q;
 
   logic        slot_q, whole_q, loaded_q, resident_q;
   handle_t     handle_q;
@@ -83,8 +101,13 @@ module register_unit
   logic [7:0]  err_q;
   bank_t       slot_bank_q;
 
-  logic        start_q, released_q, recall_q, evict_q;
-  tid_t        start_tid_q, released_tid_q, recall_tid_q, evict_tid_q;
+  logic        start_q, released_q, recall_q;
+  tid_t        start_tid_q, released_tid_q, recall_tid_q, engine_tid_q;
+
+  // The thread that ran last waits at the barrier of a watch, and nothing has been dispatched since.
+  logic       barrier_q, released_here;
+  logic [5:0] barrier_watch_q;
+  assign released_here = release_i && barrier_q && heard_i.data[5:0] == barrier_watch_q;
 
   assign running_o      = running_q;
   assign self_o         = self_q;
@@ -98,24 +121,26 @@ module register_unit
   assign released_o     = released_q;
   assign released_tid_o = released_tid_q;
 
-  // A START that is still to be sent holds the next one back.
-  assign next_o     = slot_q && whole_q && (Soft || loaded_q) && !recall_q && !start_q;
+  // A START that is still to be sent holds the next one back; so does a RELEASED of the same thread, which SSH-m must hear before.
+  assign at_hand_o  = slot_q && whole_q && !recall_q && !start_q && !(released_q && released_tid_q == handle_q.tid);
+  assign next_o     = at_hand_o && (Soft || loaded_q);
   assign run_o      = !Soft && next_o && (parked_i || park_i);
   assign run_bank_o = slot_bank_q;
+  assign switching_o = parked_i && slot_q;
 
   // ---- Banks ----
 
   logic [Banks-1:0] parked;
-  logic             any_free, any_parked, is_resident, evict_here;
-  bank_t            free_bank, victim, resident_bank, evict_bank;
+  logic             any_free, any_parked, is_resident, any_marked;
+  bank_t            free_bank, victim, resident_bank, marked_bank;
 
   always_comb begin
     any_free      = 1'b0;
     free_bank     = '0;
     is_resident   = 1'b0;
     resident_bank = '0;
-    evict_here    = 1'b0;
-    evict_bank    = '0;
+    any_marked    = 1'b0;
+    marked_bank   = '0;
     any_parked    = 1'b0;
     victim        = '0;
     for (int unsigned n = 0; n < Banks; n++) begin
@@ -128,9 +153,9 @@ module register_unit
         is_resident   = 1'b1;
         resident_bank = bank_t'(n);
       end
-      if (parked[n] && bank_tid_q[n] == evict_tid_q) begin
-        evict_here = 1'b1;
-        evict_bank = bank_t'(n);
+      if (parked[n] && marked_q[n]) begin
+        any_marked  = 1'b1;
+        marked_bank = bank_t'(n);
       end
     end
     // The next parked bank behind the last victim, round and round.
@@ -148,17 +173,65 @@ module register_unit
     end
   end
 
+  // ---- The PE's own memory of contexts ----
+
+  logic   stored, has_place, leaves, claim, migrated;
+  place_t stored_place, free_place, leave_place;
+  tid_t   leave_tid;
+  assign claim    = saving_q && engine_done_i;
+  assign migrated = migrating_q && engine_done_i;
+  if (Local) begin : gen_directory
+    context_directory #(
+      .Places(Contexts)
+    ) u_directory (
+      .clk_i,
+      .rst_ni,
+      .find_tid_i     (handle_q.tid),
+      .keep_i         (slot_q),
+      .found_o        (stored),
+      .found_index_o  (stored_place),
+      .free_o         (has_place),
+      .free_index_o   (free_place),
+      .claim_i        (claim),
+      .claim_index_i  (engine_place_q),
+      .claim_tid_i    (engine_tid_q),
+      .claim_marked_i (marked_q[engine_bank_q] || (evict_i && heard_i.tid == engine_tid_q)),
+      // A thread that runs has its context in the bank only.
+      .release_found_i(run_o && stored),
+      .release_i      (migrated),
+      .release_index_i(engine_place_q),
+      .evict_i        (evict_i),
+      .evict_tid_i    (heard_i.tid),
+      .leave_o        (leaves),
+      .leave_index_o  (leave_place),
+      .leave_tid_o    (leave_tid),
+      .leave_taken_i  (engine_start_o && engine_job_o == JobMigrate)
+    );
+  end else begin : gen_no_directory
+    assign stored       = 1'b0;
+    assign stored_place = '0;
+    assign has_place    = 1'b0;
+    assign free_place   = '0;
+    assign leaves       = 1'b0;
+    assign leave_place  = '0;
+    assign leave_tid    = '0;
+    logic unused_directory;
+    assign unused_directory = ^{claim, migrated, engine_place_q};
+  end
+
   // ---- What the engine does next ----
 
-  logic wants_load, free_engine, evict_now;
-  assign free_engine = !engine_busy_i && !filling_q && !spilling_q && !Soft;
+  logic wants_load, free_engine, spill_ahead, engine_fills;
+  assign free_engine = !engine_busy_i && !filling_q && !spilling_q && !migrating_q && !saving_q && !Soft;
   assign wants_load  = slot_q && whole_q && !loaded_q && !recall_q;
-  assign evict_now   = free_engine && evict_q && evict_here && !wants_load && !released_q;
+  // With several banks one is kept free.
+  assign spill_ahead = !Local && any_parked && !any_free && (wants_load || Banks > 1);
 
   always_comb begin
     engine_start_o = 1'b0;
-    engine_spill_o = 1'b0;
+    engine_job_o   = JobCold;
     engine_bank_o  = free_bank;
+    engine_place_o = stored_place;
     engine_tid_o   = handle_q.tid;
     load_o         = 1'b0;
     load_bank_o    = resident_bank;
@@ -170,29 +243,42 @@ module register_unit
         load_o = 1'b1;
       end else if (wants_load && any_free) begin
         engine_start_o = 1'b1;
-      end else if (!released_q && (evict_now || (any_parked && !any_free && (wants_load || Banks > 1)))) begin
+        engine_job_o   = cold_q ? JobCold : stored ? JobRestore : JobFill;
+      end else if (Local && wants_load && any_parked && has_place) begin
         engine_start_o = 1'b1;
-        engine_spill_o = 1'b1;
-        engine_bank_o  = evict_now ? evict_bank : victim;
+        engine_job_o   = JobSave;
+        engine_bank_o  = victim;
+        engine_place_o = free_place;
+        engine_tid_o   = bank_tid_q[victim];
+      end else if (leaves && !released_q) begin
+        engine_start_o = 1'b1;
+        engine_job_o   = JobMigrate;
+        engine_place_o = leave_place;
+        engine_tid_o   = leave_tid;
+      end else if (!released_q && (spill_ahead || (any_marked && !wants_load))) begin
+        engine_start_o = 1'b1;
+        engine_job_o   = JobSpill;
+        engine_bank_o  = any_marked ? marked_bank : victim;
         engine_tid_o   = bank_tid_q[engine_bank_o];
       end
     end
   end
+  assign engine_fills = engine_start_o && engine_job_o inside {JobCold, JobFill, JobRestore};
 
-  // ---- Answers to RECALL and EVICT ----
+  // ---- Answers to RECALL ----
 
   logic drop;
   // Not while the slot's bank is being filled: the engine would write into a bank that is not the thread's any more.
   assign recalled_o   = recall_q && !filling_q && slot_q && whole_q && handle_q.tid == recall_tid_q;
-  assign kept_o       = !recalled_o && ((recall_q && !filling_q) || (evict_q && !evict_here && !spilling_q && free_engine));
-  assign answer_tid_o = recall_q && !filling_q ? recall_tid_q : evict_tid_q;
+  assign kept_o       = recall_q && !filling_q && !recalled_o;
+  assign answer_tid_o = recall_tid_q;
   assign drop         = recalled_o && answer_taken_i;
 
   always_comb begin
     used_d = used_q;
     if (stop_i && !keep_i) used_d[bank_i] = 1'b0;
-    if (engine_done_i && spilling_q) used_d[engine_bank_q] = 1'b0;
-    if (engine_start_o && !engine_spill_o) used_d[free_bank] = 1'b1;
+    if (engine_done_i && (spilling_q || saving_q)) used_d[engine_bank_q] = 1'b0;
+    if (engine_fills) used_d[free_bank] = 1'b1;
     if (drop && loaded_q && !resident_q) used_d[slot_bank_q] = 1'b0;
   end
 
@@ -206,13 +292,16 @@ module register_unit
       whole_q    <= 1'b0;
       loaded_q   <= 1'b0;
       resident_q <= 1'b0;
-      spilling_q <= 1'b0;
-      filling_q  <= 1'b0;
-      start_q    <= 1'b0;
-      released_q <= 1'b0;
-      recall_q   <= 1'b0;
-      evict_q    <= 1'b0;
+      marked_q    <= '0;
+      spilling_q  <= 1'b0;
+      filling_q   <= 1'b0;
+      migrating_q <= 1'b0;
+      saving_q    <= 1'b0;
+      start_q     <= 1'b0;
+      released_q  <= 1'b0;
+      recall_q    <= 1'b0;
       self_q     <= '{generation: gen_t'(1), tid: '0};
+      barrier_q  <= 1'b0;
     end else begin
       booted_q <= 1'b1;
       used_q   <= used_d;
@@ -232,65 +321,90 @@ module register_unit
 
       if (dispatch0_i) begin
         slot_q   <= 1'b1;
-        whole_q  <= 1'b0;
+        whole_q  <= heard_i.aux[GenWidth+1];
         loaded_q <= 1'b0;
       end
       if (dispatch1_i) whole_q <= 1'b1;
+      if (released_here) begin
+        slot_q   <= 1'b1;
+        whole_q  <= 1'b1;
+        loaded_q <= 1'b0;
+      end
+      if (idles_i) barrier_q <= 1'b1;
+      else if (dispatch0_i || released_here) barrier_q <= 1'b0;
       if (load_o) begin
         loaded_q   <= 1'b1;
         resident_q <= !filling_q;
       end
 
-      if (engine_start_o && engine_spill_o) begin
-        spilling_q <= 1'b1;
-        turn_q     <= engine_bank_o;
-      end
-      if (engine_start_o && !engine_spill_o) filling_q <= 1'b1;
       if (engine_done_i) begin
-        spilling_q <= 1'b0;
-        filling_q  <= 1'b0;
+        spilling_q  <= 1'b0;
+        filling_q   <= 1'b0;
+        migrating_q <= 1'b0;
+        saving_q    <= 1'b0;
+      end
+      if (engine_start_o) begin
+        filling_q   <= engine_fills;
+        spilling_q  <= engine_job_o == JobSpill;
+        migrating_q <= engine_job_o == JobMigrate;
+        saving_q    <= engine_job_o == JobSave;
+        if (engine_job_o == JobSpill) turn_q <= engine_bank_o;
+      end
+      // A thread that has left its bank already will be RELEASED, which answers EVICT as well.
+      for (int unsigned n = 0; n < Banks; n++) begin
+        if (!used_d[n]) marked_q[n] <= 1'b0;
+        else if (evict_i && used_q[n] && bank_tid_q[n] == heard_i.tid) marked_q[n] <= 1'b1;
       end
 
       if (run_o || take_i) start_q <= 1'b1;
       else if (start_taken_i) start_q <= 1'b0;
-      if (engine_done_i && spilling_q) released_q <= 1'b1;
+      if (engine_done_i && (spilling_q || migrating_q)) released_q <= 1'b1;
       else if (released_taken_i) released_q <= 1'b0;
       if (recall_i) recall_q <= 1'b1;
-      else if (answer_taken_i && recall_q && !filling_q) recall_q <= 1'b0;
-      if (evict_i) evict_q <= 1'b1;
-      else if (evict_now || (answer_taken_i && !(recall_q && !filling_q))) evict_q <= 1'b0;
+      else if (answer_taken_i) recall_q <= 1'b0;
     end
   end
-  logic booted_q;
 
   always_ff @(posedge clk_i) begin
     if (dispatch0_i) begin
       handle_q <= '{generation: heard_i.aux[GenWidth-1:0], tid: heard_i.tid};
       cold_q   <= heard_i.aux[GenWidth];
       word0_q  <= heard_i.data;
+      err_q    <= ErrNone;
     end
     if (dispatch1_i) begin
       word1_q <= heard_i.data;
       err_q   <= heard_i.aux[7:0];
     end
+    if (released_here) begin
+      handle_q <= self_q;
+      cold_q   <= 1'b0;
+      word0_q  <= '0;
+      err_q    <= ErrNone;
+    end
+    if (idles_i) barrier_watch_q <= heard_i.data[5:0];
     if (load_o) slot_bank_q <= load_bank_o;
-    if (engine_start_o) engine_bank_q <= engine_bank_o;
-    if (engine_start_o && !engine_spill_o) bank_tid_q[free_bank] <= handle_q.tid;
+    if (engine_start_o) begin
+      engine_bank_q  <= engine_bank_o;
+      engine_place_q <= engine_place_o;
+      engine_tid_q   <= engine_tid_o;
+    end
+    if (engine_fills) bank_tid_q[free_bank] <= handle_q.tid;
     if (!booted_q) bank_tid_q[0] <= '0;
     if (run_o || take_i) start_tid_q <= handle_q.tid;
-    if (engine_done_i && spilling_q) released_tid_q <= bank_tid_q[engine_bank_q];
+    if (engine_done_i && (spilling_q || migrating_q)) released_tid_q <= engine_tid_q;
     if (recall_i) recall_tid_q <= heard_i.tid;
-    if (evict_i) evict_tid_q <= heard_i.tid;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      RegisterUnitHasRoomForWhatIsDispatched : assert (!dispatch0_i || !slot_q);
+      RegisterUnitHasRoomForWhatIsDispatched : assert (!(dispatch0_i || released_here) || !slot_q);
+      RegisterUnitIsReleasedOnlyWhenIdle : assert (!released_here || (parked_i && !running_q));
       RegisterUnitSpillsNeverTheRunningBank :
-      assert (!(engine_start_o && engine_spill_o && !parked_i && engine_bank_o == bank_i));
+      assert (!(engine_start_o && engine_job_o inside {JobSpill, JobSave} && !parked_i && engine_bank_o == bank_i));
       RegisterUnitRunsOnlyWhatIsLoaded : assert (!run_o || (loaded_q && used_q[slot_bank_q]));
-      RegisterUnitIsAskedOneThingAtATime : assert (!(recall_i && recall_q) && !(evict_i && evict_q));
+      RegisterUnitIsAskedForOneThreadAtATime : assert (!(recall_i && recall_q));
     end
   end
 `endif

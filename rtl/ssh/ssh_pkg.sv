@@ -38,6 +38,7 @@ package ssh_pkg;
     pe_t           home;
     // Of a waiting thread, the watch it waits at.
     logic [5:0]    watch;
+    // A waiting thread has a deadline; a held one goes behind all others of its list.
     logic          timed;
   } thread_t;
 
@@ -49,7 +50,47 @@ package ssh_pkg;
     // Takes the element behind `prev` out; of the first element, ListPop.
     ListUnlink   = 3'd4,
     // Puts the element behind `prev`.
-    ListInsert   = 3'd5
+    ListInsert   = 3'd5,
+    // The first of one list goes behind the last, or before the first, of another.
+    ListMoveTail = 3'd6,
+    ListMoveHead = 3'd7
   } list_op_e;
+
+  // Wide enough for 16 ready lists, the free list and 64 watches.
+  parameter int unsigned MostLists = 128;
+  typedef logic [$clog2(MostLists)-1:0] list_t;
+  parameter list_t FreeList = list_t'(ReadyLists);
+  parameter list_t FirstWatchList = list_t'(ReadyLists + 1);
+
+  typedef logic [43:0] time_t;
+
+  // What the engine whose cycle it is does. `ready`: the thread of `entry` becomes ready, and the ready unit fills in its state
+  // and its list; `op` then says where it comes from: from no list (ListNone), or from the head of the one looked at (ListPop).
+  typedef struct packed {
+    logic       write;
+    tid_t       tid;
+    thread_t    entry;
+    logic       ready;
+    // Ready: before all others of its list; behind all others even where the policy puts it first.
+    logic       at_head;
+    logic       at_tail;
+    list_op_e   op;
+    // Of a push: which list.
+    list_t      to;
+    tid_t       prev;
+    logic       send;
+    logic       more;
+    sched_msg_t msg;
+    // A thread's state or a PE's changed so that dispatching may find something now.
+    logic       stirs;
+  } action_t;
+
+  function automatic sched_msg_t message(msg_op_e op, pe_t pe, tid_t tid, logic [11:0] aux, logic [31:0] data);
+    return '{op: op, pe: pe, tid: tid, aux: aux, data: data};
+  endfunction
+
+  function automatic list_t list_of_watch(logic [5:0] watch);
+    return FirstWatchList + list_t'(watch);
+  endfunction
 
 endpackage

@@ -12,6 +12,8 @@ module ssh_s
   parameter int unsigned PoolSize = 4,
   parameter ctx_mode_e   CtxMode  = CtxBanked,
   parameter int unsigned Banks    = 4,
+  // Contexts that a PE's own memory holds, in LOCAL mode.
+  parameter int unsigned Contexts = 16,
   // Derived; do not overwrite.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
@@ -57,11 +59,19 @@ module ssh_s
   input  sched_msg_t           heard_i,
 
   output logic                 running_o,
+  output logic                 switching_o,
   output tid_t                 tid_o
 );
 
   localparam bit Soft = CtxMode == CtxSoft;
   localparam int unsigned OutDepth = 4;
+  localparam int unsigned OwnContexts = CtxMode == CtxLocal ? Contexts : 0;
+  localparam int unsigned PlaceWidth = OwnContexts > 1 ? $clog2(OwnContexts) : 1;
+
+  // What the program set at boot, and what it reads.
+  logic [31:0] stack_top_q, exit_stub_q, gp_q, area_q, quantum_q, cycle_high_q, next_pc_q, next_arg_q;
+  logic [4:0]  stack_log2_q;
+  logic        guard_q;
 
   // RES and ERR of the thread in each bank.
   logic [31:0] res_q[Banks];
@@ -115,12 +125,14 @@ module ssh_s
 
   // ---- Commands ----
 
-  logic        done, park, next, take_next, cmd_stop, cmd_keep, result_we, cmd_push, cmd_more, cmd_idle;
+  logic        done, park, next, at_hand, can_yield, take_next, cmd_stop, cmd_keep, result_we, cmd_push, cmd_more, cmd_idle, start;
   logic [31:0] result_res, next_word0, next_word1;
   logic [7:0]  result_err, next_err;
   logic        next_cold;
   handle_t     self, next_handle;
   sched_msg_t  cmd_msg;
+  // With one bank the next thread is loaded only when the running one has stopped.
+  assign can_yield = Banks == 1 ? at_hand : next;
   cpu_unit #(
     .Soft(Soft)
   ) u_cpu_unit (
@@ -139,7 +151,7 @@ module ssh_s
     .pool_valid_i (pool_valid),
     .pool_handle_i(pool_handle),
     .pool_pop_o   (pool_pop),
-    .next_i       (next),
+    .next_i       (can_yield),
     .next_handle_i(next_handle),
     .next_err_i   (next_err),
     .take_next_o  (take_next),
@@ -151,19 +163,23 @@ module ssh_s
     .push_o       (cmd_push),
     .push_more_o  (cmd_more),
     .push_msg_o   (cmd_msg),
-    .push_ready_i (out_ready),
+    // A thread's START goes before its first command.
+    .push_ready_i (out_ready && !start),
     .idle_o       (cmd_idle)
   );
 
   // ---- Threads and banks ----
 
-  logic                 start, released, recalled, kept, start_taken, released_taken, answer_taken, load;
+  logic                 released, recalled, kept, start_taken, released_taken, answer_taken, load;
   tid_t                 start_tid, released_tid, answer_tid, engine_tid;
   logic [BankWidth-1:0] load_bank, engine_bank;
-  logic                 engine_start, engine_spill, engine_busy, engine_done;
+  logic                  engine_start, engine_busy, engine_done;
+  context_job_e          engine_job;
+  logic [PlaceWidth-1:0] engine_place;
   register_unit #(
-    .Soft (Soft),
-    .Banks(Banks)
+    .Soft    (Soft),
+    .Banks   (Banks),
+    .Contexts(OwnContexts)
   ) u_registers (
     .clk_i,
     .rst_ni,
@@ -182,6 +198,8 @@ module ssh_s
     .dispatch1_i     (heard && heard_i.op == MsgDispatch1),
     .recall_i        (heard && heard_i.op == MsgRecall),
     .evict_i         (heard && heard_i.op == MsgEvict),
+    .idles_i         (heard && heard_i.op == MsgReply && heard_i.aux[7:0] == ErrBlocked && heard_i.data[31]),
+    .release_i       (heard_valid_i && heard_i.op == MsgRelease),
     .heard_i,
     .start_o         (start),
     .released_o      (released),
@@ -194,6 +212,8 @@ module ssh_s
     .released_taken_i(released_taken),
     .answer_taken_i  (answer_taken),
     .next_o          (next),
+    .at_hand_o       (at_hand),
+    .switching_o,
     .next_handle_o   (next_handle),
     .next_cold_o     (next_cold),
     .next_word0_o    (next_word0),
@@ -202,8 +222,9 @@ module ssh_s
     .load_o          (load),
     .load_bank_o     (load_bank),
     .engine_start_o  (engine_start),
-    .engine_spill_o  (engine_spill),
+    .engine_job_o    (engine_job),
     .engine_bank_o   (engine_bank),
+    .engine_place_o  (engine_place),
     .engine_tid_o    (engine_tid),
     .engine_busy_i   (engine_busy),
     .engine_done_i   (engine_done)
@@ -211,14 +232,15 @@ module ssh_s
   assign tid_o = self.tid;
 
   context_engine #(
-    .Banks(Banks)
+    .Banks   (Banks),
+    .Contexts(OwnContexts)
   ) u_engine (
     .clk_i,
     .rst_ni,
     .start_i     (engine_start),
-    .spill_i     (engine_spill),
-    .cold_i      (next_cold),
+    .job_i       (engine_job),
     .bank_i      (engine_bank),
+    .place_i     (engine_place),
     .tid_i       (engine_tid),
     .entry_i     (next_word0),
     .argument_i  (next_word1),
@@ -271,14 +293,11 @@ module ssh_s
   logic [31:0] ran_q;
   logic        told_q, due;
   assign due       = running_o && (told_q || (quantum_q != '0 && ran_q >= quantum_q));
-  assign preempt_o = !Soft && due && next && out_ready && cmd_idle;
+  assign preempt_o = !Soft && due && can_yield && out_ready && cmd_idle;
   assign irq_o     = Soft && due && next;
 
   // ---- Registers ----
 
-  logic [31:0] stack_top_q, exit_stub_q, gp_q, area_q, quantum_q, cycle_high_q, next_pc_q, next_arg_q;
-  logic [4:0]  stack_log2_q;
-  logic        guard_q;
   logic [31:0] rdata;
 
   assign stack_top_o  = stack_top_q;
@@ -302,8 +321,10 @@ module ssh_s
   end
   assign cop2_rsp_o = '{done: done, park: park, rdata: rdata};
 
-  logic control;
+  logic control, operand;
   assign control = cop2_valid_i && cop2_req_i.kind == Cop2Control;
+  // A handler puts RES and ERR back (SOFT).
+  assign operand = cop2_valid_i && cop2_req_i.kind == Cop2Operand;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -346,14 +367,16 @@ module ssh_s
         res_q[bank_i] <= result_res;
         err_q[bank_i] <= result_err;
       end
+      if (operand && cop2_req_i.index == RegErr) err_q[bank_i] <= cop2_req_i.data[7:0];
+      if (operand && cop2_req_i.index == RegRes) res_q[bank_i] <= cop2_req_i.data;
       if (take_next) begin
         next_pc_q  <= next_cold ? next_word0 : '0;
         next_arg_q <= next_cold ? next_word1 : next_word0;
       end
 
-      ran_q <= run_o || take_next || !running_o ? '0 : ran_q + 32'd1;
-      if (heard && heard_i.op == MsgPreempt) told_q <= 1'b1;
-      else if (cmd_stop || preempted_i) told_q <= 1'b0;
+      ran_q <= run_o || take_next || !running_o || (control && cop2_req_i.index == 5'd5) ? '0 : ran_q + 32'd1;
+      if (cmd_stop || preempted_i) told_q <= 1'b0;
+      else if (heard && heard_i.op == MsgPreempt && heard_i.tid == self.tid && running_o) told_q <= 1'b1;
     end
   end
 

@@ -13,7 +13,7 @@ module watch_unit
 #(
   parameter int unsigned Watches = 16,
   // Derived; do not overwrite.
-  parameter int unsigned IndexWidth = $clog2(Watches)
+  parameter int unsigned IndexWidth = Watches > 1 ? $clog2(Watches) : 1
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,

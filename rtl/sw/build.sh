@@ -3,10 +3,14 @@
 # Compiles a pthread program for the machine.
 #
 #   build.sh BACKEND OUT SOURCE... [-D…|-I…|-Wl,…] [-- ARGUMENT...]
+#   build.sh --library BACKEND FOLDER
 #
 # BACKEND is ssh or software. ARGUMENTs become the program's argv[1] and so on. CC names another compiler (a ccache in front, say).
+# --library compiles what every program is linked with into FOLDER; LIBRARY=FOLDER then spares each program that.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+only_library=
+[ "$1" != --library ] || { only_library=yes && shift; }
 backend=$1 out=$2
 shift 2
 case $backend in
@@ -14,8 +18,26 @@ ssh | software) ;;
 *) echo "build.sh: no such back end: $backend (ssh and software are there)" >&2 && exit 2 ;;
 esac
 
+# MIPS I; no division without its check for zero, no floating-point unit, no code for a loader or for Linux.
+compile() {
+    ${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
+        -ffreestanding -fno-builtin-printf -fno-builtin-puts -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
+        -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
+        -I"$here/$backend" -I"$here/pthread" "$@"
+}
+
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+if [ -n "$only_library" ]; then
+    for part in boot libc pthread "$backend"; do
+        # In the order of their numbers the parts are linked.
+        number=$((${number:-0} + 1))
+        mkdir -p "$out/$number-$part"
+        (cd "$out/$number-$part" && compile -c "$here/$part"/*.[cS])
+    done
+    exit
+fi
+
 words=
-list=$(mktemp) && trap 'rm -f "$list"' EXIT
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     words="$words '$(printf %s "$1" | sed "s/'/'\\\\''/g")'"
     shift
@@ -29,12 +51,12 @@ done
     for argument; do
         printf '%s\0' "$argument" | od -An -v -tu1 | sed 's/^ */.byte /;s/  */,/g;s/.byte,/.byte /'
     done
-} > "$list"
+} > "$scratch/arguments.s"
 
 eval set -- "$words"
-# MIPS I; no division without its check for zero, no floating-point unit, no code for a loader or for Linux.
-${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
-    -ffreestanding -fno-builtin-printf -fno-builtin-puts -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
-    -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
-    -I"$here/$backend" -I"$here/pthread" -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" \
-    "$@" "$here"/boot/*.[cS] "$here"/libc/*.c "$here"/pthread/*.c "$here/$backend"/*.[cS] -x assembler "$list"
+if [ -z "${LIBRARY:-}" ]; then
+    LIBRARY=$scratch/objects
+    mkdir "$LIBRARY"
+    sh "$here/build.sh" --library "$backend" "$LIBRARY"
+fi
+compile -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" "$@" "$LIBRARY"/*/*.o "$scratch/arguments.s"

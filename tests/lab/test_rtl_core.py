@@ -78,7 +78,17 @@ def test_directed_programs_hold_under_qemu(bench: Path) -> None:
 def test_a_directed_program_that_fails_says_where(bench: Path, tmp_path: Path) -> None:
     wrong = (DV / "isa/logic.S").read_text().replace("0x33aa55cc", "0x33aa55cd")
     (tmp_path / "wrong.S").write_text(wrong)
-    flags = ["-march=r3000", "-msoft-float", "-mfp32", "-mno-abicalls", "-nostdlib", "-static", f"-I{DV / 'isa'}"]
+    flags = [
+        "-march=r3000",
+        "-msoft-float",
+        "-mfp32",
+        "-mno-abicalls",
+        "-fno-pic",
+        "-no-pie",
+        "-nostdlib",
+        "-static",
+        f"-I{DV / 'isa'}",
+    ]
     words = ["mipsel-linux-gnu-gcc", *flags, f"-Wl,-T,{DV / 'isa/link.ld'}", "-Wl,--build-id=none"]
     subprocess.run([*words, "-o", tmp_path / "wrong.elf", tmp_path / "wrong.S"], check=True)
     assert lockstep(bench, "program", tmp_path / "wrong.elf").returncode == 3

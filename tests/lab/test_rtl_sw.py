@@ -93,6 +93,7 @@ def test_calls_are_as_short_as_promised() -> None:
     assert most["mutex_lock"] <= 14
     assert most["yield_alone"] <= 14
     assert most["join_wake"] <= 40
+    assert most["barrier_last_to_last"] <= 30
 
 
 def test_software_is_no_slower_than_the_papers() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from okosu.lab import rtl, rtl_build, rtl_program, rtl_sweep
+from okosu.lab import rtl, rtl_build, rtl_program, rtl_speed, rtl_sweep
 from okosu.lab.rtl_build import Machine
 
 GRAIN = "examples/grain.c"
@@ -61,7 +61,10 @@ def test_a_finished_program_takes_no_arguments(tmp_path: Path) -> None:
         Machine(pes=0),
         Machine(pes=65),
         Machine(context="none"),
-        Machine(context="local"),
+        Machine(contexts=3),
+        Machine(dcache=100),
+        Machine(dcache=16),
+        Machine(bus="none"),
         Machine(banks=1),
         Machine(threads=100),
         Machine(threads=512),
@@ -77,7 +80,7 @@ def test_a_machine_that_cannot_be_is_refused(machine: Machine) -> None:
 
 def test_only_banked_machines_have_several_banks() -> None:
     assert "-GBanks=8" in Machine(banks=8).parameters
-    for context in ("soft", "mem"):
+    for context in ("soft", "mem", "local"):
         assert "-GBanks=1" in Machine(context=context, banks=8).parameters
 
 
@@ -125,16 +128,6 @@ def test_a_sweep_that_makes_no_sense_is_refused(name: str, value: str, what: str
     assert caught.value.status == 2
 
 
-def test_a_job_array_runs_each_point_by_the_command_that_was_typed() -> None:
-    done = okosu("run", "rtl", "--pes", "4", "--sweep", "load=1,2,3", "--slurm", "-", "--", GRAIN, "8", "{load}")
-    assert done.returncode == 0, done.stderr
-    script = done.stdout
-    assert "#SBATCH --array=0-2\n" in script
-    command = "okosu lab run rtl --point $SLURM_ARRAY_TASK_ID --json point-$SLURM_ARRAY_TASK_ID.json --pes 4 "
-    assert f"exec {command}--sweep load=1,2,3 -- {GRAIN} 8 '{{load}}'\n" in script
-    assert subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
-
-
 def test_a_dry_run_says_what_would_be_done() -> None:
     done = okosu("run", "rtl", "--dry-run", "--backend", "software", "--", GRAIN, "8", "1000")
     assert done.returncode == 0, done.stderr
@@ -153,12 +146,17 @@ def test_a_dry_run_says_what_would_be_done() -> None:
         (["run", "rtl", "--backend", "magic", "--", GRAIN], "no back end"),
         (["run", "rtl", "--max-cycles", "0", "--", GRAIN], "--max-cycles 0"),
         (["run", "rtl", "--memory", "1G", "--", GRAIN], "--memory does not go with rtl"),
-        (["run", "rtl", "--point", "1", "--", GRAIN], "--slurm and --point go with --sweep"),
+        (["run", "rtl", "--point", "1", "--", GRAIN], "--slurm, --point and --collect go with --sweep"),
         (["run", "rtl", "--sweep", "pes", "--", GRAIN], "--sweep pes"),
         (["run", "rtl", "--sweep", "pes=1", "--point", "1", "--", GRAIN], "--point 1"),
         (["run", "rtl", "--sweep", "pes=1", "--trace", "t", "--", GRAIN], "--trace does not go with --sweep"),
         (["run", "uml", "--pes", "2", "--", "true"], "--pes does not go with uml"),
         (["build", "uml", "--checked"], "--checked does not go with uml"),
+        (["run", "rtl", "--cycles", "9", "--", GRAIN], "--cycles"),
+        (["run", "rtl", "--pes", "many", "--", GRAIN], "--pes"),
+        (["speed", "uml"], "no speed of uml"),
+        (["speed", "rtl", "--runs", "0"], "--runs 0"),
+        (["speed", "rtl", "--pes", "65"], "--pes 65"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(words: list[str], what: str) -> None:
@@ -166,6 +164,19 @@ def test_options_that_do_not_fit_are_refused(words: list[str], what: str) -> Non
     assert done.returncode == 2
     assert what in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--json", "--counters", "--trace", "--trace-fst"])
+def test_a_file_that_cannot_be_written_is_told_before_the_run(option: str) -> None:
+    done = okosu("run", "rtl", option, "/nowhere/file", "--", GRAIN)
+    assert done.returncode == 125
+    assert "/nowhere/file cannot be written" in done.stderr
+    assert "there is no such folder" in done.stderr
+
+
+def test_a_peer_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OkosuError, match="no such file"):
+        rtl_speed.find_peer(tmp_path)
 
 
 def test_missing_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

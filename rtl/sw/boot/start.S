@@ -27,7 +27,15 @@ _start:
 
     .org    0x80
 exception:
-    /* Nothing is expected to trap: the first one to come here says what happened, on a stack of its own. */
+    /* An interrupt takes the PE from its thread; only k0 and k1 are nobody's (k1 is the software back end's, which has no interrupts). */
+    mfc0    $k0, $13
+    nop
+    andi    $k0, $k0, 0x7c
+    beqz    $k0, okosu_interrupt
+    nop
+    /* Nothing else is expected: the first one to come here says what happened, on a stack of its own. */
+    .globl  okosu_unexpected
+okosu_unexpected:
     la      $t0, trap_taken
     li      $t1, 1
     mtc2    $t1, $4

@@ -10,7 +10,7 @@
 enum {
     TRAP_STATUS = 0x100,
     CAUSE_DATA_BUS = 7,
-    GUARD_BYTES = 128,
+    GUARD_BYTES = 1024,
 };
 
 /* The text cannot be read as data, so the number in a break instruction is not known; the compiler

@@ -7,42 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "machine.h"
+#include "measure.h"
 
-enum { ROUNDS = 16, PAUSE = 600, MOST_PES = 64 };
-
-struct range {
-    unsigned least, most;
-};
-
-static unsigned overhead;
-
-static inline unsigned cycle_low(void)
-{
-    return COP2_READ(10);
-}
-
-static void note(struct range *range, unsigned cycles)
-{
-    cycles -= overhead;
-    if (range->most == 0 || cycles < range->least)
-        range->least = cycles;
-    if (cycles > range->most)
-        range->most = cycles;
-}
-
-static void print(const char *name, const struct range *range)
-{
-    printf("%s %u %u\n", name, range->least, range->most);
-}
-
-static void pause_for(unsigned cycles)
-{
-    unsigned start = cycle_low();
-
-    while (cycle_low() - start < cycles)
-        ;
-}
+enum { ROUNDS = 16, PAUSE = 600 };
 
 static void *nothing(void *argument)
 {
@@ -89,7 +56,7 @@ static void measure_mutex(void)
     print("mutex_unlock", &unlock);
 }
 
-enum { YIELDS = 64, MOST_THREADS = 4 * MOST_PES };
+enum { YIELDS = 64, MOST_THREADS = 8 * MOST_PES };
 
 static void *yield_often(void *argument)
 {
@@ -126,6 +93,8 @@ static void measure_yield(void)
     print("yield_alone", &alone);
     measure_sustained("yield_sustained_2_per_pe", 2);
     measure_sustained("yield_sustained_4_per_pe", 4);
+    /* More than there are banks. */
+    measure_sustained("yield_sustained_8_per_pe", 8);
 }
 
 static pthread_barrier_t barrier;
@@ -201,9 +170,6 @@ static void measure_wake(void)
 
 int main(void)
 {
-    unsigned start = cycle_low();
-
-    overhead = cycle_low() - start;
     measure_threads();
     measure_mutex();
     measure_yield();

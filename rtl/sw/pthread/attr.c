@@ -7,7 +7,7 @@ extern char __stack_log2[];
 
 IN_LIB int pthread_attr_init(pthread_attr_t *attr)
 {
-    *attr = (pthread_attr_t){.stack_size = 1u << (uintptr_t)__stack_log2, .guard_size = 128};
+    *attr = (pthread_attr_t){.stack_size = 1u << (uintptr_t)__stack_log2, .guard_size = 1024};
     return 0;
 }
 

@@ -71,6 +71,11 @@ ALWAYS_INLINE bool lock_try(struct lock *lock)
     return swap_word(&lock->word, 1) == 0;
 }
 
+ALWAYS_INLINE int lock_wait_here(struct lock *lock)
+{
+    return lock_wait(lock, NO_DEADLINE);
+}
+
 /* The store comes before the load on the bus, and a waiter announces itself before its last try:
  * one of the two sees the other. */
 ALWAYS_INLINE void lock_release(struct lock *lock)

@@ -64,6 +64,12 @@ okosu_wait_for_threads:
     j       scheduler_idle
     addu    $sp, $sp, $t0
 
+    /* Nobody turns interrupts on. */
+    .globl okosu_interrupt
+okosu_interrupt:
+    j       okosu_unexpected
+    nop
+
     .section .bss
     .align  4
 idle_stacks:

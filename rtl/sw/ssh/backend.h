@@ -45,6 +45,8 @@ int thread_prioritise(unsigned handle, unsigned priority);
 int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadline);
 void word_wake_all(volatile unsigned *word, unsigned value);
 int lock_wait(struct lock *lock, uint64_t deadline);
+int lock_wait_more(struct lock *lock, unsigned error);
+bool barrier_arrive_again(pthread_barrier_t *barrier, struct answer answer);
 
 ALWAYS_INLINE unsigned thread_self(void)
 {
@@ -126,6 +128,20 @@ ALWAYS_INLINE bool lock_try(struct lock *lock)
     return swap_word(&lock->word, 1) == 0;
 }
 
+/* lock_wait() without a deadline, for a caller that has nothing to save. */
+ALWAYS_INLINE int lock_wait_here(struct lock *lock)
+{
+    unsigned error;
+
+    __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %2,$21\n\tmfc2 %0,$5")
+                     : "=r"(error)
+                     : "r"(&lock->word), "r"(WAIT_MUTEX)
+                     : "memory");
+    if (likely(error == 0))
+        return 0;
+    return lock_wait_more(lock, error);
+}
+
 /* A waiter is woken likewise, and the lock handed to it. */
 ALWAYS_INLINE void lock_release(struct lock *lock)
 {
@@ -133,22 +149,25 @@ ALWAYS_INLINE void lock_release(struct lock *lock)
     lock->word = 0;
 }
 
-ALWAYS_INLINE bool barrier_arrive(pthread_barrier_t *barrier)
+ALWAYS_INLINE struct answer barrier_command(pthread_barrier_t *barrier)
 {
     struct answer answer;
 
-    for (;;) {
-        __asm__ volatile(ASM_COP2("mtc2 %2,$0\n\tmtc2 %3,$23\n\tmfc2 %0,$5\n\tmfc2 %1,$6")
-                         : "=r"(answer.error), "=r"(answer.result)
-                         : "r"(&barrier->arrived), "r"(barrier->count)
-                         : "memory");
-        if (unlikely(answer.error == ERROR_BLOCKED))
-            answer = answer_of_waking();
-        if (likely(answer.error == 0))
-            return answer.result;
-        /* No watch is free. */
-        thread_yield();
-    }
+    __asm__ volatile(ASM_COP2("mtc2 %2,$0\n\tmtc2 %3,$23\n\tmfc2 %0,$5\n\tmfc2 %1,$6")
+                     : "=r"(answer.error), "=r"(answer.result)
+                     : "r"(&barrier->arrived), "r"(barrier->count)
+                     : "memory");
+    return answer;
+}
+
+/* All others go on at the same time, so nothing here may use the memory bus after the command. */
+ALWAYS_INLINE bool barrier_arrive(pthread_barrier_t *barrier)
+{
+    struct answer answer = barrier_command(barrier);
+
+    if (unlikely(answer.error != 0))
+        return barrier_arrive_again(barrier, answer);
+    return answer.result;
 }
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where threads come from and go to. Only SOFT mode comes behind a NEXT or an EXIT; there the registers that a C function keeps for
- * its caller are all that has to be saved, for a thread stops in functions only. */
-#define CONTEXT 20
-#define LOG2_THREAD 6
+ * its caller are all that has to be saved, for a thread stops in functions only. A thread that is preempted stops anywhere: preempt.S. */
+#include "switch.h"
 
     .set noreorder
     .section .text.switch, "ax"
@@ -48,11 +47,12 @@ soft_switch:
     sw      $s7, 28($t1)
     sw      $fp, 32($t1)
     sw      $sp, 36($t1)
-    sw      $ra, 40($t1)
+    sw      $ra, CONTEXT_RA($t1)
 
-    /* From here on the thread's stack may be another PE's. */
+    /* From here on the thread's stack may be another PE's. The next one is not preempted before it is whole. */
     .globl soft_next
 soft_next:
+    mtc0    $zero, $12
     mtc2    $zero, $26
     mfc2    $t0, $6
     mfc2    $t2, $13
@@ -60,11 +60,11 @@ soft_next:
     mfc2    $v1, $5
     andi    $t0, $t0, 255
     bnez    $t2, new_thread
-    nop
+    li      $t3, INTERRUPTS
     la      $t1, okosu_threads + CONTEXT
     sll     $t0, $t0, LOG2_THREAD
     addu    $t1, $t1, $t0
-    lw      $ra, 40($t1)
+    lw      $ra, CONTEXT_RA($t1)
     lw      $sp, 36($t1)
     lw      $fp, 32($t1)
     lw      $s7, 28($t1)
@@ -74,14 +74,16 @@ soft_next:
     lw      $s3, 12($t1)
     lw      $s2, 8($t1)
     lw      $s1, 4($t1)
-    jr      $ra
     lw      $s0, 0($t1)
+    jr      $ra
+    mtc0    $t3, $12
 
 new_thread:
     la      $t1, __stack_log2
     sllv    $t0, $t0, $t1
-    la      $sp, __stack_top - 16
-    subu    $sp, $sp, $t0
+    la      $t1, __stack_top - 16
+    subu    $sp, $t1, $t0
     la      $ra, okosu_thread_exit
-    jr      $t2
     move    $a0, $v0
+    jr      $t2
+    mtc0    $t3, $12

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rare ways of the hardware back end: what blocks, what fails, what is set once. */
 #include "backend.h"
+#include "switch.h"
 
-extern char __okosu_policy[];
+/* Weak: its address may be 0. */
+extern char __okosu_policy[] __attribute__((weak));
 
 enum policy { POLICY_FIFO = 0, POLICY_PRIORITY = 3 };
 
@@ -21,6 +23,8 @@ static void set_policy(unsigned policy)
 void threads_start(void)
 {
     set_policy((uintptr_t)__okosu_policy);
+    /* Only SOFT mode has interrupts. */
+    __asm__ volatile("mtc0 %0,$12" : : "r"(INTERRUPTS));
 }
 
 /* Unless the user asked for another policy. */
@@ -116,4 +120,26 @@ IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
         thread_yield();
     }
     return error;
+}
+
+/* The command of lock_wait_here() has not given the lock: it is still to come (SOFT), or there is
+ * no free watch. */
+IN_LOCK int lock_wait_more(struct lock *lock, unsigned error)
+{
+    if (error == ERROR_BLOCKED)
+        error = answer_of_waking().error;
+    return error == EAGAIN ? lock_wait(lock, NO_DEADLINE) : (int)error;
+}
+
+IN_LOCK bool barrier_arrive_again(pthread_barrier_t *barrier, struct answer answer)
+{
+    for (;;) {
+        if (answer.error == ERROR_BLOCKED)
+            answer = answer_of_waking();
+        if (answer.error == 0)
+            return answer.result;
+        /* No watch is free. */
+        thread_yield();
+        answer = barrier_command(barrier);
+    }
 }

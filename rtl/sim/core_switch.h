@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SSH-s does to a core: takes its thread away at random times, moves the registers to the
+// other bank and lets it go on there.
+#ifndef OKOSU_CORE_SWITCH_H
+#define OKOSU_CORE_SWITCH_H
+
+#include "golden.h"
+
+#include <functional>
+#include <random>
+#include <string>
+
+class Vcore_top;
+
+namespace okosu
+{
+
+class CoreSwitch
+{
+  public:
+    // seed 0: it leaves the core alone. `tick` makes a cycle.
+    CoreSwitch(Vcore_top &top, uint64_t seed, std::function<void()> tick);
+
+    // In front of a cycle: whether the thread is to stop at once, or behind its next command.
+    void ask();
+    // Behind a cycle, whose retirement has been taken in. Where the core has parked: compares each
+    // register with the thread's, moves them, and starts it again. "" or what was not alike.
+    std::string look(const Golden &golden, const ThreadState &thread);
+    // The thread was moved in the last look().
+    bool moved() const
+    {
+        return moved_;
+    }
+
+  private:
+    uint32_t read(unsigned bank, unsigned index);
+    void write(unsigned bank, unsigned index, uint32_t value);
+    std::string move(const ThreadState &thread);
+
+    Vcore_top &top_;
+    bool on_, moved_ = false;
+    std::mt19937_64 random_;
+    std::function<void()> tick_;
+    unsigned left_ = 0, asked_ = 0;
+};
+
+} // namespace okosu
+
+#endif
