@@ -206,7 +206,7 @@ def test_a_failing_assertion_of_the_rtl_loses_nothing_either(tmp_path: Path, mon
     broken = tmp_path / "rtl"
     shutil.copytree(rtl_build.rtl_folder(), broken)
     top = broken / "soc/machine.sv"
-    planted = "  always_ff @(posedge clk_i) PlantedByATest : assert (cycle_q < 64'd2000);\n\nendmodule"
+    planted = "\n  always_ff @(posedge clk_i) PlantedByATest : assert (!rst_ni || cycle_q < 64'd2000);\n\nendmodule"
     top.write_text(top.read_text().replace("\nendmodule", planted))
     monkeypatch.setenv("OKOSU_RTL", str(broken))
     simulator = rtl_build.build(rtl_build.Machine(pes=1, context="soft", threads=4), checked=True)
