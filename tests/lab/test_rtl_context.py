@@ -235,6 +235,6 @@ def test_who_is_left_behind_by_main_and_waits_for_ever_is_a_deadlock(tmp_path: P
 def test_yields_are_as_short_as_promised() -> None:
     program = rtl_program.compile_(rtl_program.parse([str(PROGRAMS / "switches.c")]), "ssh")
     said = rtl.run(simulator("banked"), program, max_cycles=LIMIT).stdout.decode()
-    most = {name: int(number) for name, number in re.findall(r"^(\w+) \d+ (\d+) [1-9]\d*$", said, re.MULTILINE)}
+    most = {name: int(number) for name, number in re.findall(r"^(\w+) \d+ (\d+)$", said, re.MULTILINE)}
     assert most["yield_command"] <= 8
     assert most["yield_switch"] <= 14
