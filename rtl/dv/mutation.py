@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many planted faults the tests find: each operator of the RTL changed, one at a time.
 
-mutation.py core|machine FOLDER [--sample N] [--seed S] [--json FILE]
+mutation.py core|sched|machine FOLDER [--sample N] [--seed S] [--json FILE]
 
 All mutants are in one model (mutate.py), built in FOLDER; each is chosen at run time and given the tests of
 mutation_suites.py until one fails. Those that nothing finds are listed; EQUIVALENT says of which no program can tell,
@@ -23,9 +23,14 @@ from pathlib import Path
 import mutate
 from equivalent import EQUIVALENT
 from mutation_suites import CoreSuite, MachineSuite
+from sched_suite import SchedSuite
 
 KILLS = 0.9
-SUITES = {"core": CoreSuite, "machine": MachineSuite}
+SUITES: dict[str, type[CoreSuite] | type[SchedSuite] | type[MachineSuite]] = {
+    "core": CoreSuite,
+    "sched": SchedSuite,
+    "machine": MachineSuite,
+}
 
 
 @dataclass

@@ -36,7 +36,7 @@ PLANTED = {
         "    if (*lost)\n        return okosu_backing_drop",
         "    if (*lost && !dirty)\n        return okosu_backing_drop",
     ),
-    "a child takes from its parent's pool": ("pool.c", "if (!*pool->mine || !bytes)", "if (!bytes)"),
+    "a child takes from its parent's pool": ("pool.c", "if (!is_mine(pool) || !bytes)", "if (!bytes)"),
     "a run is one unit short": ("pool.c", "bytes / unit + (bytes % unit != 0)", "bytes / unit + (bytes < unit)"),
     "the upper watermark is forgotten": ("work.c", "clean >= pool->options.high", "clean >= pool->options.low"),
     "the lowest dirty unit is passed over": (

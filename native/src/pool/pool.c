@@ -12,6 +12,24 @@
 #define UNIT ((size_t)2 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 
+static _Atomic unsigned childhoods;
+
+static void count_childhood(void)
+{
+    childhoods++;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_childhood);
+}
+
+/* Whether this process made the pool. The page sees children of every kind of fork. */
+static bool is_mine(const struct okosu_zero_pool *pool)
+{
+    return *pool->mine && pool->childhood == childhoods;
+}
+
 static int check(struct okosu_zero_pool_options *o)
 {
     if (!o->unit)
@@ -59,12 +77,15 @@ static int init_lock(struct okosu_zero_pool *pool)
 int okosu_zero_pool_open(struct okosu_zero_pool **out,
                          const struct okosu_zero_pool_options *options)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct okosu_zero_pool *pool = calloc(1, sizeof(*pool));
     size_t count;
     int rc;
 
     if (!pool)
         return -ENOMEM;
+    pthread_once(&once, watch_forks);
+    pool->childhood = childhoods;
     pool->options = *options;
     rc = check(&pool->options);
     if (!rc)
@@ -108,7 +129,7 @@ void okosu_zero_pool_close(struct okosu_zero_pool *pool)
 {
     if (!pool)
         return;
-    if (pool->mine && *pool->mine)
+    if (pool->mine && is_mine(pool))
         okosu_pool_end(pool);
     if (pool->base)
         okosu_backing_unmap(pool->base, pool->options.cap);
@@ -147,7 +168,7 @@ static void *take(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty)
 {
     size_t unit = pool->options.unit, count = bytes / unit + (bytes % unit != 0), first;
 
-    if (!*pool->mine || !bytes)
+    if (!is_mine(pool) || !bytes)
         return NULL;
     first = pool->units.count;
     if (pthread_mutex_trylock(&pool->lock) == 0) {
@@ -217,7 +238,7 @@ int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty
 
     if (!unit)
         return -EINVAL;
-    if (!*pool->mine)
+    if (!is_mine(pool))
         return okosu_backing_drop(block, unit->run * pool->options.unit);
     put_back(pool, unit, dirty / OKOSU_POOL_PAGE + (dirty % OKOSU_POOL_PAGE != 0));
     return 0;
@@ -234,7 +255,7 @@ int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block)
     bytes = unit->run * pool->options.unit;
     rc = okosu_backing_renew(block, bytes, pool->hugetlb, pool->options.node);
     /* The pages are not there any more, and that is as good as dirty: clearing brings them. */
-    if (!rc && *pool->mine)
+    if (!rc && is_mine(pool))
         put_back(pool, unit, SIZE_MAX);
     return rc;
 }
@@ -243,7 +264,7 @@ void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t bytes)
 {
     size_t unit = pool->options.unit, cap = pool->options.cap;
 
-    if (!*pool->mine)
+    if (!is_mine(pool))
         return;
     bytes = bytes < cap ? (bytes + unit - 1) & ~(unit - 1) : cap;
     pthread_mutex_lock(&pool->lock);
@@ -264,7 +285,7 @@ size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *block)
 size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes)
 {
     size_t done = 0, cleaned;
-    bool did = *pool->mine;
+    bool did = is_mine(pool);
 
     if (!did)
         return 0;
@@ -281,7 +302,7 @@ size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes)
 void okosu_zero_pool_stats(struct okosu_zero_pool *pool, struct okosu_zero_pool_stats *stats)
 {
     size_t unit = pool->options.unit;
-    bool mine = *pool->mine;
+    bool mine = is_mine(pool);
     const size_t *in = pool->units.in;
 
     if (mine) {

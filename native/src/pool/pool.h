@@ -16,7 +16,10 @@ struct okosu_zero_pool {
     struct okosu_zero_pool_options options;
     const struct okosu_zero_engine *engine;
     unsigned char *base;
-    volatile bool *mine; /* false in a child of fork, which has no worker and may hold no lock */
+    /* false in a child of fork, which has no worker and may hold no lock; and how often this
+     * process was a child when the pool was made, for emulators that do not wipe `mine` */
+    volatile bool *mine;
+    unsigned childhood;
     bool hugetlb;
     struct okosu_unit *rows;
 
