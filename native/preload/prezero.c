@@ -2,9 +2,6 @@
 /* The pool behind libokosu-prezero.so (see prezero.h): when it is made, and how much it keeps. */
 #include "prezero.h"
 
-#include "line.h"
-#include "prezeroing.h"
-
 #include <okosu/zero.h>
 #include <okosu/zero_pool.h>
 
@@ -32,10 +29,9 @@ atomic_size_t okosu_prezero_span;
 
 static struct okosu_zero_pool *pool;
 static struct block *blocks;
-static atomic_bool begun, inert;
+static atomic_bool begun;
 static atomic_size_t held, wanted; /* bytes; wanted: what the pool was told to keep ready */
 static atomic_uint turn;
-static atomic_size_t served, served_bytes, clean_bytes;
 
 /* Half of what is available, and of the address space at most a quarter. 0: not known. */
 static size_t choose_cap(void)
@@ -65,7 +61,7 @@ static void begin(void)
     int saved = errno;
     void *base;
 
-    if (options.cap < UNIT || atomic_load(&inert))
+    if (options.cap < UNIT)
         goto out;
     blocks = mmap(NULL, options.cap / UNIT * sizeof(*blocks), PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -102,7 +98,7 @@ static struct block *take(size_t bytes, bool zero, char **start, size_t *dirty)
 
     if (!atomic_exchange(&begun, true))
         begin();
-    if (!atomic_load_explicit(&okosu_prezero_span, memory_order_acquire) || atomic_load(&inert))
+    if (!atomic_load_explicit(&okosu_prezero_span, memory_order_acquire))
         return NULL;
     want(bytes);
     *start = okosu_zero_pool_take(pool, bytes);
@@ -116,9 +112,6 @@ static struct block *take(size_t bytes, bool zero, char **start, size_t *dirty)
         *dirty = *dirty > bytes ? *dirty : 0;
     }
     atomic_fetch_add(&held, okosu_zero_pool_size(pool, *start));
-    atomic_fetch_add_explicit(&served, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&served_bytes, bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&clean_bytes, bytes - cleared, memory_order_relaxed);
     block = &blocks[((uintptr_t)*start - atomic_load(&okosu_prezero_base)) / UNIT];
     return block;
 }
@@ -259,33 +252,4 @@ bool okosu_prezero_unmap(void *p, size_t length)
     }
     mark_holes((uintptr_t)p, (uintptr_t)p + length);
     return false;
-}
-
-void okosu_prezeroing_forked(bool off)
-{
-    (void)off;
-    /* The pool is the parent's; what the child inherited it may still free. */
-    atomic_store(&inert, true);
-    atomic_store(&served, 0);
-    atomic_store(&served_bytes, 0);
-    atomic_store(&clean_bytes, 0);
-}
-
-void okosu_prezeroing_evidence(const char *proof)
-{
-    static char text[1024];
-    struct okosu_line l = OKOSU_LINE(text);
-
-    okosu_put_process(&l);
-    okosu_put(&l, ", \"by\": \"prezero\"");
-    okosu_put_key(&l, "served");
-    okosu_put_number(&l, atomic_load(&served));
-    okosu_put_key(&l, "bytes");
-    okosu_put_number(&l, atomic_load(&served_bytes));
-    okosu_put_key(&l, "clean");
-    okosu_put_number(&l, atomic_load(&clean_bytes));
-    okosu_put_key(&l, "wanted");
-    okosu_put_number(&l, atomic_load(&wanted));
-    okosu_put(&l, "}\n");
-    okosu_line_append(proof, &l);
 }
