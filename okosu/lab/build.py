@@ -11,7 +11,8 @@ import shutil
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -99,6 +100,28 @@ def build(recipe: Recipe, say: Say = quiet) -> Built:
     path = cache.made(_KIND, made.key, fill, say, resume=True)
     any_xstate = json.loads((path / _META).read_text())["any_xstate"]
     return Built(path, made.key, made.version, made.compiler, recipe.series, recipe.fragments, any_xstate)
+
+
+@dataclass(frozen=True)
+class Builder:
+    """A platform's build(): its recipe, with what is asked for instead of the recipe's own."""
+
+    recipe: Recipe
+
+    def __call__(
+        self,
+        series: Sequence[str] | None = None,
+        fragments: Sequence[str] | None = None,
+        cc: str = "gcc",
+        kcflags: str = "",
+        source: Path | None = None,
+        say: Say = quiet,
+    ) -> Built:
+        """Return the kernel with these series and fragments, built where the cache has none; OkosuError (125) if it
+        fails."""
+        of = self.recipe
+        own = (of.series if series is None else tuple(series), of.fragments if fragments is None else tuple(fragments))
+        return build(replace(of, series=own[0], fragments=own[1], cc=cc, kcflags=kcflags, source=source), say)
 
 
 def plan(recipe: Recipe) -> list[str]:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.lab import boot, guest, initramfs
 from okosu.lab import model as model_
-from okosu.lab.build import Built, Recipe
-from okosu.lab.build import build as build_kernel
+from okosu.lab.build import Builder, Built, Recipe
 from okosu.lab.cache import Say, quiet
 from okosu.lab.job import Job, guest_path
 from okosu.lab.outcome import STREAMS, GuestError, Heard, Outcome
@@ -39,6 +38,7 @@ RECIPE = Recipe(
     series=("x86-simd-copy",),
     fragments=("x86",),
 )
+build = Builder(RECIPE)
 
 # What the guest's share of the host's root and of its out folder are called.
 _ROOT, _OUT = "okosu-root", "okosu-out"
@@ -62,20 +62,6 @@ class Machine:
     nodes: int = 1
     kvm: bool = False
     exact: bool = False
-
-
-def build(
-    series: Sequence[str] = RECIPE.series,
-    fragments: Sequence[str] = RECIPE.fragments,
-    cc: str = "gcc",
-    kcflags: str = "",
-    source: Path | None = None,
-    say: Say = quiet,
-) -> Built:
-    """Return the kernel with these series and fragments, built where the cache has none; OkosuError (125) if it
-    fails."""
-    recipe = replace(RECIPE, series=tuple(series), fragments=tuple(fragments), cc=cc, kcflags=kcflags, source=source)
-    return build_kernel(recipe, say)
 
 
 def run(

@@ -6,12 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from okosu.lab import boot, guest
-from okosu.lab.build import Built, Recipe
-from okosu.lab.build import build as build_kernel
+from okosu.lab.build import Builder, Built, Recipe
 from okosu.lab.cache import Say, quiet
 from okosu.lab.job import Job, guest_path
 from okosu.lab.outcome import GuestError, Heard, Outcome
@@ -31,20 +29,7 @@ RECIPE = Recipe(
     series=("um-simd",),
     fragments=("um",),
 )
-
-
-def build(
-    series: Sequence[str] = RECIPE.series,
-    fragments: Sequence[str] = RECIPE.fragments,
-    cc: str = "gcc",
-    kcflags: str = "",
-    source: Path | None = None,
-    say: Say = quiet,
-) -> Built:
-    """Return the kernel with these series and fragments, built where the cache has none; OkosuError (125) if it
-    fails."""
-    recipe = replace(RECIPE, series=tuple(series), fragments=tuple(fragments), cc=cc, kcflags=kcflags, source=source)
-    return build_kernel(recipe, say)
+build = Builder(RECIPE)
 
 
 def run(
