@@ -51,5 +51,19 @@ def test_a_block_is_placed_and_routed_between_shift_registers() -> None:
     assert clock.used >= rtl_synth.synthesise(FIFO).logic
 
 
+def test_a_block_slower_than_the_router_strives_for_has_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtl_synth, "_AIM_MHZ", 5000)
+    clock = rtl_synth.route(FIFO, 300)
+    assert clock.mhz is not None
+    assert clock.mhz < 5000
+
+
+def test_a_block_s_files_are_those_that_it_is_made_of() -> None:
+    folder = rtl_build.rtl_folder()
+    names = [path.stem for path in rtl_synth.sources("mem_bus", folder)]
+    assert names == ["okosu_pkg", "rr_arbiter", "mem_bus"]
+    assert "ssh_s" in {path.stem for path in rtl_synth.sources("pe", folder)}
+
+
 def test_a_route_that_takes_too_long_is_given_up() -> None:
     assert rtl_synth.route(FIFO, 1).mhz is None
