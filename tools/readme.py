@@ -4,7 +4,9 @@
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
 reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
-others) or `claims` (each promise beyond it). `cost` is what `okosu lab synth` prints.
+others) or `claims` (each promise beyond it). `colouring` is what that of superpage-colouring
+says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that rtl/dv/mutation.py
+records.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
 from okosu.lab import rtl_cost  # noqa: E402
 from okosu.records import files  # noqa: E402
-from okosu.report import commands, model  # noqa: E402
+from okosu.report import commands, model, spc_words  # noqa: E402
 from okosu.trial.session import Session  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -91,11 +93,41 @@ def _claims(paths: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _colouring(paths: list[str]) -> str:
+    held = files.read(ROOT / paths[0])
+    lines = [*spc_words.words(held), ""]
+    for part in spc_words.tables(held):
+        rows = [part.head, ["---"] * len(part.head), *part.body]
+        lines += [f"{part.title}. {part.about}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def _cost(paths: list[str]) -> str:
     return "\n".join(rtl_cost.tables(json.loads((ROOT / paths[0]).read_text()))) + "\n"
 
 
-WHATS = {"try": _try, "rows": _rows, "published": _published, "disputed": _disputed, "claims": _claims, "cost": _cost}
+def _mutation(paths: list[str]) -> str:
+    held = json.loads((ROOT / paths[0]).read_text())
+    lines = ["| file | found | of | | no program can tell |", "|---|---|---|---|---|"]
+    for name, of in held["files"].items():
+        told = of["found"] + of["left"]
+        lines.append(f"| `{name}` | {of['found']} | {told} | {100 * of['found'] / told:.1f} % | {of['equivalent']} |")
+    found, left, equal = (sum(of[key] for of in held["files"].values()) for key in ("found", "left", "equivalent"))
+    share = 100 * found / (found + left)
+    lines.append(f"| all | {found:,} | {found + left:,} | {share:.1f} % | {equal} |")
+    return "\n".join(lines) + "\n"
+
+
+WHATS = {
+    "try": _try,
+    "rows": _rows,
+    "published": _published,
+    "disputed": _disputed,
+    "claims": _claims,
+    "colouring": _colouring,
+    "cost": _cost,
+    "mutation": _mutation,
+}
 
 
 def fill(text: str) -> str:

@@ -6,6 +6,12 @@ from __future__ import annotations
 _NO_RT = "the instruction's field of rt is 0, which is no register to wait for"
 _SET_BEFORE = "an operation sets it before anything looks at it"
 _BUSY = "HI and LO are looked at when the operation is over, and hold the last cycle's words then, too"
+_FIRST_CYCLE = "the first cycle sets it, and nobody looks before"
+_SLOT = "it is looked at only while a thread is in the slot, and its dispatch sets it"
+_NO_ERROR = (
+    "no master asks for what is not there (LsuBusKnowsEveryAddressThatPassed), and what a write says is nobody's"
+)
+_READ = "a word that is read without need: memory does nothing by it, and nobody takes it"
 EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("cpu/decoder.sv", "branching(BranchLez,", ("1'b0",), _NO_RT),
     ("cpu/decoder.sv", "branching(BranchGtz,", ("1'b0",), _NO_RT),
@@ -20,4 +26,66 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("cpu/core.sv", "f_outside    = pc_q - ResetVector", ("-",), "2^31 added is 2^31 subtracted"),
     ("cpu/core.sv", "cop_reg < RegSwap", ("<",), "a write of SWAP is no operand already"),
     ("cpu/core.sv", "m_first_q            <= 1'b0;", ("1'b0",), "no instruction is there in the first cycle"),
+    (
+        "bus/mem_bus.sv",
+        "assign others  = valid_i",
+        ("<<",),
+        "the turn comes to whoever had the last one after all others",
+    ),
+    ("bus/mem_bus.sv", "assign beat = req.kind", ("||",), "in the phases that differ memory is asked for nothing"),
+    ("bus/sched_bus.sv", "locked_master_q <= 1'b0;", ("1'b0",), "it is looked at behind a message, which sets it"),
+    ("bus/wide_bus.sv", "assign moves       = burst_q", ("&&",), "it is looked at in bursts only"),
+    ("bus/wide_bus.sv", "assign mem_re_o    = burst_q", ("&&",), _READ),
+    ("bus/wide_bus.sv", "error: mem_error_i", ("!=", "!"), _NO_ERROR),
+    ("ssh/cpu_unit.sv", "creating_q     <= 1'b0;", ("1'b0",), "a creation's first message sets it"),
+    ("ssh/cpu_unit.sv", "req_i.index < RegSwap", ("<",), "the core keeps SWAP to itself"),
+    (
+        "ssh/register_unit.sv",
+        "assign has_place    = 1'b0;",
+        ("1'b0",),
+        "only LOCAL, which is built otherwise, looks at it",
+    ),
+    ("ssh/register_unit.sv", "running_q  <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("ssh/register_unit.sv", "whole_q    <= 1'b0;", ("1'b0",), _SLOT),
+    ("ssh/register_unit.sv", "loaded_q   <= 1'b0;", ("1'b0",), _SLOT),
+    ("ssh/register_unit.sv", "resident_q <= 1'b0;", ("1'b0",), "what loads the slot's thread sets it"),
+    ("ssh/register_unit.sv", "loaded_q  <= 1'b0;", ("1'b0",), _SLOT),
+    ("ssh/register_unit.sv", "loaded_q <= 1'b0;", ("1'b0",), _SLOT),
+    (
+        "ssh/register_unit.sv",
+        "start_tid_q <= handle_q.tid;",
+        ("condition",),
+        "the slot has no other thread until START is sent",
+    ),
+    (
+        "ssh/context_engine.sv",
+        "moving_d         = 1'b0;",
+        ("1'b0",),
+        "no word is left of the last job, and word 0 is none",
+    ),
+    ("ssh/context_engine.sv", "word_q[0] ? BankHi : BankLo", ("condition",), "both are set to 0"),
+    ("ssh/context_engine.sv", "is_moving_q <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("ssh/context_engine.sv", "if (start_i && !busy_q) begin", ("&&",), "between jobs nobody looks at them"),
+    ("ssh/ssh_s.sv", "ran_q <= run_o || take_next", ("||",), "who takes a thread by NEXT runs none"),
+    ("ssh/message_unit.sv", "act.entry.has_home   = 1'b0;", ("1'b0",), "an id is granted anew with an empty entry"),
+    ("ssh/waiting_unit.sv", "we: 1'b0,", ("1'b0",), "only of a burst the bus looks at it"),
+    ("ssh/waiting_unit.sv", "claimed_d = 1'b0;", ("1'b0",), "the search that precedes each look sets it"),
+    ("ssh/dispatcher.sv", "settled_q    <= 1'b1;", ("1'b1",), "no thread is ready before something has changed"),
+    ("ssh/dispatcher.sv", "stirred_q    <= 1'b0;", ("1'b0",), "no thread is ready before something has changed"),
+    ("ssh/pe_table.sv", "if (!rst_ni) low_o <= 1'b0;", ("1'b0",), "priorities count from the first POLICY on only"),
+    ("ssh/ssh_m.sv", "out_more_q  <= 1'b0;", ("1'b0",), "the first message sets it"),
+    ("ssh/ssh_m.sv", "out_more_q  <= !tail_valid", ("!",), "its second message is there at once, and SSH-m goes first"),
+    ("soc/machine.sv", ".heard_valid_i(sched_valid_o", ("&&",), "what PEs say and what SSH-m says are different words"),
+    ("soc/pe.sv", "held_q   <= 1'b0;", ("1'b0",), "in the first cycle nobody asks"),
+    ("soc/pe.sv", "engine_q <= 1'b0;", ("1'b0",), "it is looked at behind a cycle that sets it"),
+    ("soc/shared_memory.sv", "assign in_memory = addr_i", ("<",), _NO_ERROR),
+    ("soc/shared_memory.sv", "error_q  <= ", ("1'b0", "||", "!", "&&", "=="), _NO_ERROR),
+    ("soc/shared_memory.sv", "print_o  <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("soc/shared_memory.sv", "stream_o <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("soc/shared_memory.sv", "exit_o   <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("soc/shared_memory.sv", "char_o   <= be_i[1]", ("condition",), "a byte is stored on all lanes"),
+    ("bus/mem_bus.sv", "assign error = req.kind", ("!",), _NO_ERROR),
+    ("bus/mem_bus.sv", "error_q <= 1'b0;", ("1'b0",), "each access sets it before it is looked at"),
+    ("ssh/pe_table.sv", "told_q[at]    <= 1'b0;", ("1'b0",), "who starts there next sets it, and nobody looks before"),
+    ("bus/mem_bus.sv", "if (active && phase_q == 7'd1) begin", ("&&",), "only behind phase 1 they are looked at"),
 )

@@ -1,118 +1,199 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is run against mutants: random and directed programs on one core, compiled programs on the whole machine."""
+"""What is run against mutants of the machine: programs whose cycles are known (cycles.py), with assertions and every PE
+beside the golden simulator; for SSH-m random messages beside the golden scheduler; at last a block's proof, if it has
+one (rtl/formal)."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
-import subprocess
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
 import core_bench
+import cycles
 import mutate
+import sched_bench
+from suite import Suite, run
 
-from okosu.lab import rtl_build, rtl_program
+from okosu.lab import rtl_build, rtl_formal
 
-# A mutant may make the simulation endless: seconds of the processor, so that a busy machine finds nothing by itself.
-CPU_LIMIT_S = 60
+SSH_M = (
+    "bus/sched_bus.sv",
+    "ssh/ssh_m.sv",
+    "ssh/message_unit.sv",
+    "ssh/waiting_unit.sv",
+    "ssh/dispatcher.sv",
+    "ssh/ready_unit.sv",
+    "ssh/thread_table.sv",
+    "ssh/deadline_unit.sv",
+    "ssh/list_unit.sv",
+    "ssh/watch_unit.sv",
+    "ssh/pe_table.sv",
+)
+OTHERS = (
+    "bus/rr_arbiter.sv",
+    "bus/fifo.sv",
+    "bus/mem_bus.sv",
+    "bus/wide_bus.sv",
+    "ssh/cpu_unit.sv",
+    "ssh/context_directory.sv",
+    "ssh/register_unit.sv",
+    "ssh/context_engine.sv",
+    "ssh/ssh_s.sv",
+    "soc/shared_memory.sv",
+    "soc/pe_counters.sv",
+    "soc/dcache.sv",
+    "soc/pe.sv",
+    "soc/machine.sv",
+)
+# What the first machine uses most of: without the jobs of other context modes, and what only proofs see.
+THIN = (
+    "bus/rr_arbiter.sv",
+    "bus/fifo.sv",
+    "ssh/cpu_unit.sv",
+    "ssh/register_unit.sv",
+    "ssh/ssh_s.sv",
+    "soc/shared_memory.sv",
+    "soc/pe_counters.sv",
+    "soc/pe.sv",
+    "soc/machine.sv",
+)
+# What only one of the machines has.
+ONLY = {"bus/wide_bus.sv": "cached", "soc/dcache.sv": "cached", "ssh/context_directory.sv": "local"}
+# The proofs that bind to a file's ports, and how long one may take to fail, in seconds.
+PROOFS = {
+    "bus/rr_arbiter.sv": "rr_arbiter:of5",
+    "bus/fifo.sv": "fifo:deep4",
+    "bus/mem_bus.sv": "mem_bus:ports2",
+    "ssh/list_unit.sv": "list_unit:threads4",
+    "ssh/watch_unit.sv": "watch_unit:watches2",
+}
+PROOF_LIMIT_S = 200
+# A mutant's run is at its end so many cycles after the original's.
+GRACE = 1000
 
 
-class Suite(ABC):
-    """Tests of a model that has all mutants of some files in it."""
-
-    # The exit statuses of a command that ended well, by its first word.
-    WELL: Mapping[str, tuple[int, ...]]
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @abstractmethod
-    def build(self) -> list[mutate.Mutant]:
-        """Build the model; return its mutants."""
-
-    @abstractmethod
-    def runs(self) -> list[list[str]]:
-        """Return the commands that have to end well, in the order in which they find most."""
-
-    def killer(self, mutant: int) -> str:
-        """Return the first command that a mutant lets fail, "" if there is none."""
-        for words in self.runs():
-            if not self.holds(words, mutant):
-                return " ".join(Path(word).stem for word in words[1:])
-        return ""
-
-    def holds(self, words: list[str], mutant: int) -> bool:
-        """Say whether a command ends well with a mutant (0: with none)."""
-        env = {**os.environ, "OKOSU_MUTANT": str(mutant)}
-        limited = ["sh", "-c", f'ulimit -t {CPU_LIMIT_S}; exec "$@"', "sh", *words]
-        done = subprocess.run(limited, env=env, capture_output=True, check=False)
-        return done.returncode in self.WELL[words[1]]
+@contextmanager
+def planted(rtl: Path) -> Iterator[None]:
+    """Let simulators be built from the sources in `rtl`."""
+    before = os.environ.get("OKOSU_RTL")
+    os.environ["OKOSU_RTL"] = str(rtl)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OKOSU_RTL"]
+        else:
+            os.environ["OKOSU_RTL"] = before
 
 
-class CoreSuite(Suite):
-    """The core beside the golden simulator."""
-
-    FILES = ("alu", "decoder", "muldiv", "register_banks", "cp0", "lsu", "core")
-    # Seed, programs, instructions: few to begin with, for most mutants fail at once.
-    RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
-    # Programs too few to reach everything end with 3.
-    WELL: ClassVar = {"random": (0, 3), "program": (0,)}
-
-    def build(self) -> list[mutate.Mutant]:
-        """Build core-lockstep and the directed programs."""
-        names = [f"cpu/{name}.sv" for name in self.FILES]
-        mutants = mutate.write(core_bench.RTL, self.folder, names)
-        listed = [line.strip() for line in (core_bench.RTL / "files.f").read_text().splitlines()]
-        kept = [line for line in listed if line.split("/")[0] in ("pkg", "cpu", "bus", "soc")]
-        kept = [line for line in kept if line not in ("soc/pe.sv", "soc/machine.sv")]
-        paths = [str(self.folder / line if line in names else core_bench.RTL / line) for line in kept]
-        design = self.folder / "mutants.f"
-        design.write_text("\n".join([str(self.folder / "mutant_pkg.sv"), *paths]) + "\n")
-        core_bench.build(self.folder, design, ("-Wno-lint", "-Wno-style"))
-        for source in core_bench.programs():
-            core_bench.compile_(source, self.folder)
-        return mutants
-
-    def runs(self) -> list[list[str]]:
-        """Return random programs, all directed ones, and more random ones."""
-        program = str(self.folder / core_bench.PROGRAM)
-        first, then = ([program, "random", *map(str, numbers)] for numbers in self.RANDOM)
-        sources = core_bench.programs()
-        return [first, *([program, "program", str(self.folder / f"{source.stem}.elf")] for source in sources), then]
+def mutants_of(folder: Path) -> list[mutate.Mutant]:
+    """Write the machine's sources with mutants into `folder`/rtl, the same for all suites; return the mutants."""
+    rtl = folder / "rtl"
+    shutil.copytree(core_bench.RTL, rtl, dirs_exist_ok=True)
+    mutants = mutate.write(core_bench.RTL, rtl, [*OTHERS, *SSH_M])
+    listed = (core_bench.RTL / "files.f").read_text()
+    (rtl / "files.f").write_text("lint/mutants.vlt\nmutant_pkg.sv\n" + listed)
+    (rtl / "lint" / "mutants.vlt").write_text('`verilator_config\nlint_off -file "*"\n')
+    return mutants
 
 
 class MachineSuite(Suite):
-    """The whole machine, each PE beside the golden simulator, with the assertions of the RTL."""
+    """All but the core and SSH-m, in machines of all kinds; thin: in the first one what that uses."""
 
-    FOLDERS = ("bus", "ssh", "soc", "cpu")
-    # What this machine is built without.
-    ABSENT = ("bus/wide_bus.sv", "soc/dcache.sv", "ssh/context_directory.sv")
-    # Two banks: contexts leave them often.
-    MACHINE = rtl_build.Machine(pes=2, banks=2)
-    LIMIT = 4_000_000
-    WELL: ClassVar = {"--max-cycles": (0,)}
+    FILES: ClassVar[tuple[str, ...]] = OTHERS
+    THIN: ClassVar[tuple[str, ...]] = THIN
 
     def build(self) -> list[mutate.Mutant]:
-        """Build the machine's simulator, and the programs."""
-        rtl = self.folder / "rtl"
-        shutil.copytree(core_bench.RTL, rtl, dirs_exist_ok=True)
-        listed = [line.strip() for line in (rtl / "files.f").read_text().splitlines()]
-        named = [line for line in listed if line.split("/")[0] in self.FOLDERS and line not in self.ABSENT]
-        names = [line for line in named if not line.endswith("_pkg.sv")]
-        mutants = mutate.write(core_bench.RTL, rtl, names)
-        (rtl / "files.f").write_text("\n".join(["lint/mutants.vlt", "mutant_pkg.sv", *listed]) + "\n")
-        (rtl / "lint" / "mutants.vlt").write_text('`verilator_config\nlint_off -file "*"\n')
-        os.environ["OKOSU_RTL"] = str(rtl)
-        shutil.copy(rtl_build.build(self.MACHINE, checked=True).program, self.folder / "machine")
+        """Build the machines' simulators, and the programs."""
+        self.programs = {point: point.compiled() for point in self.points()}
+        self.expected = cycles.table()["points"]
+        mutants = mutants_of(self.folder)
+        with planted(self.folder / "rtl"):
+            for name in self.machines():
+                shutil.copy(rtl_build.build(cycles.MACHINES[name], checked=True).program, self.folder / name)
+        return [one for one in mutants if one.file in (self.THIN if self.thin else self.FILES)]
+
+    def machines(self) -> tuple[str, ...]:
+        """Return the names of the machines that are built."""
+        return tuple(cycles.MACHINES)[: 1 if self.thin else None]
+
+    def points(self) -> list[cycles.Point]:
+        """Return the programs, short ones first; of some that are long others have most."""
+        expected = cycles.table()["points"]
+        kept = [point for point in cycles.POINTS if point.machine in self.machines() and not point.is_long]
+        return sorted(kept, key=lambda point: int(expected[point.name]["cycles"]))
+
+    def killer(self, mutant: mutate.Mutant | None) -> str:
+        """Return the first program that ends otherwise, or in other cycles, than the table says."""
+        only = ONLY.get(mutant.file) if mutant else None
+        for point, program in self.programs.items():
+            if only in (None, point.machine) and not self.holds(point, program, mutant.number if mutant else 0):
+                return point.name
+        return "" if self.thin or self.proved(mutant) else f"proof {PROOFS[mutant.file] if mutant else ''}"
+
+    def proved(self, mutant: mutate.Mutant | None) -> bool:
+        """Say whether a mutant's block is without a proof, or its proof holds (or finds nothing in time)."""
+        if mutant is None or mutant.file not in PROOFS:
+            return True
+        proof = rtl_formal.find([PROOFS[mutant.file]])[0]
+        with tempfile.TemporaryDirectory() as folder:
+            rtl = Path(folder) / "rtl"
+            rtl_formal.copy(core_bench.RTL, rtl)
+            everyone = (self.folder / "rtl" / mutant.file).read_text()
+            (rtl / mutant.file).write_text(everyone.replace("mutant_pkg::number", f"32'd{mutant.number}"))
+            limits = rtl / "formal" / f"{proof.name}.sby"
+            limits.write_text(
+                re.sub(r"^timeout \d+", f"timeout {PROOF_LIMIT_S}", limits.read_text(), flags=re.MULTILINE)
+            )
+            return rtl_formal.prove(proof, rtl).verdict != "FAIL"
+
+    def holds(self, point: cycles.Point, program: Path, number: int) -> bool:
+        """Say whether a program does with a mutant what the table says."""
+        expected = self.expected[point.name]
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "report.json"
+            limit = ["--max-cycles", str(expected["cycles"] + GRACE), "--report", str(report)]
+            done = run([str(self.folder / point.machine), *limit, str(program)], number)
+            try:
+                told = json.loads(report.read_text())
+            except (OSError, ValueError):
+                return False
+        return not cycles.differences(expected, cycles.shape(told, done.stdout, program))
+
+
+class SchedSuite(MachineSuite):
+    """SSH-m and its bus: random messages beside the golden scheduler first; thin: nothing else."""
+
+    FILES = THIN = SSH_M
+    # First seed, seeds, messages: few to begin with.
+    RUNS = ((1, 1, 4_000), (2, 12, 12_000))
+    # What so few messages do not reach is no mutant's doing.
+    WELL = (0, 3)
+
+    def build(self) -> list[mutate.Mutant]:
+        """Build sched-lockstep, and the machines."""
+        mutants = super().build()
+        objects = sched_bench.model(self.folder)
+        options = ("--assert", "-Wno-fatal", "-Wno-lint", "-Wno-style")
+        folder = self.folder / "sched"
+        self.lockstep = sched_bench.build(self.folder / "rtl", folder, sched_bench.FOUR_PES, objects, *options)
         return mutants
 
-    def runs(self) -> list[list[str]]:
-        """Return a small program, and the conformance program for both back ends."""
-        programs = core_bench.RTL / "sw" / "programs"
-        tree, all_of_it = [str(programs / "tree.c")], [str(path) for path in sorted(programs.glob("conformance*.c"))]
-        wanted = ((tree, "ssh"), (all_of_it, "ssh"), (tree, "software"))
-        elves = [rtl_program.compile_(rtl_program.parse(words), backend) for words, backend in wanted]
-        return [[str(self.folder / "machine"), "--max-cycles", str(self.LIMIT), str(elf)] for elf in elves]
+    def machines(self) -> tuple[str, ...]:
+        """Return the names of the machines that are built."""
+        return () if self.thin else super().machines()
+
+    def killer(self, mutant: mutate.Mutant | None) -> str:
+        """Return the first messages that SSH-m answers wrongly, or program that shows it."""
+        for numbers in self.RUNS:
+            words = [str(self.lockstep), *map(str, numbers)]
+            if run(words, mutant.number if mutant else 0).returncode not in self.WELL:
+                return f"{numbers[1] * numbers[2]} messages"
+        return super().killer(mutant)

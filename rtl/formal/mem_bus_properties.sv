@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One master at a time; a transaction has the length that INTERFACES.md gives it, and what it reads and writes is what its
-// kind says; nothing comes between an exchange's read and its write; what is snooped is what memory has; and a request is
-// served within NumPorts * L + 1 cycles, L being the longest transaction.
+// kind says; nothing comes between an exchange's read and its write; what is snooped is what memory has, and the shared wires carry
+// an address first and then data; and a request is served within NumPorts * L + 1 cycles, L being the longest transaction.
 //
 // One port, one word of memory, and one bit of each of its bytes are followed, whichever. Three bits of addresses vary: the bus adds the
 // number of a beat to them and compares them with nothing, and it treats the bits of a byte alike.
@@ -29,7 +29,8 @@ module mem_bus_properties
   input logic                     mem_error_i,
   input mem_snoop_t               snoop_o,
   input logic     [PortWidth-1:0] master_o,
-  input logic                     active_o
+  input logic                     active_o,
+  input logic     [31:0]          ad_o
 );
 
   localparam int unsigned Longest = MaxBurst + 2;
@@ -157,6 +158,13 @@ module mem_bus_properties
       end
       ReadsWriteNothing : assert (!mem_we_o || req.kind == MemWrite || req.kind == MemExchange || (!single && req.we));
       ReportsMemorysError : assert (!ready || !(req.kind inside {MemRead, MemExchange}) || rsp.error == failed_q);
+
+      // The wires carry the address first, then data: what is written, what was read.
+      if (active_o) begin
+        WiresCarryAddressThenData :
+        assert (spent_q == '0 ? ad_o[bit_index] == req.addr[bit_index] :
+                mem_we_o ? ad_o[bit_index] == req.wdata[bit_index] : !rsp.valid || ad_o[bit_index] == rsp.rdata[bit_index]);
+      end
 
       SnoopShowsEachSingleOnce : assert (snoop_o.valid == (active_o && ready && single));
       if (snoop_o.valid && req.addr[31:2] == place[31:2]) begin

@@ -8,10 +8,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+import sched_bench
 from rtl_sched_mutants import MUTANTS, Mutant, plant
+from sched_bench import FOUR_PES, Machine
 
 from okosu.lab import rtl_build
 
@@ -22,22 +23,8 @@ pytestmark = [
     ),
 ]
 FULL = os.environ.get("OKOSU_LAB") == "full"
-# What does not depend on the machine is compiled once for all of them.
-MODEL = ("sched_model", "sched_words", "sched_rules", "sched_pes", "sched_commands", "sched_reach")
-CXX = ("-O1", "-std=c++17")
-
-
-class Machine(NamedTuple):
-    """What is built: PEs, threads, watches, context mode (3: BANKED, and MEM for SSH-m; 0: SOFT)."""
-
-    pes: int
-    threads: int
-    watches: int
-    context: int
-
-
 MACHINES = {
-    "4 PEs": Machine(4, 32, 4, 3),
+    "4 PEs": FOUR_PES,
     "soft": Machine(3, 16, 3, 0),
     "1 PE": Machine(1, 8, 2, 3),
     "16 PEs": Machine(16, 64, 16, 3),
@@ -49,35 +36,14 @@ PLANTED = MUTANTS if FULL else MUTANTS[::25]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Return the golden model and the random PEs, compiled."""
-    folder = tmp_path_factory.mktemp("model")
-    sim = rtl_build.rtl_folder() / "sim"
-    running = [
-        subprocess.Popen(["g++", *CXX, "-c", str(sim / f"{name}.cpp"), "-o", str(folder / f"{name}.o")])
-        for name in MODEL
-    ]
-    assert not any(compiler.wait() for compiler in running)
-    return [folder / f"{name}.o" for name in MODEL]
-
-
-def build(rtl: Path, folder: Path, machine: Machine, model: list[Path], *options: str) -> Path:
-    """Return sched-lockstep for the machine, from the sources in `rtl`."""
-    sizes = {"NumPes": machine.pes, "Threads": machine.threads, "Watches": machine.watches, "Context": machine.context}
-    defined = [f"-D{re.sub('(?<=[a-z])(?=[A-Z])', '_', name).upper()}={size}" for name, size in sizes.items()]
-    words = ["verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "unique", "--x-initial", "unique"]
-    words += ["--output-split", "4000", *options, "-F", str(rtl / "files.f"), str(rtl / "sim/sched_top.sv")]
-    words += ["--top-module", "sched_top", *(f"-G{name}={size}" for name, size in sizes.items())]
-    words += ["-CFLAGS", " ".join((*CXX, f"-I{rtl / 'sim'}", *defined)), str(rtl / "sim/sched_main.cpp")]
-    words += [*(str(part) for part in model), "--Mdir", str(folder), "-o", "sched-lockstep"]
-    done = subprocess.run(words, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder / "sched-lockstep"
+    """Return the golden model and the random PEs, compiled once for all machines."""
+    return sched_bench.model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_ssh_m_says_what_the_golden_model_says(tmp_path: Path, model: list[Path], name: str) -> None:
     rtl = rtl_build.rtl_folder()
-    program = build(rtl, tmp_path, MACHINES[name], model, "--assert")
+    program = sched_bench.build(rtl, tmp_path, MACHINES[name], model, "--assert")
     words = [str(program), "1", str(SEEDS), str(MESSAGES)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
     # 3: an outcome of a command was never reached, and stands in the list that is printed.
@@ -95,7 +61,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory, model: list[Path]) -> Path
     rtl = folder / "rtl"
     shutil.copytree(rtl_build.rtl_folder(), rtl)
     plant(rtl, MUTANTS)
-    return build(rtl, folder / "build", MACHINES["4 PEs"], model, "--no-assert", "-Wno-fatal")
+    return sched_bench.build(rtl, folder / "build", FOUR_PES, model, "--no-assert", "-Wno-fatal")
 
 
 def lockstep(program: Path, number: int) -> subprocess.CompletedProcess[str]:

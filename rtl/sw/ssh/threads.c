@@ -48,14 +48,8 @@ IN_JOIN int thread_join_blocked(void **value)
     return (int)answer.error;
 }
 
-/* For the simulator: when no thread is left, the program has ended. Only main's pthread_exit comes
- * here as thread 0. */
-volatile unsigned okosu_main_ended;
-
 IN_SWITCH void thread_finish(void *value)
 {
-    if ((thread_self() & 255) == 0)
-        okosu_main_ended = 1;
     __asm__ volatile(ASM_COP2("mtc2 %z0,$17\n\tj soft_next\n\tnop") : : "rJ"(value) : "memory");
     __builtin_unreachable();
 }
