@@ -109,6 +109,18 @@ static inline void *args_alloc(const struct args *args, size_t size)
     return memory;
 }
 
+/* The same by calloc. */
+static inline void *args_zeroed(const struct args *args, size_t size)
+{
+    void *memory = calloc(size, 1);
+
+    if (memory == NULL) {
+        fprintf(stderr, "%s: cannot allocate %zu bytes: %s\n", args->name, size, strerror(errno));
+        exit(1);
+    }
+    return memory;
+}
+
 /* args_alloc for what lives to the end of the process, as it does in most programs: kept (four at
  * most) where leak checkers see it. */
 static inline void *args_keep(const struct args *args, size_t size)

@@ -20,6 +20,7 @@ _BUILD_PLACES = {
     "okosu-run": "native/launch/okosu-run",
     "okosu-measure": "native/measure/okosu-measure",
     "okosu-warm": "native/measure/okosu-warm",
+    "okosu-zerod": "native/zerod/okosu-zerod",
     "libokosu-preload.so": "native/preload/libokosu-preload.so",
 }
 

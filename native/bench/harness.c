@@ -164,36 +164,6 @@ void bench_progress(struct bench *bench, const char *text)
         fprintf(stderr, "\r\033[K%s%s", text, *text ? "…" : "");
 }
 
-/* The last CPU that is allowed is the one that the kernel's own work and the boot CPU's interrupts
- * use least. */
-static int pin(struct bench *bench)
-{
-    static cpu_set_t sets[OKOSU_CPU_LIMIT / CPU_SETSIZE];
-    char what[80];
-
-    if (sched_getaffinity(0, sizeof(sets), sets) < 0) {
-        int error = errno;
-
-        okosu_message("no CPU to measure on", strerror(error), NULL);
-        return -error;
-    }
-    bench->cpu = bench->options.cpu;
-    for (int cpu = 0; bench->options.cpu < 0 && cpu < OKOSU_CPU_LIMIT; cpu++)
-        if (CPU_ISSET_S((size_t)cpu, sizeof(sets), sets))
-            bench->cpu = cpu;
-    memset(sets, 0, sizeof(sets));
-    CPU_SET_S((size_t)bench->cpu, sizeof(sets), sets);
-    if (sched_setaffinity(0, sizeof(sets), sets) < 0) {
-        int error = errno;
-
-        snprintf(what, sizeof(what), "not pinned to CPU %d", bench->cpu);
-        okosu_message(what, error == EINVAL ? "this process may not use that CPU" : strerror(error),
-                      "name an allowed CPU: --cpu N");
-        return -error;
-    }
-    return 0;
-}
-
 /*
  * Vector loads from the first-level cache with additions between them: what a second thread on the
  * core takes is load slots first. Where one ran (Zen 5), additions alone fell by a tenth, these
@@ -298,7 +268,7 @@ static double measure_width(const struct bench_clock *clock)
 
 int bench_start(struct bench *bench)
 {
-    int error = pin(bench);
+    int error = bench_pin(bench);
 
     if (error < 0)
         return error;

@@ -109,6 +109,10 @@ uint64_t bench_random(struct bench *bench, uint64_t limit);
 double bench_ns_per_tick(const struct bench *bench);
 double bench_cycles_per_tick(const struct bench *bench);
 
+/* Let this thread, and those that it starts meanwhile, run on every CPU that is allowed but the one
+ * that is measured on; false: go back there. False: there is no other. */
+bool bench_elsewhere(bool elsewhere);
+
 /*
  * Memory in whole 2 MiB pages where the kernel gives them, touched, beginning `offset` bytes after
  * a 2 MiB boundary (so that offset is the placement in a line and in a page), with `bytes` to use.

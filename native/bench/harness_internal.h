@@ -123,6 +123,8 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
                      size_t count, unsigned dropped, unsigned shared);
 const struct bench_kernel *bench_kernel_find(const struct bench *bench, const char *name);
 void bench_buffers_free(struct bench *bench);
+/* Stay on one CPU from now on. 0 or -errno after a message. */
+int bench_pin(struct bench *bench);
 void bench_caches_read(struct bench_caches *caches, const char *root, int cpu);
 void bench_progress(struct bench *bench, const char *text);
 

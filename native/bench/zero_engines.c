@@ -23,7 +23,10 @@
 #define MIB ((size_t)1 << 20)
 #define GIVE_UP_NS UINT64_C(60000000000)
 
-enum { ENGINES = 8 };
+/* Blocks of a round, of which the median is the round's sample; a large one is cleared once. */
+#define MANY_MOST (64 * MIB)
+
+enum { ENGINES = 8, MANY = 15 };
 
 static const struct bench_kernel kernels[] = {
     {"post", 0, 0, "block", "giving a block back to be cleared, on the requesting core"},
@@ -88,7 +91,7 @@ static uint64_t clock_ticks;
 
 /* One block there and back. 0 or -errno. */
 static int round_trip(struct bench *bench, struct line *line, struct okosu_zero_pool *pool,
-                      size_t bytes)
+                      size_t bytes, double sample[WHATS])
 {
     double before, ns = bench_ns_per_tick(bench);
     uint64_t begun, posted, done;
@@ -105,22 +108,23 @@ static int round_trip(struct bench *bench, struct line *line, struct okosu_zero_
     done = wait_clean(bench, pool, bytes, begun, &block);
     if (!done)
         return -ETIMEDOUT;
-    line->samples[PROCESSOR][line->count] = others_ns() - before;
-    line->samples[POST][line->count] =
+    sample[PROCESSOR] = others_ns() - before;
+    sample[POST] =
         (double)(posted > clock_ticks ? posted - clock_ticks : 0) * bench_cycles_per_tick(bench);
-    line->samples[COMPLETE][line->count] = (double)done * ns;
+    sample[COMPLETE] = (double)done * ns;
     if (!is_zero(block, bytes))
         line->wrong = "a block was not clean when the pool handed it out";
     memset(block, 0xa5, bytes);
     begun = okosu_clock_start();
     line->engine->clear(block, bytes);
-    line->samples[CLEAR][line->count++] = (double)(okosu_clock_stop() - begun) * ns;
+    sample[CLEAR] = (double)(okosu_clock_stop() - begun) * ns;
     if (!is_zero(block, bytes))
         line->wrong = "a byte was left";
     line->blocks += 2;
     return okosu_zero_pool_give(pool, block, 0);
 }
 
+/* Its worker runs elsewhere, where there is another CPU. */
 static int open_pool(struct okosu_zero_pool **pool, const struct okosu_zero_engine *engine,
                      size_t bytes)
 {
@@ -131,7 +135,12 @@ static int open_pool(struct okosu_zero_pool **pool, const struct okosu_zero_engi
                                               .engine = engine->name,
                                               .backing = OKOSU_POOL_THP};
 
-    return okosu_zero_pool_open(pool, &options);
+    bool elsewhere = bench_elsewhere(true);
+    int error = okosu_zero_pool_open(pool, &options);
+
+    if (elsewhere)
+        bench_elsewhere(false);
+    return error;
 }
 
 static void print_line(struct bench *bench, const struct line *line, size_t bytes)
@@ -165,15 +174,32 @@ static void shuffle(struct bench *bench, size_t *order, size_t count)
     }
 }
 
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
 static int measure_once(struct bench *bench, struct line *line, size_t bytes)
 {
+    size_t many = bytes <= MANY_MOST && !bench_smoke(bench) ? MANY : 1;
+    double trips[MANY][WHATS], of[MANY];
     struct okosu_zero_pool *pool;
     int error = open_pool(&pool, line->engine, bytes);
 
     if (error)
         return error;
-    error = round_trip(bench, line, pool, bytes);
+    for (size_t i = 0; i < many && !error; i++)
+        error = round_trip(bench, line, pool, bytes, trips[i]);
     okosu_zero_pool_close(pool);
+    for (int what = 0; what < WHATS && !error; what++) {
+        for (size_t i = 0; i < many; i++)
+            of[i] = trips[i][what];
+        qsort(of, many, sizeof(of[0]), compare);
+        line->samples[what][line->count] = of[many / 2];
+    }
+    line->count += !error;
     return error;
 }
 

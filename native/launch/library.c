@@ -69,11 +69,3 @@ char *okosu_prepare_library(struct okosu_arena *arena, const char *self)
         found = look(arena, folder, places[i]);
     return found;
 }
-
-char *okosu_prepare_beside(struct okosu_arena *arena, const char *library, const char *name)
-{
-    const char *slash = strrchr(library, '/');
-    char *folder = okosu_arena_strndup(arena, library, slash ? (size_t)(slash - library) : 0);
-
-    return folder ? absolute(arena, okosu_arena_printf(arena, "%s/%s", folder, name)) : NULL;
-}

@@ -27,9 +27,9 @@
 
 /* What an okosu-run around this one said to its own preload library; what is absent leaves a hook
  * inert. */
-static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN",   "OKOSU_PIN",
-                                     "OKOSU_ROOT_PID",  "OKOSU_TUNABLES", "OKOSU_PROOF",
-                                     "OKOSU_PAD"};
+static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN",     "OKOSU_PIN",
+                                     "OKOSU_ROOT_PID",  "OKOSU_TUNABLES",   "OKOSU_PROOF",
+                                     "OKOSU_PAD",       "OKOSU_ZERO_BROKER"};
 
 static int no_memory(void)
 {
@@ -179,9 +179,6 @@ static int make_context(struct okosu_launch *launch)
                            "LD_PRELOAD cannot hold";
         program->preloadable = !*program->why;
         launch->context.library = library;
-        if (program->preloadable)
-            launch->context.copy_library =
-                okosu_prepare_beside(&launch->plan.arena, library, "libokosu-copy.so");
     }
     return 0;
 }
@@ -251,7 +248,9 @@ static int speak(struct okosu_launch *launch)
         rc = okosu_env_set(&plan->env, "OKOSU_ROOT_PID", pid);
     if (!rc)
         rc = add_library(plan, launch->context.library);
-    return rc || !plan->beside ? rc : add_library(plan, plan->beside);
+    for (size_t i = 0; i < plan->beside_count && !rc; i++)
+        rc = add_library(plan, plan->beside[i]);
+    return rc;
 }
 
 static int pad(struct okosu_plan *plan, size_t wanted)

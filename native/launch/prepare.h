@@ -36,7 +36,5 @@ int okosu_prepare_plan(struct okosu_launch *launch);
 char *okosu_prepare_outcome(struct okosu_launch *launch, const struct okosu_outcome *outcome);
 /* Path of libokosu-preload.so, or NULL. */
 char *okosu_prepare_library(struct okosu_arena *arena, const char *self);
-/* Path of the library `name` in the folder of `library`, or NULL. */
-char *okosu_prepare_beside(struct okosu_arena *arena, const char *library, const char *name);
 
 #endif

@@ -16,15 +16,7 @@ static int load(struct okosu_plan *plan, const struct okosu_context *context)
 {
     int rc = okosu_plan_needs_preload(plan, context, "build it as a dynamic glibc program");
 
-    if (rc)
-        return rc;
-    if (!context->copy_library)
-        return okosu_plan_refuse(plan, -ENOENT,
-                                 "libokosu-copy.so is not beside libokosu-preload.so",
-                                 "install okosu whole, or make build");
-    plan->beside = context->copy_library;
-    plan->preload = true;
-    return 0;
+    return rc ? rc : okosu_plan_beside(plan, context, "libokosu-copy.so");
 }
 
 static int lacks(struct okosu_plan *plan, const char *name)

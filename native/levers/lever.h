@@ -41,7 +41,6 @@ struct okosu_context {
     const char *root;    /* OKOSU_ROOT or "/": where /proc and /sys are read */
     const char *self;    /* path of this launcher, for the texts of fixes */
     const char *library; /* path of the preload library; NULL unless the program is preloadable */
-    const char *copy_library; /* path of libokosu-copy.so beside it, NULL if it is not there */
     const struct okosu_program *program;
     struct okosu_cpuset inherited; /* the CPUs that this process may use now */
     bool inherited_known;
@@ -74,6 +73,7 @@ struct okosu_setting {
 #define OKOSU_PLAN_TUNABLES 16
 #define OKOSU_PLAN_HOOKS 8
 #define OKOSU_PLAN_NOTES 16
+#define OKOSU_PLAN_BESIDE 4
 
 /* All that happens between here and the program's first instruction. */
 struct okosu_plan {
@@ -98,7 +98,8 @@ struct okosu_plan {
     unsigned long nodes[OKOSU_NODE_LIMIT / (8 * sizeof(unsigned long))];
     const char *helper_lever; /* "superpage=collapse"; NULL: no helper */
     bool preload;
-    const char *beside; /* a library that is loaded beside the preload library; NULL: none */
+    const char *beside[OKOSU_PLAN_BESIDE]; /* libraries loaded behind the preload library */
+    size_t beside_count;
 };
 
 struct okosu_value {
@@ -138,6 +139,12 @@ int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *va
 /* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or -ENOMEM.
  */
 int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load);
+/* The variable of another lever's hook, NULL if none set it. */
+const char *okosu_plan_hooked(const struct okosu_plan *plan, const char *name);
+/* Load the library of this name, from the preload library's folder, behind that. 0, -ENOMEM, or a
+ * refusal where it is not there. */
+int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,
+                      const char *name);
 /*
  * Write the tunables asked for into GLIBC_TUNABLES behind what the user has there; where the user
  * already set one of them, the user's value stays and a note says so. 0 or -ENOMEM.

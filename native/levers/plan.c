@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct okosu_lever *okosu_lever_find(const char *name)
 {
@@ -66,6 +67,35 @@ int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value
         return -ENOMEM;
     plan->hooks[plan->hook_count++] = (struct okosu_setting){name, value};
     plan->preload |= load;
+    return 0;
+}
+
+const char *okosu_plan_hooked(const struct okosu_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->hook_count; i++) {
+        if (strcmp(plan->hooks[i].name, name) == 0)
+            return plan->hooks[i].value;
+    }
+    return NULL;
+}
+
+int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,
+                      const char *name)
+{
+    const char *slash = strrchr(context->library, '/');
+    const char *path =
+        okosu_arena_printf(&plan->arena, "%.*s/%s", (int)(slash ? slash - context->library : 0),
+                           context->library, name);
+
+    if (!path || plan->beside_count == OKOSU_PLAN_BESIDE)
+        return -ENOMEM;
+    if (access(path, R_OK))
+        return okosu_plan_refuse(
+            plan, -ENOENT,
+            okosu_arena_printf(&plan->arena, "%s is not beside libokosu-preload.so", name),
+            "install okosu whole, or make build");
+    plan->beside[plan->beside_count++] = path;
+    plan->preload = true;
     return 0;
 }
 

@@ -4,9 +4,10 @@
  * has backed the pages before a timed run takes them. It never takes what others need: it stops at
  * a reserve.
  *
- * The memory is one block of malloc's, for okosu-run can then apply to it what it applies to the
- * program: small and huge pages come from different free lists, and warming one leaves the other
- * cold (docs/METHOD.md, section 2).
+ * The memory is malloc's, for okosu-run can then apply to it what it applies to the program: small
+ * and huge pages come from different free lists, and warming one leaves the other cold
+ * (docs/METHOD.md, section 2). It comes in blocks, for what serves blocks may leave one that is as
+ * large as all of it to the kernel.
  */
 #include "error.h"
 #include "proc_read.h"
@@ -94,22 +95,41 @@ static uint64_t room_now(void)
     return room > reserve ? room - reserve : 0;
 }
 
-/* Touch `length` bytes, one a page; returns how many were touched before the room ran out. */
-static uint64_t touch(volatile unsigned char *memory, uint64_t length, uint64_t page)
+struct block {
+    struct block *before;
+};
+
+/* Take and touch `length` bytes, one a page, until the room or the address space runs out; returns
+ * how many were touched, and why not all. Nothing is given back before all is touched. */
+static uint64_t touch(uint64_t length, uint64_t page, const char **why)
 {
-    uint64_t done = 0;
+    struct block *last = NULL, *block;
+    uint64_t done = 0, most = STEP_MIB * MIB;
 
     while (done < length) {
         uint64_t room = room_now(), step = length - done;
-        if (step > STEP_MIB * MIB)
-            step = STEP_MIB * MIB;
+        if (step > most)
+            step = most;
         if (step > room)
             step = room / page * page;
         if (!step)
             break;
+        block = malloc(step < sizeof(*block) ? sizeof(*block) : step);
+        if (!block) {
+            /* An address-space limit or strict overcommit. */
+            *why = strerror(errno);
+            most = step / 2;
+            continue;
+        }
         for (uint64_t offset = 0; offset < step; offset += page)
-            memory[done + offset] = 1;
+            ((volatile unsigned char *)block)[offset] = 1;
+        block->before = last;
+        last = block;
         done += step;
+    }
+    while ((block = last)) {
+        last = block->before;
+        free(block);
     }
     return done;
 }
@@ -128,7 +148,7 @@ static void offer_to_die(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), wanted, length, done = 0;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), wanted, done;
     const char *why = "more would leave too little of the memory that is available";
     char *end = NULL;
 
@@ -138,21 +158,7 @@ int main(int argc, char **argv)
         return okosu_error_print(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
                                  "okosu-warm 1073741824", "nothing to warm");
     offer_to_die();
-    length = room_now();
-    length = wanted < length ? wanted : length;
-    void *memory = NULL;
-    while (length) {
-        memory = malloc(length);
-        if (memory)
-            break;
-        /* An address-space limit or strict overcommit. */
-        why = strerror(errno);
-        length /= 2;
-    }
-    if (memory) {
-        done = touch(memory, length, page);
-        free(memory);
-    }
+    done = touch(wanted, page, &why);
     if (done < wanted)
         okosu_error_print(0, why, "free some memory, or leave out the warming with --no-warm",
                           "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "copying.h"
 #include "line.h"
+#include "prezeroing.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -247,6 +248,8 @@ void okosu_evidence_write(void)
         write_proof();
         if (okosu_copying_evidence)
             okosu_copying_evidence(okosu_config.proof);
+        if (okosu_prezeroing_evidence)
+            okosu_prezeroing_evidence(okosu_config.proof);
     }
     if (okosu_config.verbose)
         write_summary();

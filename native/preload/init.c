@@ -11,6 +11,7 @@
 #include "next.h"
 #include "pin.h"
 #include "policy.h"
+#include "prezeroing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +21,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static const char *const libraries[] = {"libokosu-preload.so", "libokosu-copy.so", NULL};
+static const char *const libraries[] = {"libokosu-preload.so", "libokosu-copy.so",
+                                        "libokosu-prezero.so", NULL};
 
 size_t okosu_large_from = OKOSU_LARGE_MIN;
 size_t okosu_maps_from = OKOSU_CHUNK;
@@ -73,6 +75,8 @@ static void after_fork_in_child(void)
     okosu_config.is_root = false;
     if (okosu_copying_forked)
         okosu_copying_forked(!okosu_config.children);
+    if (okosu_prezeroing_forked)
+        okosu_prezeroing_forked();
     if (!okosu_config.children)
         go_inert();
 }

@@ -1,119 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool behind libokosu-prezero.so (see prezero.h): when it is made, and how much it keeps. */
+/* Blocks of the pool (see prezero.h). */
 #include "prezero.h"
 
-#include <okosu/zero.h>
-#include <okosu/zero_pool.h>
+#include "next.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #define PAGE ((size_t)4096)
 #define UNIT OKOSU_PREZERO_MIN
 
-enum kind { NOBODY, MALLOC, MMAP, HOLED };
+enum kind { NOBODY, MALLOC, CALLOC, MMAP, HOLED };
 
 /* Of the first unit of a block; its holder's. */
 struct block {
     size_t asked, dirty; /* bytes; dirty: from the block's start, the most that it ever held */
     uint32_t offset;     /* of the program's pointer */
     uint8_t kind;
+    bool changed; /* protected, or mapped over */
 };
 
-_Atomic uintptr_t okosu_prezero_base;
-atomic_size_t okosu_prezero_span;
-
-static struct okosu_zero_pool *pool;
-static struct block *blocks;
-static atomic_bool begun;
-static atomic_size_t held, wanted; /* bytes; wanted: what the pool was told to keep ready */
+static _Atomic(struct block *) rows;
 static atomic_uint turn;
 
-/* Half of what is available, and of the address space at most a quarter. 0: not known. */
-static size_t choose_cap(void)
+static size_t index_of(const void *p)
 {
-    FILE *file = fopen("/proc/meminfo", "re");
-    struct rlimit limit;
-    char line[128];
-    size_t kb = 0, cap;
-
-    while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "MemAvailable: %zu", &kb) == 1)
-            break;
-    if (file)
-        fclose(file);
-    cap = kb / 2 << 10;
-    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-        cap > limit.rlim_cur / 4)
-        cap = limit.rlim_cur / 4;
-    return cap & ~(UNIT - 1);
+    return ((uintptr_t)p - atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed)) / UNIT;
 }
 
-/* At the first large request: programs without one have no thread and no pool. What this allocates
- * itself goes to the next allocator, for `begun` is set. */
-static void begin(void)
+/* The rows of all units, mapped with the first block. NULL: there is no memory for them. */
+static struct block *all_rows(void)
 {
-    struct okosu_zero_pool_options options = {.cap = choose_cap(), .backing = OKOSU_POOL_THP};
-    int saved = errno;
-    void *base;
+    struct block *made, *old = atomic_load(&rows);
+    size_t bytes = atomic_load(&okosu_prezero_span) / UNIT * sizeof(*made);
 
-    if (options.cap < UNIT)
-        goto out;
-    blocks = mmap(NULL, options.cap / UNIT * sizeof(*blocks), PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (blocks == MAP_FAILED || okosu_zero_pool_open(&pool, &options))
-        goto out;
-    base = okosu_zero_pool_base(pool);
-    atomic_store_explicit(&okosu_prezero_base, (uintptr_t)base, memory_order_relaxed);
-    atomic_store_explicit(&okosu_prezero_span, options.cap, memory_order_release);
-out:
-    errno = saved;
-}
-
-/* The pool keeps ready as much as the largest request, or half of what was ever held at once, and a
- * quarter more, so that it need not be told of every small growth: that takes a lock. */
-static void want(size_t bytes)
-{
-    size_t most = atomic_load(&held) / 2, now = atomic_load(&wanted);
-
-    if (most < bytes)
-        most = bytes;
-    if (most <= now || !atomic_compare_exchange_strong(&wanted, &now, most + most / 4))
-        return;
-    okosu_zero_pool_want(pool, most + most / 4);
-}
-
-/* What is not clean yet is cleared here where it must be: that costs less than the kernel's faults
- * and clearing. */
-static struct block *take(size_t bytes, bool zero, char **start, size_t *dirty)
-{
-    struct block *block;
-    size_t cleared;
-
-    *dirty = 0;
-
-    if (!atomic_exchange(&begun, true))
-        begin();
-    if (!atomic_load_explicit(&okosu_prezero_span, memory_order_acquire))
+    if (old)
+        return old;
+    made = okosu_next.mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED)
         return NULL;
-    want(bytes);
-    *start = okosu_zero_pool_take(pool, bytes);
-    if (!*start)
-        *start = okosu_zero_pool_take_any(pool, bytes, dirty);
-    if (!*start)
-        return NULL;
-    cleared = *dirty < bytes ? *dirty : bytes;
-    if (zero && cleared) {
-        okosu_zero_far(*start, cleared);
-        *dirty = *dirty > bytes ? *dirty : 0;
-    }
-    atomic_fetch_add(&held, okosu_zero_pool_size(pool, *start));
-    block = &blocks[((uintptr_t)*start - atomic_load(&okosu_prezero_base)) / UNIT];
-    return block;
+    if (atomic_compare_exchange_strong(&rows, &old, made))
+        return made;
+    okosu_next.munmap(made, bytes);
+    return old;
+}
+
+static struct block *row_of(char *start)
+{
+    struct block *all = all_rows();
+
+    if (all)
+        return &all[index_of(start)];
+    okosu_prezero_give(start, SIZE_MAX, false);
+    return NULL;
 }
 
 /* Equal arrays that all began at the same offset would meet in the same cache sets: lines rotate
@@ -136,32 +75,35 @@ void *okosu_prezero_alloc(size_t size, size_t align, bool zero)
 
     if (align > UNIT || size > SIZE_MAX / 2)
         return NULL;
-    block = take(size + offset, zero, &start, &dirty);
+    start =
+        okosu_prezero_take(size + offset, zero ? OKOSU_PREZERO_ZERO : OKOSU_PREZERO_ANY, &dirty);
+    block = start ? row_of(start) : NULL;
     if (!block)
         return NULL;
     *block = (struct block){.asked = size,
                             .dirty = dirty > offset + size ? dirty : offset + size,
                             .offset = offset,
-                            .kind = MALLOC};
+                            .kind = zero ? CALLOC : MALLOC};
     return start + offset;
 }
 
 /* The block whose first unit this address lies in, or NULL. */
 static struct block *block_at(const void *p, char **start)
 {
-    uintptr_t base = atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed);
-    size_t index = ((uintptr_t)p - base) / UNIT;
+    struct block *all = atomic_load(&rows);
+    size_t index = index_of(p);
 
-    *start = (char *)base + index * UNIT;
-    return okosu_zero_pool_size(pool, *start) ? &blocks[index] : NULL;
+    *start = (char *)atomic_load(&okosu_prezero_base) + index * UNIT;
+    return all && okosu_prezero_size(*start) ? &all[index] : NULL;
 }
 
 static struct block *of_malloc(const void *p, char **start)
 {
     struct block *block = block_at(p, start);
 
-    return block && block->kind == MALLOC && (const char *)p == *start + block->offset ? block
-                                                                                       : NULL;
+    if (!block || (block->kind != MALLOC && block->kind != CALLOC))
+        return NULL;
+    return (const char *)p == *start + block->offset ? block : NULL;
 }
 
 void okosu_prezero_free(void *p)
@@ -169,28 +111,35 @@ void okosu_prezero_free(void *p)
     char *start;
     struct block *block = of_malloc(p, &start);
     size_t dirty;
+    bool was_zero;
 
     /* Not a block: ignored, where libc would end the program. */
     if (!block)
         return;
     dirty = block->dirty;
+    was_zero = block->kind == CALLOC;
     block->kind = NOBODY;
-    atomic_fetch_sub(&held, okosu_zero_pool_size(pool, start));
-    okosu_zero_pool_give(pool, start, dirty);
+    if (block->changed)
+        okosu_prezero_renew(start, was_zero);
+    else
+        okosu_prezero_give(start, dirty, was_zero);
 }
 
 bool okosu_prezero_resize(void *p, size_t size)
 {
     char *start;
     struct block *block = of_malloc(p, &start);
-    size_t room;
+    size_t room, dirty = 0;
 
-    if (!block || size < UNIT / 2)
+    if (!block || size < UNIT / 2 || size > SIZE_MAX / 2)
         return false;
-    room = okosu_zero_pool_size(pool, start) - block->offset;
-    if (size > room)
+    room = okosu_prezero_size(start) - block->offset;
+    if (size > room &&
+        !okosu_prezero_extend(start, block->offset + size, block->kind == CALLOC, &dirty))
         return false;
     block->asked = size;
+    if (block->dirty < dirty)
+        block->dirty = dirty;
     if (block->dirty < block->offset + size)
         block->dirty = block->offset + size;
     return true;
@@ -208,28 +157,44 @@ void *okosu_prezero_map(size_t length)
 {
     struct block *block;
     size_t dirty;
-    char *start;
+    char *start = okosu_prezero_take(length, OKOSU_PREZERO_CLEAN, &dirty);
 
-    block = take(length, true, &start, &dirty);
+    block = start ? row_of(start) : NULL;
     if (!block)
         return NULL;
     *block = (struct block){.asked = (length + PAGE - 1) & ~(PAGE - 1), .kind = MMAP};
     return start;
 }
 
-/* Any block of mmap's that the range meets without covering it. */
-static void mark_holes(uintptr_t from, uintptr_t to)
+static void mark_hole(struct block *block)
+{
+    if (block->kind == MMAP)
+        block->kind = HOLED;
+}
+
+static void mark_changed(struct block *block)
+{
+    block->changed = true;
+}
+
+/* Every block that the range meets. */
+static void for_each_in(uintptr_t from, uintptr_t to, void (*mark)(struct block *))
 {
     uintptr_t base = atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed);
     size_t span = atomic_load(&okosu_prezero_span);
+    struct block *all = atomic_load(&rows);
 
-    for (uintptr_t at = base; at < to && at < base + span; at += UNIT) {
-        char *start = (char *)at;
-        size_t bytes = okosu_zero_pool_size(pool, start);
+    for (uintptr_t at = base; all && at < to && at < base + span; at += UNIT) {
+        size_t bytes = okosu_prezero_size((const char *)at);
 
-        if (bytes && at + bytes > from && blocks[(at - base) / UNIT].kind == MMAP)
-            blocks[(at - base) / UNIT].kind = HOLED;
+        if (bytes && at + bytes > from)
+            mark(&all[(at - base) / UNIT]);
     }
+}
+
+void okosu_prezero_changed(const void *start, size_t length)
+{
+    for_each_in((uintptr_t)start, (uintptr_t)start + length, mark_changed);
 }
 
 bool okosu_prezero_unmap(void *p, size_t length)
@@ -239,17 +204,13 @@ bool okosu_prezero_unmap(void *p, size_t length)
 
     length = (length + PAGE - 1) & ~(PAGE - 1);
     if (block && block->kind == MMAP && start == (char *)p && length >= block->asked &&
-        length <= okosu_zero_pool_size(pool, start)) {
-        size_t bytes = okosu_zero_pool_size(pool, start);
-
+        length <= okosu_prezero_size(start)) {
         block->kind = NOBODY;
-        if (okosu_zero_pool_renew(pool, start) == 0) {
-            atomic_fetch_sub(&held, bytes);
+        if (okosu_prezero_renew(start, true))
             return true;
-        }
         block->kind = HOLED;
         return false;
     }
-    mark_holes((uintptr_t)p, (uintptr_t)p + length);
+    for_each_in((uintptr_t)p, (uintptr_t)p + length, mark_hole);
     return false;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of the pool of clean memory for the entry points of libokosu-prezero.so.
  *
- * 1. A block is malloc's or mmap's. What malloc's was is cleared where it lies; the addresses of
- *    mmap's are mapped anew when they are unmapped, for a program may have mapped other things over
- *    them, or protected them: nothing is ever written to what is not known to be the program's
- * heap.
+ * 1. A block is malloc's or mmap's. What was malloc's stays in memory; the addresses of mmap's are
+ *    mapped anew when they are unmapped, for a program may have mapped other things over them, or
+ *    protected them: nothing is ever written to what is not known to be the program's heap.
  * 2. A piece of an mmap that is unmapped alone leaves a hole that the kernel may fill: from then on
  *    the block is the kernel's, and comes back to the pool never.
  * 3. Whatever the pool cannot serve at once goes to the next function; no request waits.
@@ -12,19 +11,7 @@
  */
 #pragma once
 
-#include "export.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* A smaller request fills no huge page, and libc's heap serves many of them without a fault. */
-#define OKOSU_PREZERO_MIN ((size_t)2 << 20)
-
-/* `span` is written after `base` and read before it; 0 until there is a pool. */
-extern OKOSU_LOCAL _Atomic uintptr_t okosu_prezero_base;
-extern OKOSU_LOCAL atomic_size_t okosu_prezero_span;
+#include "prezero_pool.h"
 
 static inline bool okosu_prezero_owns(const void *p)
 {
@@ -41,6 +28,10 @@ void okosu_prezero_free(void *p);
 bool okosu_prezero_resize(void *p, size_t size);
 /* Bytes that the program asked for; 0 if p is no block of malloc's. */
 size_t okosu_prezero_usable(const void *p);
+
+/* The program changes how these addresses are mapped: blocks there are mapped anew when they come
+ * back, whosever they were. */
+void okosu_prezero_changed(const void *start, size_t length);
 
 /* Clean memory for mmap; NULL as above. */
 void *okosu_prezero_map(size_t length);

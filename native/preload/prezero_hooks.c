@@ -142,6 +142,8 @@ OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, 
     int saved = errno;
     void *p = NULL;
 
+    if (UNLIKELY(okosu_prezero_owns(hint)) && flags & MAP_FIXED)
+        okosu_prezero_changed(hint, length);
     if (UNLIKELY(length >= OKOSU_PREZERO_MIN && length <= PTRDIFF_MAX && !hint && !offset &&
                  prot == (PROT_READ | PROT_WRITE) && !(flags & ~KNOWN_FLAGS) &&
                  (flags & NEEDED_FLAGS) == NEEDED_FLAGS))

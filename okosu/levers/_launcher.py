@@ -12,7 +12,7 @@ from okosu import native
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 # A word that no promise is needed for: a value that is asked for by name is the user's own decision.
-_PROMISES = {"superpage=hugetlb": ["--no-fork"]}
+_PROMISES = {"superpage=hugetlb": ["--no-fork"], "prezero=broker": ["--no-fork"]}
 
 
 class _Outcome(msgspec.Struct):
@@ -48,7 +48,7 @@ def plan(lever: str, value: str, program: str, root: str = "/") -> Plan:
             "--dry-run",
             "--json",
             f"--{option}",
-            *_PROMISES.get(option, []),
+            *_PROMISES.get(option.partition(":")[0], []),
             "--",
             program,
         ],

@@ -75,6 +75,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     value: float
     unit: str = "times"
     held: bool = False
+    certain: bool = False
+    """The whole interval must reach the value, not the median alone."""
 
     def __post_init__(self) -> None:
         if bool(self.bench) == bool(self.experiment):

@@ -63,6 +63,8 @@ def _point(target: Target, sides: Sides, alpha: float) -> Judged | None:
     over, under = (ours, theirs) if target.kind == "at-most" else (theirs, ours)
     found = paired.ratio(over, under, both, both, alpha)
     weakest = found.median
+    if target.certain and found.bounded and not sides.exact:
+        weakest = found.high if target.kind == "at-most" else found.low
     if target.held:
         each = [a / b for a, b in zip(over, under, strict=True)]
         size = math.ceil(len(each) / PARTS)
@@ -97,9 +99,10 @@ class Fresh:
 def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
     """Return the points that one process does not decide: where a floor failed, or the rest was missed or nearly so.
 
-    What is to be held over time is a matter of the rounds, and rounds of the lab are fresh boots or runs already.
+    What is to be held over time or to be certain is a matter of the rounds, and rounds of the lab are fresh boots or
+    runs already.
     """
-    if target.experiment or target.held:
+    if target.experiment or target.held or target.certain:
         return []
     match target.kind:
         case "floor":
@@ -124,10 +127,17 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
     else:
         missed = [one for one in final if _misses(target, one)]
         holds, worst = not missed, _order(target, final)[0]
+        if target.certain and not missed and any(one.interval is None for one in final):
+            holds = None
+            notes.append(
+                f"not decided: {len(final)} points need {paired.fewest_rounds(ALPHA / len(final))} rounds each"
+            )
         if missed and len(judged) > 1:
             notes.append(f"missed at {_several(target, missed)}")
         if target.held:
             notes.append(f"worst median of {PARTS} parts of the rounds")
+        if target.certain:
+            notes.append(f"the end of the interval; median {worst.ratio:.3g}")
         if fresh and again:
             alone = [one for one in judged if _misses(target, one)]
             said = f"missed at {_several(target, alone)}" if alone else "held"

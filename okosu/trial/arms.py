@@ -10,6 +10,7 @@ import msgspec
 
 Kind = Literal["base", "placebo", "lever", "user", "stack"]
 
+_NO_FORK = frozenset({("superpage", "hugetlb"), ("prezero", "broker")})
 BASE, PLACEBO, STACK = "base", "placebo", "stack"
 
 
@@ -44,8 +45,9 @@ class Arm(msgspec.Struct, frozen=True):
 
 
 def _extra(lever: str, value: str) -> list[str]:
-    # hugetlb pages are tried only where base's pilot did not fork (Lever.values), which is the word --no-fork wants.
-    return ["--no-fork"] if (lever, value) == ("superpage", "hugetlb") else []
+    # hugetlb pages are tried only where base's pilot did not fork (Lever.values), which is the word --no-fork wants;
+    # a daemon's pages only where the user asks for them by name.
+    return ["--no-fork"] if (lever, value.partition(":")[0]) in _NO_FORK else []
 
 
 def lever_arm(lever: str, values: list[str], preload: bool, alone: bool) -> Arm:

@@ -37,12 +37,12 @@ def test_doctor_prints_what_is_expected(name: str, places: Places) -> None:
 
 
 AVAILABLE = {
-    "server-2s4n": {"copy": True, "numa": True, "pin": True, "retain": True, "superpage": True},
-    "container": {"copy": True, "numa": False, "pin": True, "retain": True, "superpage": True},
-    "without-thp": {"copy": True, "numa": False, "pin": True, "retain": True, "superpage": False},
-    "thp-never": {"copy": True, "numa": False, "pin": True, "retain": True, "superpage": False},
-    "aarch64-64k": {"copy": True, "numa": False, "pin": True, "retain": True, "superpage": True},
-    "this-vm": {"copy": True, "numa": False, "pin": True, "retain": True, "superpage": True},
+    "server-2s4n": {"copy": True, "numa": True, "pin": True, "prezero": True, "retain": True, "superpage": True},
+    "container": {"copy": True, "numa": False, "pin": True, "prezero": True, "retain": True, "superpage": True},
+    "without-thp": {"copy": True, "numa": False, "pin": True, "prezero": True, "retain": True, "superpage": False},
+    "thp-never": {"copy": True, "numa": False, "pin": True, "prezero": True, "retain": True, "superpage": False},
+    "aarch64-64k": {"copy": True, "numa": False, "pin": True, "prezero": False, "retain": True, "superpage": True},
+    "this-vm": {"copy": True, "numa": False, "pin": True, "prezero": True, "retain": True, "superpage": True},
 }
 
 

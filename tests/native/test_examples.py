@@ -148,6 +148,7 @@ def test_churn(rounds: int, seed: int) -> None:
     assert all(4 << 20 <= size <= 64 << 20 for size in sizes)
     total = sum((draw & 255) * size // 4096 for draw, size in zip(draws, sizes, strict=True))
     assert numbers("churn", str(rounds), str(seed)) == [str(rounds), str(sum(sizes)), str(total)]
+    assert numbers("churn", str(rounds), str(seed), "calloc") == [str(rounds), str(sum(sizes)), str(total)]
 
 
 @pytest.mark.parametrize(("messages", "seed"), [(1, 1), (3, 0), (100, 7), (9, 1_000_000_000)])
@@ -212,6 +213,7 @@ def test_help_is_on_stdout(name: str) -> None:
         ("gups 1M x", "UPDATES must be a number from 1 to"),
         ("churn 0", "ROUNDS must be a number from 1 to"),
         ("churn 1 -1", "unknown option"),
+        ("churn 1 1 new", "the third operand is malloc or calloc: new"),
         ("churn -- 1 -1", "SEED must be a number from 0 to 1000000000, a suffix K, M or G is allowed: -1"),
         ("relay 0", "MESSAGES must be a number from 1 to"),
         ("stream 0", "SIZE must be a number from 8 to"),

@@ -40,7 +40,7 @@ def with_library(library: Path, **more: str) -> dict[str, str]:
 
 def test_describe(launcher: Path) -> None:
     levers = json.loads(run(launcher, "--describe").stdout)["levers"]
-    assert [lever["name"] for lever in levers] == ["pin", "numa", "superpage", "retain", "copy"]
+    assert [lever["name"] for lever in levers] == ["pin", "numa", "superpage", "retain", "copy", "prezero"]
     for lever in levers:
         assert set(lever) == {"name", "doc", "default", "values"}
         assert all(set(value) == {"value", "doc"} and value["doc"] for value in lever["values"])
@@ -51,6 +51,7 @@ def test_describe(launcher: Path) -> None:
     assert values["superpage"] == ["glibc", "thp", "hugetlb", "collapse"]
     assert values["retain"] == ["on"]
     assert values["copy"] == ["auto", "variant:NAME", "profile:FILE"]
+    assert values["prezero"] == ["on", "broker:SOCKET"]
 
 
 def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> None:

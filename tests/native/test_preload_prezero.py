@@ -3,34 +3,54 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from preload_tool import build
+
+from okosu import native
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
 LIBRARY = BUILT / "native/preload/libokosu-prezero.so"
+CHURN = BUILT / "examples/churn"
 TRIES = 8
 """The thread that clears has the lowest priority: on a busy machine it may get no processor for a while."""
+JEMALLOC = Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("prezero") / "check"
     source = ROOT / "tests/native/programs/prezero_check.c"
-    words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", "-o", made, source, "-lpthread"]
+    words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", "-o", str(made), str(source), "-lpthread"]
     subprocess.run(words, check=True, capture_output=True)
     return made
 
 
-def run(*command: str | Path, preload: bool = True) -> str:
-    env = os.environ | ({"LD_PRELOAD": str(LIBRARY)} if preload else {})
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=env)
+def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] = ()) -> str:
+    """Run under the library; `first` are preloaded before it."""
+    env = os.environ | ({"LD_PRELOAD": ":".join(map(str, [*first, LIBRARY]))} if preload else {})
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=300, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def launch(tmp_path: Path, *words: str | Path) -> tuple[str, list[dict[str, Any]]]:
+    """Run okosu-run; return what the program printed and the pool's lines of evidence."""
+    proof = tmp_path / "proof"
+    proof.unlink(missing_ok=True)
+    command = [str(native.find("okosu-run")), "--strict", f"--proof={proof}", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in proof.read_text().splitlines()]
+    return done.stdout, [line for line in lines if line.get("by") == "prezero"]
 
 
 def test_what_malloc_mmap_and_fork_keep_is_kept(program: Path) -> None:
@@ -42,11 +62,114 @@ def test_what_malloc_mmap_and_fork_keep_is_kept(program: Path) -> None:
 def test_programs_print_what_they_print_without_it() -> None:
     script = "import zlib\nb = bytes(range(256)) * 30000\nfor i in range(9): c = bytearray(b) + b\nprint(zlib.crc32(c))"
     assert run(sys.executable, "-c", script) == run(sys.executable, "-c", script, preload=False)
-    churn = BUILT / "examples/churn"
-    assert run(churn, "20") == run(churn, "20", preload=False)
+    for kind in ("malloc", "calloc"):
+        assert run(CHURN, "20", "1", kind) == run(CHURN, "20", "1", kind, preload=False)
 
 
-def test_no_address_space_no_pool(program: Path) -> None:
-    """Under a limit on address space that leaves no room, the next allocator serves."""
-    limited = f"ulimit -v 400000; exec {BUILT / 'examples/churn'} 5"
-    assert run("sh", "-c", limited) == run("sh", "-c", limited, preload=False)
+@pytest.mark.parametrize("limit", ["v", "d"])
+@pytest.mark.parametrize("kib", [400000, 40000])
+def test_where_memory_is_limited_the_program_has_what_it_had(limit: str, kib: int) -> None:
+    """A pool that took the address space would leave the program without: at most a quarter is the pool's."""
+    limited = f"ulimit -{limit} {kib}; exec {CHURN} 5 1 calloc; exit 1"
+    shell = ["sh", "-c", limited]
+    without = subprocess.run(shell, capture_output=True, text=True, check=False)
+    env = os.environ | {"LD_PRELOAD": str(LIBRARY)}
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stdout) == (without.returncode, without.stdout)
+
+
+def test_what_was_protected_is_not_written_to(program: Path) -> None:
+    assert run(program, "protected") == "protected\n"
+
+
+def test_a_program_that_locks_all_its_memory_locks_no_more(program: Path) -> None:
+    assert run(program, "locked") in ("locked\n", "not allowed\n")
+
+
+def test_other_allocators_serve_as_before() -> None:
+    """One that is preloaded before it has malloc; one of the program's own, too."""
+    counting = build("libcounting-prezero.so", "-shared", "-fPIC", "counting_malloc.c", "-ldl")
+    for first in [[counting], *([[JEMALLOC]] if JEMALLOC.exists() else [])]:
+        assert run(CHURN, "20", "1", "calloc", first=first) == run(CHURN, "20", "1", "calloc", preload=False)
+
+
+def test_the_evidence_adds_up(tmp_path: Path) -> None:
+    said, [line] = launch(tmp_path, "--prezero", "--", CHURN, "40", "1", "calloc")
+    assert said == run(CHURN, "40", "1", "calloc", preload=False)
+    # The first block is libc's: a program that has but one has none that comes back.
+    assert line["blocks"] + line["passed"] == 40
+    assert line["passed"] >= 1
+    assert line["clean"] + line["cleared"] <= line["there"] <= line["bytes"]
+    assert line["there"] > line["bytes"] // 2
+
+
+def test_what_needs_no_zeros_is_not_cleared(tmp_path: Path) -> None:
+    _, [line] = launch(tmp_path, "--prezero", "--", CHURN, "40")
+    assert line["cleared"] == 0
+    assert line["there"] > line["bytes"] // 2
+
+
+def test_children_ask_libc(tmp_path: Path) -> None:
+    """A child of fork has its parent's blocks and no pool; a child by exec has a pool of its own, or none."""
+    code = "import os; a = [b'x' * (4 << 20) for i in range(4)]; p = os.fork(); b = b'y' * (4 << 20); p and os.wait()"
+    _, (child, parent) = launch(tmp_path, "--prezero", "--", sys.executable, "-S", "-c", code)
+    assert parent["blocks"] >= 3
+    assert (child["blocks"], child["bytes"]) == (0, 0)
+    nested = f"import subprocess; subprocess.run([{str(CHURN)!r}, '9'])"
+    _, lines = launch(tmp_path, "--prezero", "--", sys.executable, "-S", "-c", nested)
+    assert any(line["comm"] == "churn" and line["blocks"] for line in lines)
+    _, lines = launch(tmp_path, "--prezero", "--children=0", "--", sys.executable, "-S", "-c", nested)
+    assert not any(line["comm"] == "churn" for line in lines)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_its_thread_takes_no_cpu_that_threads_are_pinned_to(tmp_path: Path) -> None:
+    code = (
+        "import os, time\n"
+        "seen = {}\n"
+        "for turn in range(200):\n"
+        "    zeros = [bytes(4 << 20) for i in range(3)]\n"
+        "    for t in os.listdir('/proc/self/task'):\n"
+        "        try: said = dict(l.split(':', 1) for l in open(f'/proc/self/task/{t}/status') if ':' in l)\n"
+        "        except OSError: continue\n"
+        "        seen[said['Name'].strip()] = int(said['Cpus_allowed'].replace(',', ''), 16).bit_count()\n"
+        "    if 'okosu-zero' in seen: break\n"
+        "    time.sleep(0.02)\n"
+        "for name, cpus in seen.items(): print(name, cpus)"
+    )
+    said, _ = launch(tmp_path, "--pin=compact", "--prezero", "--", sys.executable, "-S", "-c", code)
+    threads = dict(line.rsplit(" ", 1) for line in said.splitlines())
+    if "okosu-zero" not in threads:
+        pytest.skip("no CPU idled: the pool had no thread")
+    assert int(threads.pop("okosu-zero")) == len(os.sched_getaffinity(0))
+    assert set(threads.values()) == {"1"}
+
+
+def test_a_daemons_pages_serve_where_the_program_does_not_fork(tmp_path: Path) -> None:
+    socket = tmp_path / "z"
+    daemon = subprocess.Popen(
+        [str(native.find("okosu-zerod")), f"--socket={socket}", "--cap=256M"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert daemon.stdout is not None
+        assert str(socket) in daemon.stdout.readline()
+        said, [line] = launch(tmp_path, "--no-fork", f"--prezero=broker:{socket}", "--", CHURN, "20", "1", "calloc")
+        assert said == run(CHURN, "20", "1", "calloc", preload=False)
+        assert line["blocks"] > 0
+        command = [str(native.find("okosu-run")), "--strict", f"--prezero=broker:{socket}", "--", "true"]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (refused.returncode, "--no-fork" in refused.stderr) == (125, True)
+    finally:
+        daemon.terminate()
+        assert daemon.wait(30) == 0
+    command = [str(native.find("okosu-run")), "--strict", "--no-fork", f"--prezero=broker:{socket}", "--", "true"]
+    gone = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (gone.returncode, "okosu-zerod --socket=" in gone.stderr) == (125, True)
+
+
+def test_levers_that_serve_the_same_blocks_exclude_it() -> None:
+    for other in ("--superpage=thp", "--retain"):
+        command = [str(native.find("okosu-run")), "--strict", "--prezero", other, "--", "true"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 125
+        assert f"--skip={other.strip('-').partition('=')[0]}" in done.stderr

@@ -26,34 +26,55 @@ PLANTED = {
     ),
     "a unit counts as clean while it is cleared": (
         "work.c",
-        "okosu_units_set(&pool->units, index, OKOSU_UNIT_ZEROING);\n    pthread_mutex_unlock(&pool->lock);\n    usable",
-        "okosu_units_set(&pool->units, index, OKOSU_UNIT_CLEAN);\n    pthread_mutex_unlock(&pool->lock);\n    usable",
+        "    pthread_mutex_unlock(&pool->lock);\n    usable",
+        "    okosu_units_settle(&pool->units, index, OKOSU_UNIT_CLEAN);\n"
+        "    pthread_mutex_unlock(&pool->lock);\n    usable",
     ),
-    "a dirty block is taken for a clean one": ("units.c", "here ? OKOSU_UNIT_DIRTY :", "here > 1 ? OKOSU_UNIT_DIRTY :"),
+    "a dirty block is taken for a clean one": (
+        "units.c",
+        "                unit->dirty   ? OKOSU_UNIT_DIRTY\n",
+        "                unit->dirty > 1 ? OKOSU_UNIT_DIRTY\n",
+    ),
+    "what was never there counts as clean": ("units.c", "unit->fresh &= !unit->dirty;", "unit->fresh = false;"),
+    "two threads take one unit": (
+        "units.c",
+        "!own(units, k, was, OKOSU_UNIT_HELD)",
+        "(!own(units, k, was, OKOSU_UNIT_HELD) && k == first)",
+    ),
+    "what needs no zeros is cleared all the same": (
+        "work.c",
+        "(!pool->options.reuse ||",
+        "(pool->options.high <= 0 ||",
+    ),
     "what failed counts as cleared": ("work.c", "    if (lost) {", "    if (lost && !usable) {"),
     "a failed clearing is not given back": (
         "work.c",
-        "    if (*lost)\n        return okosu_backing_drop",
-        "    if (*lost && !dirty)\n        return okosu_backing_drop",
+        "    if (*lost)\n        return okosu_supply_drop",
+        "    if (*lost && !dirty)\n        return okosu_supply_drop",
     ),
     "a child takes from its parent's pool": ("pool.c", "if (!is_mine(pool) || !bytes)", "if (!bytes)"),
-    "a run is one unit short": ("pool.c", "bytes / unit + (bytes % unit != 0)", "bytes / unit + (bytes < unit)"),
-    "the upper watermark is forgotten": ("work.c", "clean >= pool->options.high", "clean >= pool->options.low"),
-    "the lowest dirty unit is passed over": (
-        "units.c",
-        "units->lowest_dirty = index;",
-        "units->lowest_dirty = index + 1;",
+    "a run is one unit short": (
+        "pool.c",
+        "bytes / unit + (bytes % unit != 0), first;",
+        "bytes / unit + (bytes < unit), first;",
+    ),
+    "the upper watermark is forgotten": (
+        "work.c",
+        "ready >= atomic_load(&pool->high)",
+        "ready >= atomic_load(&pool->low)",
     ),
 }
 
 
 def compiled(folder: Path, sources: Path, *more: str) -> Path:
     program = folder / "check"
-    check = ROOT / "tests/native/programs/zero_pool_check.c"
+    programs = ROOT / "tests/native/programs"
+    check = sorted(programs.glob("zero_pool_check*.c"))
     include = (f"-I{ROOT / 'native/include'}", f"-I{sources.parent}")
     files = sorted(sources.glob("*.c"))
     library = BUILT / "native/lib/libokosu.a"
-    words = ["cc", *FLAGS, *more, *include, "-o", program, check, *files, library, "-lm", "-lpthread"]
+    inputs = map(str, [program, *check, *files, library])
+    words = ["cc", *FLAGS, *more, *include, "-o", *inputs, "-lm", "-lpthread"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program

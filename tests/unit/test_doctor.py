@@ -37,7 +37,7 @@ def test_json_on_stdout_replaces_the_text(capsys: pytest.CaptureFixture[str]) ->
     assert doctor("--json", "-", "--", "/bin/true") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["schema"] == "okosu.doctor/1"
-    assert set(said["levers"]) == {"pin", "numa", "superpage", "retain", "copy"}
+    assert set(said["levers"]) == {"pin", "numa", "superpage", "retain", "copy", "prezero"}
     assert said["program"]["kind"] == "glibc"
     import msgspec
 

@@ -97,6 +97,16 @@ def test_retain_is_proved_on_a_program_that_hands_blocks_back() -> None:
     assert not ALL["retain"].proof("on", run(CHURN), base(CHURN), pilot).holds
 
 
+def test_prezero_is_proved_on_a_program_whose_blocks_come_and_go() -> None:
+    lever = ALL["prezero"]
+    pilot = run(CHURN, "--prezero")
+    proof = lever.proof("on", pilot, base(CHURN), None)
+    assert proof.holds, proof.text
+    assert lever.proof("on", run(CHURN, "--prezero"), base(CHURN), pilot).holds
+    assert not lever.proof("on", run(CHURN, "--placebo"), base(CHURN), pilot).holds
+    assert not prove("prezero", "on", "pass").holds
+
+
 def test_retain_has_nothing_to_do_in_a_program_that_frees_nothing() -> None:
     proof = prove("retain", "on", "pass")
     assert not proof.holds

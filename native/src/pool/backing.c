@@ -97,6 +97,12 @@ int okosu_backing_populate(void *at, size_t bytes)
     return 0;
 }
 
+void okosu_backing_touch(void *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 4096)
+        ((volatile char *)at)[i] = 0;
+}
+
 /* An older kernel knows no such advice; it says so of an empty range, too. */
 bool okosu_backing_can_populate(void)
 {

@@ -13,6 +13,10 @@ void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node);
 void okosu_backing_unmap(void *at, size_t bytes);
 /* Have the pages of this range there, zeroed if they were not there. 0 or -errno. */
 int okosu_backing_populate(void *at, size_t bytes);
+/* The same by touching what is zero, where pages are always to be had (not hugetlb): a page fault
+ * takes a lock of this mapping alone, the system call one that the program's own mmap and munmap
+ * wait for, however long the thread that populates is put off. */
+void okosu_backing_touch(void *at, size_t bytes);
 bool okosu_backing_can_populate(void);
 /* Hand the pages of this range back. 0 or -errno. */
 int okosu_backing_drop(void *at, size_t bytes);

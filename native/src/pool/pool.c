@@ -3,10 +3,13 @@
 #include "pool/pool.h"
 
 #include "pool/backing.h"
+#include "pool/broker.h"
 #include "pool/engines.h"
+#include "pool/supply.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define UNIT ((size_t)2 << 20)
@@ -38,6 +41,8 @@ static int check(struct okosu_zero_pool_options *o)
         return -EINVAL;
     o->cap -= o->cap % o->unit;
     if (o->low > o->high || o->high > o->cap || (o->keep && o->keep < o->high))
+        return -EINVAL;
+    if (o->clean > o->high || (o->clean && !o->reuse))
         return -EINVAL;
     if (o->cap / o->unit > UINT32_MAX || o->backing > OKOSU_POOL_HUGETLB)
         return -EINVAL;
@@ -78,12 +83,13 @@ int okosu_zero_pool_open(struct okosu_zero_pool **out,
                          const struct okosu_zero_pool_options *options)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct okosu_zero_pool *pool = calloc(1, sizeof(*pool));
+    struct okosu_zero_pool *pool = aligned_alloc(_Alignof(struct okosu_zero_pool), sizeof(*pool));
     size_t count;
     int rc;
 
     if (!pool)
         return -ENOMEM;
+    memset(pool, 0, sizeof(*pool));
     pthread_once(&once, watch_forks);
     pool->childhood = childhoods;
     pool->options = *options;
@@ -100,6 +106,11 @@ int okosu_zero_pool_open(struct okosu_zero_pool **out,
     if (rc < 0)
         goto out;
     pool->hugetlb = rc;
+    pool->shift = (uint8_t)__builtin_ctzl(pool->options.unit);
+    atomic_store(&pool->low, pool->options.low);
+    atomic_store(&pool->high, pool->options.high);
+    atomic_store(&pool->keep, pool->options.keep);
+    atomic_store(&pool->clean, pool->options.clean);
     count = pool->options.cap / pool->options.unit;
     rc = -ENOMEM;
     pool->rows = calloc(count, sizeof(*pool->rows));
@@ -113,8 +124,16 @@ int okosu_zero_pool_open(struct okosu_zero_pool **out,
         goto out;
     }
     okosu_units_init(&pool->units, pool->rows, count);
+    /* The first fault of a mapping takes the lock of all of them: not by the worker's hand. */
+    if (options->stand_back && !pool->hugetlb)
+        okosu_backing_touch(pool->base, 1);
     rc = init_lock(pool);
-    if (!rc && !options->no_worker)
+    if (!rc && options->broker)
+        rc = okosu_broker_open(&pool->broker, options->broker, pool->base, pool->options.unit,
+                               count);
+    /* One that stands back is started when there is something to do. */
+    atomic_store(&pool->asleep, !options->no_worker && options->stand_back);
+    if (!rc && !options->no_worker && !options->stand_back)
         rc = okosu_pool_start(pool);
 out:
     if (rc) {
@@ -129,10 +148,14 @@ void okosu_zero_pool_close(struct okosu_zero_pool *pool)
 {
     if (!pool)
         return;
-    if (pool->mine && is_mine(pool))
+    if (pool->mine && is_mine(pool)) {
+        if (pool->broker)
+            okosu_broker_end(pool->broker);
         okosu_pool_end(pool);
+    }
     if (pool->base)
         okosu_backing_unmap(pool->base, pool->options.cap);
+    okosu_broker_close(pool->broker);
     okosu_backing_drop_mine(pool->mine);
     free(pool->rows);
     free(pool);
@@ -148,38 +171,18 @@ bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at)
     return (size_t)((const unsigned char *)at - pool->base) < pool->options.cap;
 }
 
-void okosu_pool_take_in(struct okosu_zero_pool *pool)
-{
-    uint32_t next = atomic_exchange(&pool->returned, 0);
-
-    while (next) {
-        struct okosu_unit *unit = &pool->units.unit[next - 1];
-        size_t index = next - 1;
-
-        next = unit->next;
-        unit->run = unit->back;
-        okosu_units_give(&pool->units, index, unit->back_dirty,
-                         pool->options.unit / OKOSU_POOL_PAGE);
-    }
-}
-
-/* `dirty` NULL: only what is clean. */
-static void *take(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty)
+/* `found` NULL: only what is clean. */
+static void *take(struct okosu_zero_pool *pool, size_t bytes, struct okosu_units_found *found)
 {
     size_t unit = pool->options.unit, count = bytes / unit + (bytes % unit != 0), first;
+    bool fresh = pool->options.fresh && !pool->hugetlb;
 
     if (!is_mine(pool) || !bytes)
         return NULL;
-    first = pool->units.count;
-    if (pthread_mutex_trylock(&pool->lock) == 0) {
-        okosu_pool_take_in(pool);
-        first = dirty ? okosu_units_take_any(&pool->units, count, dirty)
-                      : okosu_units_take(&pool->units, count);
-        pool->takes += first < pool->units.count;
-        pthread_mutex_unlock(&pool->lock);
-    }
-    if (first == pool->units.count)
-        atomic_fetch_add_explicit(&pool->misses, 1, memory_order_relaxed);
+    first = found ? okosu_units_take_any(&pool->units, count, unit / OKOSU_POOL_PAGE, fresh, found)
+                  : okosu_units_take(&pool->units, count);
+    atomic_fetch_add_explicit(first < pool->units.count ? &pool->takes : &pool->misses, 1,
+                              memory_order_relaxed);
     /* Fewer clean units may be left than it keeps ready. */
     okosu_pool_wake(pool);
     return first == pool->units.count ? NULL : pool->base + first * unit;
@@ -190,12 +193,14 @@ void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes)
     return take(pool, bytes, NULL);
 }
 
-void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes, size_t *dirty)
+void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes,
+                               struct okosu_zero_found *found)
 {
-    size_t units = 0;
-    void *block = take(pool, bytes, &units);
+    struct okosu_units_found in_units = {0};
+    void *block = take(pool, bytes, &in_units);
 
-    *dirty = units * pool->options.unit;
+    *found = (struct okosu_zero_found){.dirty = in_units.dirty * OKOSU_POOL_PAGE,
+                                       .there = in_units.there * pool->options.unit};
     return block;
 }
 
@@ -204,7 +209,7 @@ static size_t index_of(const struct okosu_zero_pool *pool, const void *block)
 {
     size_t offset = (size_t)((const unsigned char *)block - pool->base);
 
-    return offset % pool->options.unit ? SIZE_MAX : offset / pool->options.unit;
+    return offset & (((size_t)1 << pool->shift) - 1) ? SIZE_MAX : offset >> pool->shift;
 }
 
 /* The row of a held block, which is its holder's until it is given back; NULL: there is none. */
@@ -217,61 +222,82 @@ static struct okosu_unit *held(const struct okosu_zero_pool *pool, const void *b
     return &pool->units.unit[index];
 }
 
-/* A block counts as given back, and may be anybody's, from the moment it is in the list. */
-static void put_back(struct okosu_zero_pool *pool, struct okosu_unit *unit, size_t pages)
+static int gave(struct okosu_zero_pool *pool)
 {
-    uint32_t last = atomic_load(&pool->returned), index = (uint32_t)(unit - pool->units.unit);
-
-    unit->back = unit->run;
-    unit->back_dirty = (uint32_t)(pages < UINT32_MAX ? pages : UINT32_MAX);
-    unit->run = 0;
-    do
-        unit->next = last;
-    while (!atomic_compare_exchange_weak(&pool->returned, &last, index + 1));
     atomic_fetch_add_explicit(&pool->gives, 1, memory_order_relaxed);
     okosu_pool_wake(pool);
+    return 0;
+}
+
+int okosu_zero_pool_extend(struct okosu_zero_pool *pool, void *block, size_t bytes, size_t *dirty)
+{
+    size_t unit = (size_t)1 << pool->shift, count = bytes / unit + (bytes % unit != 0);
+    bool fresh = pool->options.fresh && !pool->hugetlb;
+    struct okosu_units_found found;
+
+    *dirty = 0;
+    if (!held(pool, block))
+        return -EINVAL;
+    if (!is_mine(pool) || !okosu_units_extend(&pool->units, index_of(pool, block), count,
+                                              unit / OKOSU_POOL_PAGE, fresh, &found))
+        return -EAGAIN;
+    *dirty = found.dirty * OKOSU_POOL_PAGE;
+    return 0;
 }
 
 int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty)
 {
     struct okosu_unit *unit = held(pool, block);
+    size_t pages = dirty / OKOSU_POOL_PAGE + (dirty % OKOSU_POOL_PAGE != 0);
 
     if (!unit)
         return -EINVAL;
-    if (!is_mine(pool))
-        return okosu_backing_drop(block, unit->run * pool->options.unit);
-    put_back(pool, unit, dirty / OKOSU_POOL_PAGE + (dirty % OKOSU_POOL_PAGE != 0));
-    return 0;
+    if (!is_mine(pool)) {
+        int rc = okosu_backing_drop(block, unit->run * pool->options.unit);
+
+        /* The daemon's units are not there in a child. */
+        return rc == -ENOMEM && pool->broker ? 0 : rc;
+    }
+    if (!okosu_units_give(&pool->units, index_of(pool, block), pages,
+                          ((size_t)1 << pool->shift) / OKOSU_POOL_PAGE))
+        return -EINVAL;
+    return gave(pool);
 }
 
 int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block)
 {
     struct okosu_unit *unit = held(pool, block);
-    size_t bytes;
     int rc;
 
     if (!unit)
         return -EINVAL;
-    bytes = unit->run * pool->options.unit;
-    rc = okosu_backing_renew(block, bytes, pool->hugetlb, pool->options.node);
-    /* The pages are not there any more, and that is as good as dirty: clearing brings them. */
-    if (!rc && is_mine(pool))
-        put_back(pool, unit, SIZE_MAX);
-    return rc;
+    if (!is_mine(pool))
+        return okosu_backing_renew(block, unit->run * pool->options.unit, pool->hugetlb,
+                                   pool->options.node);
+    rc = okosu_supply_renew(pool, index_of(pool, block), unit->run);
+    if (rc)
+        return rc;
+    return okosu_units_leave(&pool->units, index_of(pool, block)) ? gave(pool) : -EINVAL;
 }
 
-void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t bytes)
+static size_t whole_units(const struct okosu_zero_pool *pool, size_t bytes)
 {
     size_t unit = pool->options.unit, cap = pool->options.cap;
 
+    return bytes < cap ? (bytes + unit - 1) & ~(unit - 1) : cap;
+}
+
+/* The worker may see one moved and the other not yet: it looks again. */
+void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t ready, size_t clean)
+{
     if (!is_mine(pool))
         return;
-    bytes = bytes < cap ? (bytes + unit - 1) & ~(unit - 1) : cap;
-    pthread_mutex_lock(&pool->lock);
-    pool->options.low = pool->options.high = bytes;
-    if (pool->options.keep && pool->options.keep < pool->options.high)
-        pool->options.keep = pool->options.high;
-    pthread_mutex_unlock(&pool->lock);
+    ready = whole_units(pool, ready);
+    if (atomic_load(&pool->keep) && atomic_load(&pool->keep) < ready)
+        atomic_store(&pool->keep, ready);
+    atomic_store(&pool->high, ready);
+    atomic_store(&pool->low, ready);
+    atomic_store(&pool->clean, whole_units(pool, clean));
     okosu_pool_wake(pool);
 }
 
@@ -291,7 +317,6 @@ size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes)
         return 0;
     pthread_mutex_lock(&pool->lock);
     while (did && done < bytes) {
-        okosu_pool_take_in(pool);
         cleaned = okosu_pool_step(pool, &did);
         done += cleaned;
     }
@@ -303,12 +328,11 @@ void okosu_zero_pool_stats(struct okosu_zero_pool *pool, struct okosu_zero_pool_
 {
     size_t unit = pool->options.unit;
     bool mine = is_mine(pool);
-    const size_t *in = pool->units.in;
+    size_t in[OKOSU_UNIT_STATES];
 
-    if (mine) {
+    okosu_units_count(&pool->units, in);
+    if (mine)
         pthread_mutex_lock(&pool->lock);
-        okosu_pool_take_in(pool);
-    }
     *stats = (struct okosu_zero_pool_stats){
         .cap = pool->options.cap,
         .unit = unit,
@@ -324,6 +348,8 @@ void okosu_zero_pool_stats(struct okosu_zero_pool *pool, struct okosu_zero_pool_
         .populated = pool->populated,
         .dropped = pool->dropped,
         .failures = pool->failures,
+        .waits = pool->waits,
+        .brokered = okosu_broker_units(pool->broker) * unit,
         .hugetlb = pool->hugetlb,
         .engine = pool->engine->name,
     };

@@ -13,39 +13,48 @@
 #define OKOSU_POOL_PAGE ((size_t)4096)
 
 struct okosu_zero_pool {
-    struct okosu_zero_pool_options options;
-    const struct okosu_zero_engine *engine;
-    unsigned char *base;
+    /* What take and give need is on this line, and on the next one what only they write. */
+    _Alignas(64) unsigned char *base;
     /* false in a child of fork, which has no worker and may hold no lock; and how often this
      * process was a child when the pool was made, for emulators that do not wipe `mine` */
     volatile bool *mine;
     unsigned childhood;
+    uint8_t shift;            /* a unit has 1 << shift bytes */
+    atomic_bool asleep;       /* the worker must be woken, or started (stand_back) */
+    struct okosu_units units; /* without the lock: see units.h */
+
+    _Alignas(64) _Atomic uint64_t takes;
+    _Atomic uint64_t misses, gives;
+
+    _Alignas(64) struct okosu_zero_pool_options options;
+    const struct okosu_zero_engine *engine;
     bool hugetlb;
+    struct okosu_broker *broker; /* NULL: all units are its own */
     struct okosu_unit *rows;
 
-    /* Blocks on their way back: index + 1 of the last one, 0: none. Whoever has the lock takes them
-     * in, so that giving one needs no lock. */
-    _Atomic uint32_t returned;
+    /* As in the options, until okosu_zero_pool_want(). */
+    atomic_size_t low, high, keep, clean;
 
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* of all below, which take and give don't need */
     pthread_cond_t work;  /* there is something to do, or `stop` */
-    struct okosu_units units;
     bool stop, filling;
-    bool asleep;         /* the worker looks only when `work` is signalled */
     uint64_t fill_after; /* ns of CLOCK_MONOTONIC: no memory was to be had, try again then */
-    _Atomic uint64_t misses, gives;
-    uint64_t takes, cleared, populated, dropped, failures;
+    uint64_t cleared, populated, dropped, failures;
+    _Atomic uint64_t waits;
+    /* With `stand_back`: when a new worker may be started, and how long the last one stayed away;
+     * and what a thread of the program had run and waited for a CPU (ns) when it last looked. */
+    _Atomic uint64_t away_until;
+    uint64_t away_ns, started, ran, waited;
+    long looked;
 
     pthread_t worker;
-    bool has_worker;
+    atomic_bool has_worker;
 };
 
 /* Start the thread; 0 or -errno. */
 int okosu_pool_start(struct okosu_zero_pool *pool);
 /* There may be something to do. Costs something only where the worker sleeps. */
 void okosu_pool_wake(struct okosu_zero_pool *pool);
-/* With the lock held: take in what was given back. */
-void okosu_pool_take_in(struct okosu_zero_pool *pool);
 /* End it, if there is one. */
 void okosu_pool_end(struct okosu_zero_pool *pool);
 

@@ -7,98 +7,197 @@
 
 void okosu_units_init(struct okosu_units *units, struct okosu_unit *unit, size_t count)
 {
-    memset(unit, 0, count * sizeof(*unit));
-    *units = (struct okosu_units){.unit = unit, .count = count, .lowest_dirty = count};
-    units->in[OKOSU_UNIT_ABSENT] = count;
+    units->unit = unit;
+    units->count = count;
+    atomic_store(&units->top, 0);
 }
 
-void okosu_units_set(struct okosu_units *units, size_t index, enum okosu_unit_state state)
+enum okosu_unit_state okosu_units_state(const struct okosu_units *units, size_t index)
 {
-    struct okosu_unit *unit = &units->unit[index];
-
-    units->in[unit->state]--;
-    units->in[state]++;
-    unit->state = (uint8_t)state;
-    if (state == OKOSU_UNIT_DIRTY && index < units->lowest_dirty)
-        units->lowest_dirty = index;
+    return (enum okosu_unit_state)atomic_load_explicit(&units->unit[index].state,
+                                                       memory_order_relaxed);
 }
 
-static size_t hold(struct okosu_units *units, size_t first, size_t count)
+/* To HELD or ZEROING, and with it the right to all else of the unit. */
+static bool own(struct okosu_units *units, size_t index, enum okosu_unit_state from,
+                enum okosu_unit_state to)
 {
-    for (size_t k = first; k < first + count; k++)
-        okosu_units_set(units, k, OKOSU_UNIT_HELD);
-    units->unit[first].run = (uint32_t)count;
-    return first;
+    size_t top = atomic_load_explicit(&units->top, memory_order_relaxed);
+    uint8_t state = (uint8_t)from;
+
+    if (!atomic_compare_exchange_strong_explicit(&units->unit[index].state, &state, (uint8_t)to,
+                                                 memory_order_acquire, memory_order_relaxed))
+        return false;
+    while (index >= top && !atomic_compare_exchange_weak(&units->top, &top, index + 1))
+        ;
+    return true;
+}
+
+static void hand_on(struct okosu_units *units, size_t index, enum okosu_unit_state state)
+{
+    atomic_store_explicit(&units->unit[index].state, (uint8_t)state, memory_order_release);
+}
+
+bool okosu_units_claim(struct okosu_units *units, size_t index, enum okosu_unit_state from)
+{
+    return own(units, index, from, OKOSU_UNIT_ZEROING);
+}
+
+void okosu_units_settle(struct okosu_units *units, size_t index, enum okosu_unit_state state)
+{
+    if (state != OKOSU_UNIT_DIRTY)
+        units->unit[index].dirty = 0;
+    hand_on(units, index, state);
+}
+
+/* As they were before hold(). */
+static void let_go(struct okosu_units *units, size_t first, size_t count)
+{
+    for (size_t k = first; k < first + count; k++) {
+        const struct okosu_unit *unit = &units->unit[k];
+
+        hand_on(units, k,
+                unit->fresh   ? OKOSU_UNIT_ABSENT
+                : unit->dirty ? OKOSU_UNIT_DIRTY
+                              : OKOSU_UNIT_CLEAN);
+    }
+}
+
+/* Units `first` to `end` of the block that begins at `start`. */
+static bool hold(struct okosu_units *units, size_t start, size_t first, size_t end, unsigned set,
+                 size_t per_unit, struct okosu_units_found *found)
+{
+    *found = (struct okosu_units_found){0};
+    for (size_t k = first; k < end; k++) {
+        enum okosu_unit_state was = okosu_units_state(units, k);
+
+        if (!(set >> was & 1) || !own(units, k, was, OKOSU_UNIT_HELD)) {
+            let_go(units, first, k - first);
+            return false;
+        }
+        units->unit[k].fresh = was == OKOSU_UNIT_ABSENT;
+        found->there += was != OKOSU_UNIT_ABSENT;
+        if (units->unit[k].dirty)
+            found->dirty = (k - start) * per_unit + units->unit[k].dirty;
+    }
+    atomic_store_explicit(&units->unit[start].run, (uint32_t)(end - start), memory_order_relaxed);
+    return true;
+}
+
+/* The lowest run of units each of whose states is in `set`, bit by bit; or units->count. */
+static size_t take_run(struct okosu_units *units, size_t count, unsigned set, size_t per_unit,
+                       struct okosu_units_found *found)
+{
+    size_t end = set >> OKOSU_UNIT_ABSENT & 1 ? units->count : atomic_load(&units->top), run = 0;
+
+    for (size_t i = 0; count && i < end; i++) {
+        run = set >> okosu_units_state(units, i) & 1 ? run + 1 : 0;
+        if (run < count)
+            continue;
+        if (hold(units, i + 1 - count, i + 1 - count, i + 1, set, per_unit, found))
+            return i + 1 - count;
+        run = 0;
+    }
+    *found = (struct okosu_units_found){0};
+    return units->count;
 }
 
 size_t okosu_units_take(struct okosu_units *units, size_t count)
 {
-    size_t run = 0;
+    struct okosu_units_found found;
 
-    if (!count || units->in[OKOSU_UNIT_CLEAN] < count)
-        return units->count;
-    for (size_t i = 0; i < units->count; i++) {
-        run = units->unit[i].state == OKOSU_UNIT_CLEAN ? run + 1 : 0;
-        if (run == count)
-            return hold(units, i + 1 - count, count);
-    }
-    return units->count;
+    return take_run(units, count, 1u << OKOSU_UNIT_CLEAN, 0, &found);
 }
 
-size_t okosu_units_take_any(struct okosu_units *units, size_t count, size_t *dirty)
+size_t okosu_units_take_any(struct okosu_units *units, size_t count, size_t per_unit, bool fresh,
+                            struct okosu_units_found *found)
 {
-    size_t run = 0, last = 0;
+    const unsigned dirty = 1u << OKOSU_UNIT_DIRTY, clean = 1u << OKOSU_UNIT_CLEAN;
+    size_t first = take_run(units, count, dirty, per_unit, found);
 
-    if (!count || units->in[OKOSU_UNIT_CLEAN] + units->in[OKOSU_UNIT_DIRTY] < count)
-        return units->count;
-    for (size_t i = 0; i < units->count; i++) {
-        uint8_t state = units->unit[i].state;
+    if (first == units->count)
+        first = take_run(units, count, dirty | clean, per_unit, found);
+    if (first == units->count && fresh)
+        first = take_run(units, count, dirty | clean | 1u << OKOSU_UNIT_ABSENT, per_unit, found);
+    return first;
+}
 
-        run = state == OKOSU_UNIT_CLEAN || state == OKOSU_UNIT_DIRTY ? run + 1 : 0;
-        last = state == OKOSU_UNIT_DIRTY ? i + 1 : last;
-        if (run < count)
-            continue;
-        i = i + 1 - count;
-        *dirty = last > i ? last - i : 0;
-        return hold(units, i, count);
-    }
-    return units->count;
+bool okosu_units_extend(struct okosu_units *units, size_t index, size_t count, size_t per_unit,
+                        bool fresh, struct okosu_units_found *found)
+{
+    size_t run = atomic_load_explicit(&units->unit[index].run, memory_order_relaxed);
+    unsigned set =
+        1u << OKOSU_UNIT_DIRTY | 1u << OKOSU_UNIT_CLEAN | (fresh ? 1u << OKOSU_UNIT_ABSENT : 0);
+
+    *found = (struct okosu_units_found){0};
+    if (!run || count > units->count - index)
+        return false;
+    return count <= run || hold(units, index, index + run, index + count, set, per_unit, found);
+}
+
+/* How many units the block has that begins there, and the end of it: 0 where none does. By its
+ * holder alone, so that no exchange is needed: giving back is what a program waits for. */
+static size_t end_block(struct okosu_units *units, size_t index)
+{
+    size_t run = index < units->count
+                     ? atomic_load_explicit(&units->unit[index].run, memory_order_relaxed)
+                     : 0;
+
+    if (run)
+        atomic_store_explicit(&units->unit[index].run, 0, memory_order_relaxed);
+    return run;
 }
 
 bool okosu_units_give(struct okosu_units *units, size_t index, size_t pages, size_t per_unit)
 {
-    size_t run = index < units->count ? units->unit[index].run : 0;
+    size_t run = end_block(units, index);
 
-    if (!run)
-        return false;
-    units->unit[index].run = 0;
     for (size_t k = index; k < index + run; k++) {
-        size_t here = pages < per_unit ? pages : per_unit;
+        struct okosu_unit *unit = &units->unit[k];
 
-        pages -= here;
-        units->unit[k].dirty = (uint32_t)here;
-        okosu_units_set(units, k, here ? OKOSU_UNIT_DIRTY : OKOSU_UNIT_CLEAN);
+        unit->dirty = (uint32_t)(pages < per_unit ? pages : per_unit);
+        pages -= unit->dirty;
+        unit->fresh &= !unit->dirty;
+        hand_on(units, k,
+                unit->dirty   ? OKOSU_UNIT_DIRTY
+                : unit->fresh ? OKOSU_UNIT_ABSENT
+                              : OKOSU_UNIT_CLEAN);
     }
-    return true;
+    return run > 0;
 }
 
-size_t okosu_units_find(struct okosu_units *units, enum okosu_unit_state state)
+bool okosu_units_leave(struct okosu_units *units, size_t index)
 {
-    size_t i = state == OKOSU_UNIT_DIRTY ? units->lowest_dirty : 0;
+    size_t run = end_block(units, index);
 
-    if (!units->in[state])
-        return units->count;
-    while (i < units->count && units->unit[i].state != state)
+    for (size_t k = index; k < index + run; k++)
+        okosu_units_settle(units, k, OKOSU_UNIT_ABSENT);
+    return run > 0;
+}
+
+size_t okosu_units_find(const struct okosu_units *units, enum okosu_unit_state state)
+{
+    size_t i = 0;
+
+    while (i < units->count && okosu_units_state(units, i) != state)
         i++;
-    if (state == OKOSU_UNIT_DIRTY)
-        units->lowest_dirty = i;
     return i;
 }
 
 size_t okosu_units_last(const struct okosu_units *units, enum okosu_unit_state state)
 {
-    for (size_t i = units->count; units->in[state] && i-- > 0;)
-        if (units->unit[i].state == state)
+    for (size_t i = atomic_load(&units->top); i-- > 0;)
+        if (okosu_units_state(units, i) == state)
             return i;
     return units->count;
+}
+
+void okosu_units_count(const struct okosu_units *units, size_t in[OKOSU_UNIT_STATES])
+{
+    size_t top = atomic_load(&units->top);
+
+    memset(in, 0, OKOSU_UNIT_STATES * sizeof(*in));
+    for (size_t i = 0; i < top; i++)
+        in[okosu_units_state(units, i)]++;
+    in[OKOSU_UNIT_ABSENT] += units->count - top;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work: what makes units clean, one at a time, with the lock let go while the memory is touched. */
-#include "pool/backing.h"
 #include "pool/pool.h"
+#include "pool/supply.h"
 
 #include <time.h>
 
@@ -16,56 +16,81 @@ uint64_t okosu_pool_now(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static size_t bytes_in(const struct okosu_zero_pool *pool, enum okosu_unit_state state)
+struct counted {
+    size_t clean, dirty, absent; /* bytes */
+};
+
+static struct counted count(const struct okosu_zero_pool *pool)
 {
-    return pool->units.in[state] * pool->options.unit;
+    size_t in[OKOSU_UNIT_STATES], unit = pool->options.unit;
+
+    okosu_units_count(&pool->units, in);
+    return (struct counted){.clean = in[OKOSU_UNIT_CLEAN] * unit,
+                            .dirty = in[OKOSU_UNIT_DIRTY] * unit,
+                            .absent = in[OKOSU_UNIT_ABSENT] * unit};
+}
+
+/* With `reuse` what is dirty serves, too, and is cleared only where clean units are wanted. */
+static bool wants_cleared(const struct okosu_zero_pool *pool, const struct counted *now)
+{
+    return now->dirty && (!pool->options.reuse || now->clean < atomic_load(&pool->clean));
 }
 
 /* Between `low` and `high` it goes on doing what it did. */
-static bool wants_more(struct okosu_zero_pool *pool)
+static bool wants_more(struct okosu_zero_pool *pool, const struct counted *now)
 {
-    size_t clean = bytes_in(pool, OKOSU_UNIT_CLEAN);
+    size_t ready = now->clean + (pool->options.reuse ? now->dirty : 0);
 
-    if (clean < pool->options.low)
+    if (ready < atomic_load(&pool->low))
         pool->filling = true;
-    if (clean >= pool->options.high)
+    if (ready >= atomic_load(&pool->high))
         pool->filling = false;
-    return pool->filling && pool->units.in[OKOSU_UNIT_ABSENT];
+    return pool->filling && now->absent;
 }
 
-static bool has_too_much(const struct okosu_zero_pool *pool)
+static bool has_too_much(const struct okosu_zero_pool *pool, const struct counted *now)
 {
-    return pool->options.keep && bytes_in(pool, OKOSU_UNIT_CLEAN) > pool->options.keep;
+    size_t keep = atomic_load(&pool->keep);
+
+    return keep && now->clean > keep;
+}
+
+enum work { NOTHING, CLEAR, DROP, POPULATE };
+
+/* What is to be done now; *until is when something may be, or 0. */
+static enum work choose(struct okosu_zero_pool *pool, uint64_t *until)
+{
+    struct counted now = count(pool);
+
+    *until = 0;
+    if (wants_cleared(pool, &now))
+        return CLEAR;
+    if (has_too_much(pool, &now))
+        return DROP;
+    if (!wants_more(pool, &now))
+        return NOTHING;
+    if (okosu_pool_now() >= pool->fill_after)
+        return POPULATE;
+    *until = pool->fill_after;
+    return NOTHING;
 }
 
 bool okosu_pool_has_work(struct okosu_zero_pool *pool, uint64_t *until)
 {
-    *until = 0;
-    if (pool->units.in[OKOSU_UNIT_DIRTY] || has_too_much(pool))
-        return true;
-    if (!wants_more(pool))
-        return false;
-    if (okosu_pool_now() >= pool->fill_after)
-        return true;
-    *until = pool->fill_after;
-    return false;
-}
-
-static void *at(const struct okosu_zero_pool *pool, size_t index)
-{
-    return pool->base + index * pool->options.unit;
+    return choose(pool, until) != NOTHING;
 }
 
 /* Without the lock. A unit that the engine could not clear goes back to the kernel: nobody sees it
  * before it is clean. */
 static bool clear(struct okosu_zero_pool *pool, size_t index, size_t dirty, bool *lost)
 {
-    *lost = pool->engine->clear(at(pool, index), dirty) != 0;
+    *lost = okosu_supply_clear(pool, index, dirty) != 0;
     if (*lost)
-        return okosu_backing_drop(at(pool, index), pool->options.unit) == 0;
+        return okosu_supply_drop(pool, index) == 0;
     return true;
 }
 
+/* Each has claimed the unit. */
 static size_t clear_one(struct okosu_zero_pool *pool, size_t index)
 {
     size_t dirty = pool->units.unit[index].dirty * OKOSU_POOL_PAGE;
@@ -73,7 +98,6 @@ static size_t clear_one(struct okosu_zero_pool *pool, size_t index)
 
     if (pool->engine->whole)
         dirty = pool->options.unit;
-    okosu_units_set(&pool->units, index, OKOSU_UNIT_ZEROING);
     pthread_mutex_unlock(&pool->lock);
     usable = clear(pool, index, dirty, &lost);
     pthread_mutex_lock(&pool->lock);
@@ -81,11 +105,11 @@ static size_t clear_one(struct okosu_zero_pool *pool, size_t index)
         pool->failures++;
         /* A unit that can't even be dropped stays apart for good. */
         if (usable)
-            okosu_units_set(&pool->units, index, OKOSU_UNIT_ABSENT);
+            okosu_units_settle(&pool->units, index, OKOSU_UNIT_ABSENT);
         return 0;
     }
     pool->cleared += dirty;
-    okosu_units_set(&pool->units, index, OKOSU_UNIT_CLEAN);
+    okosu_units_settle(&pool->units, index, OKOSU_UNIT_CLEAN);
     return pool->options.unit;
 }
 
@@ -93,13 +117,12 @@ static size_t populate_one(struct okosu_zero_pool *pool, size_t index)
 {
     int rc;
 
-    okosu_units_set(&pool->units, index, OKOSU_UNIT_ZEROING);
     pthread_mutex_unlock(&pool->lock);
-    rc = okosu_backing_populate(at(pool, index), pool->options.unit);
+    rc = okosu_supply_populate(pool, index);
     if (rc)
-        okosu_backing_drop(at(pool, index), pool->options.unit);
+        okosu_supply_drop(pool, index);
     pthread_mutex_lock(&pool->lock);
-    okosu_units_set(&pool->units, index, rc ? OKOSU_UNIT_ABSENT : OKOSU_UNIT_CLEAN);
+    okosu_units_settle(&pool->units, index, rc ? OKOSU_UNIT_ABSENT : OKOSU_UNIT_CLEAN);
     if (rc) {
         pool->failures++;
         pool->fill_after = okosu_pool_now() + PAUSE_NS;
@@ -113,28 +136,43 @@ static void drop_one(struct okosu_zero_pool *pool, size_t index)
 {
     int rc;
 
-    okosu_units_set(&pool->units, index, OKOSU_UNIT_ZEROING);
     pthread_mutex_unlock(&pool->lock);
-    rc = okosu_backing_drop(at(pool, index), pool->options.unit);
+    rc = okosu_supply_drop(pool, index);
     pthread_mutex_lock(&pool->lock);
-    okosu_units_set(&pool->units, index, rc ? OKOSU_UNIT_CLEAN : OKOSU_UNIT_ABSENT);
+    okosu_units_settle(&pool->units, index, rc ? OKOSU_UNIT_CLEAN : OKOSU_UNIT_ABSENT);
     pool->dropped += rc ? 0 : pool->options.unit;
 }
 
 size_t okosu_pool_step(struct okosu_zero_pool *pool, bool *did)
 {
+    struct okosu_units *units = &pool->units;
     uint64_t until;
+    enum work work = choose(pool, &until);
+    enum okosu_unit_state from;
     size_t index;
 
-    *did = okosu_pool_has_work(pool, &until);
-    if (!*did)
-        return 0;
-    index = okosu_units_find(&pool->units, OKOSU_UNIT_DIRTY);
-    if (index < pool->units.count)
-        return clear_one(pool, index);
-    if (has_too_much(pool)) {
-        drop_one(pool, okosu_units_last(&pool->units, OKOSU_UNIT_CLEAN));
+    *did = work != NOTHING;
+    switch (work) {
+    case CLEAR:
+        from = OKOSU_UNIT_DIRTY;
+        break;
+    case DROP:
+        from = OKOSU_UNIT_CLEAN;
+        break;
+    case POPULATE:
+        from = OKOSU_UNIT_ABSENT;
+        break;
+    default:
         return 0;
     }
-    return populate_one(pool, okosu_units_find(&pool->units, OKOSU_UNIT_ABSENT));
+    index = work == DROP ? okosu_units_last(units, from) : okosu_units_find(units, from);
+    /* A taker may have been faster: then there may be something else to do. */
+    if (index == units->count || !okosu_units_claim(units, index, from))
+        return 0;
+    if (work == CLEAR)
+        return clear_one(pool, index);
+    if (work == POPULATE)
+        return populate_one(pool, index);
+    drop_one(pool, index);
+    return 0;
 }

@@ -5,15 +5,26 @@
 #include "pool/pool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS_PER_S UINT64_C(1000000000)
 /* After its last work the worker looks again every NAP for as long as DOZE, so that giving a block
  * needs no system call while a program gives and takes; then it sleeps until it is woken. */
 #define NAP_NS UINT64_C(200000)
 #define DOZE_NS UINT64_C(100000000)
+/* Waiting for a CPU that long in all, from its start, in the course of one unit or of one nap,
+ * tells that none idles: a wake-up on an idle one takes a twentieth of it. */
+#define LATE_NS UINT64_C(1000000)
+/* The same of the program's thread, where it is that share of its time, too. */
+#define LATE_SHARE 20
+#define STAND_BACK_LEAST_NS UINT64_C(10000000)
+#define STAND_BACK_MOST_NS UINT64_C(640000000)
 
 /* With the lock held. */
 static void wait_until(struct okosu_zero_pool *pool, uint64_t ns)
@@ -38,35 +49,117 @@ static void hold_rate(struct okosu_zero_pool *pool, uint64_t *next, size_t bytes
         wait_until(pool, *next);
 }
 
-/* With the lock held: nothing to do since `idle_from`, nor before `until` unless something comes.
- */
-static void rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t until)
+/* Its own processor time. */
+static uint64_t used_ns(void)
 {
-    uint64_t now = okosu_pool_now();
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* With the lock held: no worker from now on, and no new one for a while that grows. */
+static void stand_back(struct okosu_zero_pool *pool)
+{
+    pool->away_ns = pool->away_ns ? 2 * pool->away_ns : STAND_BACK_LEAST_NS;
+    if (pool->away_ns > STAND_BACK_MOST_NS)
+        pool->away_ns = STAND_BACK_MOST_NS;
+    atomic_store(&pool->away_until, okosu_pool_now() + pool->away_ns);
+    atomic_fetch_add(&pool->waits, 1);
+}
+
+/* With the lock held: whether what took since `began` had to wait for a CPU. */
+static bool was_late(const struct okosu_zero_pool *pool, uint64_t began, uint64_t used)
+{
+    return pool->options.stand_back && okosu_pool_now() - began > used_ns() - used + LATE_NS;
+}
+
+/* With the lock held: whether the calling thread, the program's, had to wait for a CPU since the
+ * last look. A kernel that does not say so is believed to have one. */
+static bool program_waits(struct okosu_zero_pool *pool)
+{
+    unsigned long long ran = 0, waited = 0, since_ran, since_waited;
+    long thread = syscall(SYS_gettid);
+    char text[80];
+    int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    if (sscanf(text, "%llu %llu", &ran, &waited) != 2)
+        return false;
+    since_ran = thread == pool->looked ? ran - pool->ran : ran;
+    since_waited = thread == pool->looked ? waited - pool->waited : waited;
+    pool->looked = thread;
+    pool->ran = ran;
+    pool->waited = waited;
+    return since_waited > LATE_NS && since_waited * LATE_SHARE > since_ran + since_waited;
+}
+
+/* With the lock held. Nothing was to be done since `idle_from`, nor is before `until` unless
+ * something comes. False: end the thread. */
+static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t until)
+{
+    uint64_t now = okosu_pool_now(), used = used_ns();
 
     if (now - idle_from <= DOZE_NS) {
         wait_until(pool, now + NAP_NS);
-        return;
+        if (!was_late(pool, now + NAP_NS, used))
+            return true;
+        stand_back(pool);
+        return false;
     }
+    /* A process ends when its threads have, and one of lowest priority may take long to. */
+    if (pool->options.stand_back)
+        return false;
     atomic_store(&pool->asleep, true);
-    /* Whoever gave a block before it saw that: nobody else comes to wake. */
-    if (!atomic_load(&pool->returned)) {
+    /* Whoever took or gave a block before it saw that: nobody else comes to wake. */
+    if (!okosu_pool_has_work(pool, &until)) {
         if (until)
             wait_until(pool, until);
         else
             pthread_cond_wait(&pool->work, &pool->lock);
     }
     atomic_store(&pool->asleep, false);
+    return true;
 }
 
+/* A program must not wait for a thread of lowest priority: where the lock is taken somebody is in
+ * the pool, and a sleeper that misses this sees what there is to do at the next call. */
 void okosu_pool_wake(struct okosu_zero_pool *pool)
 {
+    uint64_t until;
+
     if (!atomic_load(&pool->asleep))
         return;
-    /* It sleeps without the lock, and between its look at `returned` and its sleep it holds it. */
-    pthread_mutex_lock(&pool->lock);
-    pthread_cond_signal(&pool->work);
+    if (pool->options.stand_back && okosu_pool_now() < atomic_load(&pool->away_until))
+        return;
+    if (pthread_mutex_trylock(&pool->lock))
+        return;
+    if (!pool->options.stand_back)
+        pthread_cond_signal(&pool->work);
+    else if (!pool->has_worker && !pool->stop && okosu_pool_has_work(pool, &until)) {
+        if (program_waits(pool) || okosu_pool_start(pool))
+            stand_back(pool);
+    }
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* With the lock held: do what there is to do, one unit. False: end the thread. */
+static bool work(struct okosu_zero_pool *pool, uint64_t *next)
+{
+    uint64_t began = okosu_pool_now(), used = used_ns();
+    bool did;
+    size_t cleaned = okosu_pool_step(pool, &did);
+
+    if (was_late(pool, began, used)) {
+        stand_back(pool);
+        return false;
+    }
+    pool->away_ns /= 2;
+    hold_rate(pool, next, cleaned);
+    return true;
 }
 
 static void *run(void *arg)
@@ -74,20 +167,27 @@ static void *run(void *arg)
     struct okosu_zero_pool *pool = arg;
     struct sched_param param = {0};
     uint64_t next = 0, until, worked = okosu_pool_now();
-    bool did;
+    bool stays;
 
     /* Refused by some sandboxes: then an ordinary thread. */
     sched_setscheduler(0, SCHED_IDLE, &param);
     pthread_setname_np(pthread_self(), "okosu-zero");
     pthread_mutex_lock(&pool->lock);
-    while (!pool->stop) {
-        okosu_pool_take_in(pool);
+    stays = !was_late(pool, pool->started, 0);
+    if (!stays)
+        stand_back(pool);
+    while (stays && !pool->stop) {
         if (okosu_pool_has_work(pool, &until)) {
-            hold_rate(pool, &next, okosu_pool_step(pool, &did));
+            stays = work(pool, &next);
             worked = okosu_pool_now();
         } else {
-            rest(pool, worked, until);
+            stays = rest(pool, worked, until);
         }
+    }
+    if (!pool->stop) {
+        pthread_detach(pthread_self());
+        pool->has_worker = false;
+        atomic_store(&pool->asleep, true);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -101,20 +201,24 @@ int okosu_pool_start(struct okosu_zero_pool *pool)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    pool->started = okosu_pool_now();
     error = pthread_create(&pool->worker, NULL, run, pool);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pool->has_worker = !error;
+    atomic_store(&pool->asleep, error != 0);
     return -error;
 }
 
 void okosu_pool_end(struct okosu_zero_pool *pool)
 {
-    if (!pool->has_worker)
-        return;
+    bool joins;
+
     pthread_mutex_lock(&pool->lock);
     pool->stop = true;
+    joins = pool->has_worker;
     pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
-    pthread_join(pool->worker, NULL);
+    if (joins)
+        pthread_join(pool->worker, NULL);
     pool->has_worker = false;
 }

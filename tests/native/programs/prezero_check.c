@@ -154,6 +154,46 @@ static void check_mmap(int turns)
     close(fd);
 }
 
+/* What was protected or mapped over comes back as memory that can be written to (libc's heap would
+ * not survive it, its blocks of mmap would). */
+static int check_protected(void)
+{
+    for (int i = 0; i < 20; i++) {
+        unsigned char *p = aligned_alloc(4096, 6 * MIB), *q;
+
+        memset(p, 1, 6 * MIB);
+        CHECK(mprotect(p + MIB, 4096, i % 2 ? PROT_NONE : PROT_READ) == 0);
+        if (i % 3 == 0)
+            CHECK(mmap(p + 2 * MIB, MIB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                       0) == p + 2 * MIB);
+        free(p);
+        usleep(200);
+        q = calloc(1, 6 * MIB);
+        CHECK(all_zero(q, 6 * MIB));
+        memset(q, 2, 6 * MIB);
+        free(q);
+    }
+    return puts("protected") < 0;
+}
+
+/* With all memory locked, what the pool has not handed out must not come to be there. */
+static int check_locked(void)
+{
+    char line[128];
+    size_t kb = 0;
+    FILE *file;
+
+    if (mlockall(MCL_CURRENT | MCL_FUTURE))
+        return puts("not allowed") < 0;
+    for (int i = 0; i < 8; i++)
+        free(memset(malloc(4 * MIB), 1, 4 * MIB));
+    file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof(line), file) && sscanf(line, "VmLck: %zu", &kb) != 1)
+        ;
+    CHECK(file && kb < 65536);
+    return fclose(file) || puts("locked") < 0;
+}
+
 static void check_fork(void)
 {
     unsigned char *p = calloc(8 * MIB, 1);
@@ -212,8 +252,13 @@ static void check_threads(void)
 
 int main(int argc, char **argv)
 {
-    int clean = clean_blocks();
+    int clean;
 
+    if (argc > 1 && !strcmp(argv[1], "locked"))
+        return check_locked();
+    if (argc > 1 && !strcmp(argv[1], "protected"))
+        return check_protected();
+    clean = clean_blocks();
     check_realloc();
     check_aligned();
     check_mmap(60);

@@ -4,14 +4,16 @@
  *
  * zero-pool-check [TAKES THREADS SEED] prints "ok: WHAT" lines; exit status 1 names what is wrong.
  */
+#include "zero_pool_check.h"
+
 #include "pool/backing.h"
 #include "pool/pool.h"
-#include "pool/units.h"
 
 #include <okosu/zero_pool.h>
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +24,6 @@
 #define MIB ((size_t)1 << 20)
 #define UNIT (2 * MIB)
 #define NO_SAN __attribute__((no_sanitize("thread", "address", "undefined")))
-
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 /* Not instrumented: it reads every byte of every block. */
 NO_SAN static bool all_zero(const void *at, size_t bytes)
@@ -55,74 +41,6 @@ NO_SAN static void soil(unsigned char *at, size_t bytes, uint64_t *state)
     for (size_t page = 0; page < bytes; page += 4096)
         at[page + next_random(state) % (bytes - page < 4096 ? bytes - page : 4096)] = 0xa5;
     at[bytes - 1] = 1;
-}
-
-/* The model: one state a unit, looked at one by one. */
-static void check_units(uint64_t seed)
-{
-    enum { COUNT = 23, STEPS = 200000, PER_UNIT = 512 };
-    struct okosu_unit rows[COUNT];
-    struct okosu_units units;
-    int state[COUNT] = {0}, run[COUNT] = {0};
-    size_t pages[COUNT] = {0};
-
-    okosu_units_init(&units, rows, COUNT);
-    for (int step = 0; step < STEPS; step++) {
-        size_t i = next_random(&seed) % COUNT, want = next_random(&seed) % 5, first = COUNT, got;
-
-        switch (next_random(&seed) % 4) {
-        case 0:
-            for (size_t k = COUNT; k-- > 0;) {
-                size_t length = 0;
-
-                while (k + length < COUNT && state[k + length] == OKOSU_UNIT_CLEAN)
-                    length++;
-                if (want && length >= want)
-                    first = k;
-            }
-            CHECK(okosu_units_take(&units, want) == first);
-            for (size_t k = first; first < COUNT && k < first + want; k++)
-                state[k] = OKOSU_UNIT_HELD;
-            if (first < COUNT)
-                run[first] = (int)want;
-            break;
-        case 1:
-            got = next_random(&seed) % (4 * PER_UNIT);
-            CHECK(okosu_units_give(&units, i, got, PER_UNIT) == (run[i] > 0));
-            for (size_t k = i; k < i + (size_t)run[i]; k++) {
-                pages[k] = got < PER_UNIT ? got : PER_UNIT;
-                got -= pages[k];
-                state[k] = pages[k] ? OKOSU_UNIT_DIRTY : OKOSU_UNIT_CLEAN;
-            }
-            run[i] = 0;
-            break;
-        default:
-            want = next_random(&seed) % 2 ? OKOSU_UNIT_ABSENT : OKOSU_UNIT_DIRTY;
-            for (first = 0; first < COUNT && state[first] != (int)want;)
-                first++;
-            CHECK(okosu_units_find(&units, want) == first);
-            if (first < COUNT) {
-                if (want == OKOSU_UNIT_DIRTY)
-                    CHECK(rows[first].dirty == pages[first]);
-                okosu_units_set(&units, first, OKOSU_UNIT_CLEAN);
-                state[first] = OKOSU_UNIT_CLEAN;
-            }
-            first = okosu_units_last(&units, OKOSU_UNIT_CLEAN);
-            if (next_random(&seed) % 8 == 0 && first < COUNT) {
-                for (size_t k = first + 1; k < COUNT; k++)
-                    CHECK(state[k] != OKOSU_UNIT_CLEAN);
-                okosu_units_set(&units, first, OKOSU_UNIT_ABSENT);
-                state[first] = OKOSU_UNIT_ABSENT;
-            }
-        }
-        got = 0;
-        for (size_t k = 0; k < COUNT; k++)
-            CHECK(rows[k].state == state[k] && rows[k].run == (uint32_t)run[k]);
-        for (int s = 0; s < OKOSU_UNIT_STATES; s++)
-            got += units.in[s];
-        CHECK(got == COUNT);
-    }
-    puts("ok: units as in the model");
 }
 
 static struct okosu_zero_pool *open_pool(size_t units, size_t ready, bool no_worker)
@@ -338,6 +256,7 @@ static void check_renew(void)
     memset(file, 9, 4096);
     CHECK(mprotect(a, 8192, PROT_READ) == 0);
     CHECK(okosu_zero_pool_renew(pool, a) == 0 && okosu_zero_pool_renew(pool, a) == -EINVAL);
+    CHECK(stats_of(pool).absent == 2 * UNIT);
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
     CHECK(okosu_zero_pool_take(pool, 2 * UNIT) == (void *)a && all_zero(a, 2 * UNIT));
     memset(a, 1, 2 * UNIT);
@@ -354,23 +273,99 @@ static void check_take_any(void)
 {
     struct okosu_zero_pool *pool = open_pool(4, 4, true);
     unsigned char *a, *b;
-    size_t dirty = 1;
+    struct okosu_zero_found found = {.dirty = 1, .there = 1};
 
-    CHECK(!okosu_zero_pool_take_any(pool, 1, &dirty) && dirty == 0);
+    CHECK(!okosu_zero_pool_take_any(pool, 1, &found) && !found.dirty && !found.there);
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 4 * UNIT);
-    a = okosu_zero_pool_take_any(pool, UNIT, &dirty);
-    CHECK(a && dirty == 0);
+    a = okosu_zero_pool_take_any(pool, UNIT, &found);
+    CHECK(a && !found.dirty && found.there == UNIT);
     b = okosu_zero_pool_take(pool, UNIT);
     memset(b, 4, UNIT);
     CHECK(okosu_zero_pool_give(pool, b, UNIT) == 0);
     CHECK(!okosu_zero_pool_take(pool, 3 * UNIT));
-    CHECK(okosu_zero_pool_take_any(pool, 3 * UNIT, &dirty) == (void *)b && dirty == UNIT);
-    CHECK(b[0] == 4 && all_zero(b + dirty, 2 * UNIT));
-    CHECK(okosu_zero_pool_give(pool, b, dirty) == 0 && okosu_zero_pool_give(pool, a, 0) == 0);
-    CHECK(okosu_zero_pool_take_any(pool, 4 * UNIT, &dirty) == (void *)a && dirty == 2 * UNIT);
-    CHECK(!okosu_zero_pool_take_any(pool, SIZE_MAX, &dirty));
+    CHECK(okosu_zero_pool_take_any(pool, 3 * UNIT, &found) == (void *)b && found.dirty == UNIT);
+    CHECK(b[0] == 4 && all_zero(b + found.dirty, 2 * UNIT) && found.there == 3 * UNIT);
+    CHECK(okosu_zero_pool_give(pool, b, 4097) == 0 && okosu_zero_pool_give(pool, a, 0) == 0);
+    CHECK(okosu_zero_pool_take_any(pool, UNIT, &found) == (void *)b && found.dirty == 8192);
+    CHECK(okosu_zero_pool_give(pool, b, 8192) == 0);
+    CHECK(okosu_zero_pool_take_any(pool, 4 * UNIT, &found) == (void *)a);
+    CHECK(found.dirty == UNIT + 8192);
+    CHECK(!okosu_zero_pool_take_any(pool, SIZE_MAX, &found));
     okosu_zero_pool_close(pool);
     puts("ok: take any");
+}
+
+/* Dirty before clean before what is not there; and only as much is cleared as is to be clean. */
+static void check_reuse(void)
+{
+    struct okosu_zero_pool_options options = {
+        .cap = 8 * UNIT, .reuse = true, .fresh = true, .no_worker = true};
+    struct okosu_zero_found found;
+    struct okosu_zero_pool *pool;
+    unsigned char *a, *b;
+    size_t dirty;
+
+    CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+    a = okosu_zero_pool_take_any(pool, 3 * UNIT, &found);
+    CHECK(a && !found.dirty && !found.there && all_zero(a, 3 * UNIT));
+    memset(a, 6, 2 * UNIT);
+    CHECK(okosu_zero_pool_give(pool, a, UNIT + 1) == 0);
+    /* Nobody knows whether what was not written to is there. */
+    CHECK(stats_of(pool).dirty == 2 * UNIT && stats_of(pool).absent == 6 * UNIT);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
+    CHECK(okosu_zero_pool_take_any(pool, 3 * UNIT, &found) == (void *)a);
+    CHECK(found.dirty == UNIT + 4096 && found.there == 2 * UNIT);
+    CHECK(okosu_zero_pool_give(pool, a, 3 * UNIT) == 0);
+    okosu_zero_pool_want(pool, 4 * UNIT, UNIT);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
+    CHECK(stats_of(pool).clean == 2 * UNIT && stats_of(pool).dirty == 2 * UNIT);
+    CHECK(stats_of(pool).cleared == UNIT && stats_of(pool).populated == UNIT);
+    b = okosu_zero_pool_take_any(pool, UNIT, &found);
+    CHECK(b == a + UNIT && found.dirty == UNIT && b[0] == 6);
+    b = okosu_zero_pool_take(pool, UNIT);
+    CHECK(b == a && all_zero(b, UNIT));
+    CHECK(okosu_zero_pool_extend(pool, b, UNIT + 1, &dirty) == -EAGAIN);
+    CHECK(okosu_zero_pool_renew(pool, b) == 0);
+    CHECK(stats_of(pool).absent == 5 * UNIT);
+    /* Behind it: what is dirty, what is clean, what is not there, and the end. */
+    CHECK(okosu_zero_pool_extend(pool, b, 1, &dirty) == -EINVAL);
+    b = a + UNIT;
+    CHECK(okosu_zero_pool_extend(pool, b, UNIT, &dirty) == 0 && dirty == 0);
+    CHECK(okosu_zero_pool_extend(pool, b, 7 * UNIT, &dirty) == 0 && dirty == 2 * UNIT);
+    CHECK(okosu_zero_pool_size(pool, b) == 7 * UNIT && all_zero(b + 2 * UNIT, 5 * UNIT));
+    CHECK(okosu_zero_pool_extend(pool, b, 7 * UNIT + 1, &dirty) == -EAGAIN);
+    okosu_zero_pool_close(pool);
+    options.clean = UNIT;
+    CHECK(okosu_zero_pool_open(&pool, &options) == -EINVAL);
+    puts("ok: reuse");
+}
+
+/* One CPU, and somebody else's work on it: the worker must see that and stay away. */
+static void check_stand_back(void)
+{
+    struct okosu_zero_pool_options options = {
+        .cap = 64 * UNIT, .low = 64 * UNIT, .high = 64 * UNIT, .stand_back = true};
+    struct okosu_zero_pool *pool;
+    cpu_set_t all, one;
+    uint64_t until = okosu_pool_now() + UINT64_C(20000000000);
+
+    CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
+    CHECK(okosu_zero_pool_open(&pool, &options) == 0);
+    while (!pool->waits && okosu_pool_now() < until)
+        okosu_zero_pool_give(pool, okosu_zero_pool_take(pool, 1), 0);
+    CHECK(stats_of(pool).waits > 0);
+    /* A thread that waits for a CPU would keep the process from ending. */
+    while (pool->has_worker && okosu_pool_now() < until)
+        usleep(1000);
+    CHECK(!pool->has_worker);
+    CHECK(sched_setaffinity(0, sizeof(all), &all) == 0);
+    okosu_zero_pool_close(pool);
+    puts("ok: the worker stands back");
 }
 
 static void check_want(void)
@@ -378,9 +373,9 @@ static void check_want(void)
     struct okosu_zero_pool *pool = open_pool(8, 0, true);
 
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
-    okosu_zero_pool_want(pool, UNIT + 1);
+    okosu_zero_pool_want(pool, UNIT + 1, 0);
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 2 * UNIT);
-    okosu_zero_pool_want(pool, SIZE_MAX);
+    okosu_zero_pool_want(pool, SIZE_MAX, 0);
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 6 * UNIT && stats_of(pool).clean == 8 * UNIT);
     okosu_zero_pool_close(pool);
     puts("ok: want");
@@ -476,7 +471,8 @@ int main(int argc, char **argv)
     size_t threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 4;
     uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 
-    check_units(seed);
+    zero_pool_check_units(seed);
+    zero_pool_check_contention(takes * 1000);
     check_options();
     check_edges();
     check_watermarks();
@@ -485,7 +481,9 @@ int main(int argc, char **argv)
     check_fork();
     check_renew();
     check_take_any();
+    check_reuse();
     check_want();
+    check_stand_back();
     check_rate();
     check_threads(takes, threads, seed);
     return 0;

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See prezero_pool.h. */
+#include "prezero_pool.h"
+
+#include "avail.h"
+#include "line.h"
+#include "next.h"
+#include "prezeroing.h"
+
+#include <okosu/zero.h>
+#include <okosu/zero_pool.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define UNIT OKOSU_PREZERO_MIN
+/* So much memory, which nobody has asked for yet, is populated ahead at most. */
+#define READY_MOST ((size_t)256 << 20)
+/* A request for more than this part of the pool is the kernel's: such a block is often hardly
+ * touched, and never comes and goes. */
+#define LARGEST_PART 8
+
+_Atomic uintptr_t okosu_prezero_base;
+atomic_size_t okosu_prezero_span;
+
+static struct okosu_zero_pool *pool;
+static atomic_bool begun, stopped;
+
+/* Bytes, but `requests`: what is held now of what had to be zero, and what the pool keeps ready. */
+static struct {
+    atomic_size_t requests, held_zero, ready_want, clean_want;
+} demand;
+
+/* For the evidence: bytes that were served, by what was known of them, and blocks. */
+static struct {
+    atomic_size_t blocks, bytes, there, clean, cleared, passed;
+} served;
+
+static unsigned long mask_at_start[1024 / (8 * sizeof(unsigned long))];
+static long mask_bytes;
+
+/* Before the program or libokosu-preload.so binds a thread to a CPU, which a new one inherits. */
+__attribute__((constructor)) static void remember_mask(void)
+{
+    mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask_at_start), mask_at_start);
+}
+
+/* Of the one thread that there is at a time; allocated nowhere, for in malloc, too, a thread that
+ * is put off keeps others waiting. */
+static struct {
+    void *(*run)(void *);
+    void *arg;
+} start;
+
+static void *run_unbound(void *arg)
+{
+    (void)arg;
+    if (mask_bytes > 0)
+        syscall(SYS_sched_setaffinity, 0, mask_bytes, mask_at_start);
+    return start.run(start.arg);
+}
+
+/* The linker's name for what the pool's code calls pthread_create: past libokosu-preload.so, which
+ * would give the thread a CPU of the program's. */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg)
+{
+    if (!OKOSU_NEXT_HAS(pthread_create))
+        return EAGAIN;
+    start.run = run;
+    start.arg = arg;
+    return okosu_next.pthread_create(thread, attr, run_unbound, NULL);
+}
+
+/* Where every mapping is charged in full, address space for later is memory that others lack. */
+static bool charges_address_space(void)
+{
+    char text[8];
+
+    return okosu_avail_slurp("/proc/sys/vm/overcommit_memory", text, sizeof(text)) > 0 &&
+           text[0] == '2';
+}
+
+/* Bytes: half of what is available, and at most a quarter of what a limit leaves. */
+static size_t choose_cap(void)
+{
+    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+    size_t cap = okosu_avail_bytes("") / 2;
+    struct rlimit limit;
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (!getrlimit(limits[i], &limit) && limit.rlim_cur != RLIM_INFINITY &&
+            cap > limit.rlim_cur / 4)
+            cap = limit.rlim_cur / 4;
+    }
+    return cap & ~(UNIT - 1);
+}
+
+/* A process that --children=0 leaves out, although the library came with its environment. */
+static bool is_left_out(void)
+{
+    const char *children = getenv("OKOSU_CHILDREN"), *root = getenv("OKOSU_ROOT_PID");
+
+    return children && !strcmp(children, "0") && !(root && atol(root) == (long)getpid());
+}
+
+/* At the second large request: programs with one have nothing that comes and goes. What this
+ * allocates itself goes to the next allocator, for `begun` is set. */
+static void begin(void)
+{
+    struct okosu_zero_pool_options options = {
+        .backing = OKOSU_POOL_THP, .reuse = true, .fresh = true, .stand_back = true};
+    int saved = errno;
+
+    if (is_left_out() || charges_address_space() || sysconf(_SC_PAGESIZE) != 4096)
+        goto out;
+    options.cap = choose_cap();
+    options.broker = getenv("OKOSU_ZERO_BROKER");
+    if (options.cap < UNIT)
+        goto out;
+    /* A daemon that is gone since is no reason to do without a pool. */
+    if (okosu_zero_pool_open(&pool, &options)) {
+        options.broker = NULL;
+        if (okosu_zero_pool_open(&pool, &options))
+            goto out;
+    }
+    atomic_store_explicit(&okosu_prezero_base, (uintptr_t)okosu_zero_pool_base(pool),
+                          memory_order_relaxed);
+    atomic_store_explicit(&okosu_prezero_span, options.cap, memory_order_release);
+out:
+    errno = saved;
+}
+
+void okosu_prezero_stop(void)
+{
+    atomic_store(&stopped, true);
+    if (atomic_load(&okosu_prezero_span))
+        okosu_zero_pool_want(pool, 0, 0);
+}
+
+static bool raise_to(atomic_size_t *value, size_t least)
+{
+    size_t now = atomic_load_explicit(value, memory_order_relaxed);
+
+    while (now < least)
+        if (atomic_compare_exchange_weak(value, &now, least))
+            return true;
+    return false;
+}
+
+/* So that few requests raise it. */
+static size_t with_margin(size_t bytes)
+{
+    return bytes + bytes / 4;
+}
+
+static void note_demand(size_t bytes, bool zero)
+{
+    size_t ready = with_margin(bytes), clean = atomic_load(&demand.held_zero) / 2;
+    bool more = raise_to(&demand.ready_want, ready < READY_MOST ? ready : READY_MOST);
+
+    if (zero)
+        more |= raise_to(&demand.clean_want, with_margin(clean > bytes ? clean : bytes));
+    if (more)
+        okosu_zero_pool_want(pool, atomic_load(&demand.ready_want),
+                             atomic_load(&demand.clean_want));
+}
+
+static bool has_pool(void)
+{
+    if (atomic_load_explicit(&stopped, memory_order_relaxed))
+        return false;
+    if (!atomic_load_explicit(&begun, memory_order_relaxed)) {
+        if (atomic_fetch_add(&demand.requests, 1) == 0 || atomic_exchange(&begun, true))
+            return atomic_load(&okosu_prezero_span);
+        begin();
+    }
+    return atomic_load_explicit(&okosu_prezero_span, memory_order_acquire);
+}
+
+static void count(atomic_size_t *counter, size_t by)
+{
+    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+char *okosu_prezero_take(size_t bytes, enum okosu_prezero_need need, size_t *dirty)
+{
+    struct okosu_zero_found found = {.there = bytes};
+    char *block = NULL;
+    size_t cleared;
+
+    *dirty = 0;
+    if (!has_pool() || bytes > atomic_load(&okosu_prezero_span) / LARGEST_PART) {
+        count(&served.passed, 1);
+        return NULL;
+    }
+    note_demand(bytes, need != OKOSU_PREZERO_ANY);
+    if (need != OKOSU_PREZERO_ANY)
+        block = okosu_zero_pool_take(pool, bytes);
+    if (!block && need != OKOSU_PREZERO_CLEAN)
+        block = okosu_zero_pool_take_any(pool, bytes, &found);
+    if (!block) {
+        count(&served.passed, 1);
+        return NULL;
+    }
+    cleared = found.dirty < bytes ? found.dirty : bytes;
+    *dirty = found.dirty;
+    if (need != OKOSU_PREZERO_ANY && cleared) {
+        okosu_zero_far(block, cleared);
+        *dirty = found.dirty > bytes ? found.dirty : 0;
+        count(&served.cleared, cleared);
+    }
+    if (found.there > bytes)
+        found.there = bytes;
+    count(&served.blocks, 1);
+    count(&served.bytes, bytes);
+    count(&served.there, found.there);
+    count(&served.clean, found.there > cleared ? found.there - cleared : 0);
+    if (need != OKOSU_PREZERO_ANY)
+        count(&demand.held_zero, okosu_prezero_size(block));
+    return block;
+}
+
+bool okosu_prezero_extend(char *block, size_t bytes, bool was_zero, size_t *dirty)
+{
+    size_t before = okosu_prezero_size(block);
+
+    if (atomic_load(&stopped) || okosu_zero_pool_extend(pool, block, bytes, dirty))
+        return false;
+    if (was_zero)
+        count(&demand.held_zero, okosu_prezero_size(block) - before);
+    return true;
+}
+
+size_t okosu_prezero_size(const char *block)
+{
+    return okosu_zero_pool_size(pool, block);
+}
+
+void okosu_prezero_give(char *block, size_t dirty, bool was_zero)
+{
+    if (was_zero)
+        atomic_fetch_sub(&demand.held_zero, okosu_prezero_size(block));
+    okosu_zero_pool_give(pool, block, dirty);
+}
+
+bool okosu_prezero_renew(char *block, bool was_zero)
+{
+    size_t bytes = okosu_prezero_size(block);
+
+    if (okosu_zero_pool_renew(pool, block))
+        return false;
+    if (was_zero)
+        atomic_fetch_sub(&demand.held_zero, bytes);
+    return true;
+}
+
+void okosu_prezeroing_forked(void)
+{
+    atomic_size_t *const counters[] = {&served.blocks, &served.bytes,   &served.there,
+                                       &served.clean,  &served.cleared, &served.passed};
+
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+        atomic_store(counters[i], 0);
+}
+
+void okosu_prezeroing_evidence(const char *proof)
+{
+    const struct {
+        const char *key;
+        const atomic_size_t *value;
+    } fields[] = {{"blocks", &served.blocks},   {"bytes", &served.bytes},
+                  {"there", &served.there},     {"clean", &served.clean},
+                  {"cleared", &served.cleared}, {"passed", &served.passed}};
+    char text[512];
+    struct okosu_line l = OKOSU_LINE(text);
+
+    okosu_put_process(&l);
+    okosu_put(&l, ", \"by\": \"prezero\"");
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        okosu_put_key(&l, fields[i].key);
+        okosu_put_number(&l, atomic_load(fields[i].value));
+    }
+    okosu_put(&l, "}\n");
+    okosu_line_append(proof, &l);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool behind libokosu-prezero.so: when it is made, how much it keeps, and what it served.
+ *
+ * It keeps ready what the program has shown that it wants: nothing at the first request, then as
+ * much as the largest one. How much of it is clean is counted apart, by the requests that must be
+ * zero: as much as the largest, or as half of what such requests held at once. No other is cleared.
+ */
+#pragma once
+
+#include "export.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A smaller request fills no huge page, and libc's heap serves many of them without a fault. */
+#define OKOSU_PREZERO_MIN ((size_t)2 << 20)
+
+/* `span` is written after `base` and read before it; 0 until there is a pool. */
+extern OKOSU_LOCAL _Atomic uintptr_t okosu_prezero_base;
+extern OKOSU_LOCAL atomic_size_t okosu_prezero_span;
+
+enum okosu_prezero_need {
+    OKOSU_PREZERO_ANY,  /* whatever its bytes are */
+    OKOSU_PREZERO_ZERO, /* all zero: cleared here if need be */
+    OKOSU_PREZERO_CLEAN /* all zero, and only if it is there and clean already */
+};
+
+/* A block of at least `bytes`, whose first *dirty bytes may be anything; NULL: ask the next
+ * function. */
+char *okosu_prezero_take(size_t bytes, enum okosu_prezero_need need, size_t *dirty);
+/* Have the block be at least `bytes` long where it lies; *dirty as above. False: no room there. */
+bool okosu_prezero_extend(char *block, size_t bytes, bool was_zero, size_t *dirty);
+/* Bytes of the held block that begins here, or 0. */
+size_t okosu_prezero_size(const char *block);
+void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
+/* Map its addresses anew. False: the kernel would not; it stays held, and out of use. */
+bool okosu_prezero_renew(char *block, bool was_zero);
+/* From now on nothing more is served: what the program does to all its memory, it would do to the
+ * pool's. */
+void okosu_prezero_stop(void);

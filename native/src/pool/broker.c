@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broker: the client's side of okosu-zerod (see wire.h). */
+#include "pool/broker.h"
+
+#include "pool/backing.h"
+#include "pool/dial.h"
+#include "pool/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define OWN (-1)
+#define LEFT (-2)
+/* The unit is OWN, and this slot of the daemon's still to be given back; and the reverse. */
+#define UNMAPPED(slot) (-3 - (slot))
+/* A daemon that was killed may be started again. */
+#define RETRY_NS UINT64_C(1000000000)
+/* On a busy machine a clearing waits for a CPU that idles; the daemon gives up broken engines
+ * sooner. */
+#define PATIENCE_S 120
+
+struct okosu_broker {
+    char *path;
+    unsigned char *base;
+    size_t unit, count;
+    _Atomic int32_t *slot; /* of each unit, or OWN, LEFT, UNMAPPED */
+
+    atomic_bool untidy; /* some are UNMAPPED */
+
+    pthread_mutex_t talk; /* one question at a time: held while the daemon answers */
+    uint32_t tag;
+    uint64_t retry; /* ns of CLOCK_MONOTONIC */
+
+    pthread_mutex_t open; /* of the descriptors; never held for long */
+    int fd, file;         /* -1: there is no daemon */
+    size_t slots;
+    bool hugetlb; /* a page of the file that is not there may not be to be had */
+    bool ended;
+
+    struct okosu_broker *next; /* all of the process */
+};
+
+/* A child of fork must not keep a connection: the daemon would take the parent for alive. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct okosu_broker *all;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&all_lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void in_child(void)
+{
+    for (struct okosu_broker *broker = all; broker; broker = broker->next) {
+        if (broker->fd >= 0)
+            close(broker->fd);
+        if (broker->file >= 0)
+            close(broker->file);
+        broker->fd = broker->file = -1;
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+static void enlist(struct okosu_broker *broker)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&all_lock);
+    broker->next = all;
+    all = broker;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void strike_off(struct okosu_broker *broker)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct okosu_broker **at = &all; *at; at = &(*at)->next) {
+        if (*at == broker) {
+            *at = broker->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
+/* A file that could be made shorter would end this process by SIGBUS. */
+static bool is_sound(int file, size_t bytes)
+{
+    struct stat about;
+    int seals = fcntl(file, F_GET_SEALS);
+
+    return seals >= 0 && seals & F_SEAL_SHRINK && fstat(file, &about) == 0 &&
+           (uint64_t)about.st_size >= bytes;
+}
+
+/* With `talk` held. 0 or -errno. */
+static int connect_to(struct okosu_broker *broker)
+{
+    struct okosu_wire message = {.kind = OKOSU_WIRE_HELLO, .value = OKOSU_WIRE_VERSION};
+    int file = -1, fd = okosu_dial(broker->path), rc = fd < 0 ? fd : 0;
+    struct statfs about;
+    size_t bytes = 0;
+
+    if (!rc) {
+        rc = okosu_dial_ask(fd, &message, &file);
+        rc = rc == -ECONNRESET ? -EPROTO : rc;
+    }
+    if (!rc &&
+        (message.value != broker->unit || !message.slot || message.slot > INT32_MAX ||
+         __builtin_mul_overflow(broker->unit, message.slot, &bytes) || !is_sound(file, bytes)))
+        rc = -EPROTO;
+    if (!rc)
+        rc = okosu_dial_wait(fd, PATIENCE_S);
+    pthread_mutex_lock(&broker->open);
+    if (!rc && broker->ended)
+        rc = -ECANCELED;
+    if (!rc) {
+        broker->fd = fd;
+        broker->file = file;
+        broker->slots = message.slot;
+        broker->hugetlb = fstatfs(file, &about) || about.f_type == HUGETLBFS_MAGIC;
+    }
+    pthread_mutex_unlock(&broker->open);
+    if (rc && fd >= 0)
+        close(fd);
+    if (rc && file >= 0)
+        close(file);
+    return rc;
+}
+
+/* With `talk` held: what is mapped is ours alone from now on. */
+static void disconnect(struct okosu_broker *broker)
+{
+    int fd, file;
+
+    pthread_mutex_lock(&broker->open);
+    for (size_t i = 0; i < broker->count; i++) {
+        int32_t slot = atomic_load(&broker->slot[i]);
+
+        if (slot >= 0)
+            atomic_store(&broker->slot[i], LEFT);
+        else if (slot <= UNMAPPED(0))
+            atomic_store(&broker->slot[i], OWN);
+    }
+    fd = broker->fd;
+    file = broker->file;
+    /* First, for a child of fork closes what stands there. */
+    broker->fd = broker->file = -1;
+    close(fd);
+    close(file);
+    pthread_mutex_unlock(&broker->open);
+    broker->retry = okosu_pool_now() + RETRY_NS;
+}
+
+/* With `talk` held: the answer's status, or -ECONNRESET where there is no daemon. */
+static int ask(struct okosu_broker *broker, struct okosu_wire *message)
+{
+    int rc;
+
+    if (broker->fd < 0)
+        return -ECONNRESET;
+    message->tag = ++broker->tag;
+    rc = okosu_dial_ask(broker->fd, message, NULL);
+    if (rc == -ECONNRESET)
+        disconnect(broker);
+    return rc;
+}
+
+static unsigned char *place(const struct okosu_broker *broker, size_t index)
+{
+    return broker->base + index * broker->unit;
+}
+
+/* With `open` held. */
+static int map(struct okosu_broker *broker, size_t index, uint32_t slot)
+{
+    unsigned char *at = place(broker, index);
+    off_t offset = (off_t)((size_t)slot * broker->unit);
+
+    if (mmap(at, broker->unit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, broker->file,
+             offset) == MAP_FAILED)
+        return -errno;
+    madvise(at, broker->unit, MADV_HUGEPAGE);
+    return madvise(at, broker->unit, MADV_DONTFORK) ? -errno : 0;
+}
+
+int okosu_broker_open(struct okosu_broker **out, const char *path, void *base, size_t unit,
+                      size_t count)
+{
+    struct okosu_broker *broker = calloc(1, sizeof(*broker));
+    int rc = -ENOMEM;
+
+    if (!broker)
+        return -ENOMEM;
+    broker->fd = broker->file = -1;
+    broker->base = base;
+    broker->unit = unit;
+    broker->count = count;
+    broker->path = strdup(path);
+    broker->slot = malloc(count * sizeof(*broker->slot));
+    pthread_mutex_init(&broker->talk, NULL);
+    pthread_mutex_init(&broker->open, NULL);
+    enlist(broker);
+    if (broker->path && broker->slot) {
+        for (size_t i = 0; i < count; i++)
+            atomic_init(&broker->slot[i], OWN);
+        rc = connect_to(broker);
+    }
+    if (rc)
+        okosu_broker_close(broker);
+    else
+        *out = broker;
+    return rc;
+}
+
+void okosu_broker_end(struct okosu_broker *broker)
+{
+    pthread_mutex_lock(&broker->open);
+    broker->ended = true;
+    if (broker->fd >= 0)
+        shutdown(broker->fd, SHUT_RDWR);
+    pthread_mutex_unlock(&broker->open);
+}
+
+void okosu_broker_close(struct okosu_broker *broker)
+{
+    if (!broker)
+        return;
+    strike_off(broker);
+    if (broker->fd >= 0)
+        close(broker->fd);
+    if (broker->file >= 0)
+        close(broker->file);
+    free((void *)broker->slot);
+    free(broker->path);
+    free(broker);
+}
+
+enum okosu_unit_memory okosu_broker_memory(struct okosu_broker *broker, size_t index)
+{
+    int32_t slot = broker ? atomic_load(&broker->slot[index]) : OWN;
+
+    return slot >= 0 ? OKOSU_UNIT_BROKERED : slot == LEFT ? OKOSU_UNIT_LEFT : OKOSU_UNIT_OWN;
+}
+
+size_t okosu_broker_units(struct okosu_broker *broker)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; broker && i < broker->count; i++)
+        units += atomic_load(&broker->slot[i]) >= 0;
+    return units;
+}
+
+/* With `talk` held. The slot, or -errno. */
+static int64_t take(struct okosu_broker *broker)
+{
+    struct okosu_wire message = {.kind = OKOSU_WIRE_TAKE};
+    int rc;
+
+    if (broker->fd < 0) {
+        if (broker->ended || okosu_pool_now() < broker->retry)
+            return -ECONNRESET;
+        rc = connect_to(broker);
+        if (rc) {
+            broker->retry = okosu_pool_now() + RETRY_NS;
+            return rc;
+        }
+    }
+    rc = ask(broker, &message);
+    if (!rc && message.slot >= broker->slots) {
+        disconnect(broker);
+        rc = -EPROTO;
+    }
+    return rc ? rc : (int64_t)message.slot;
+}
+
+/* With `talk` held, and nothing of the slot mapped. */
+static void give(struct okosu_broker *broker, uint32_t slot)
+{
+    struct okosu_wire message = {.kind = OKOSU_WIRE_GIVE, .slot = slot};
+    int rc = ask(broker, &message);
+
+    /* It keeps another account than we: nothing that it says can be relied on. */
+    if (rc && rc != -ECONNRESET)
+        disconnect(broker);
+}
+
+/* With `talk` held: give back what was mapped over. */
+static void tidy(struct okosu_broker *broker)
+{
+    if (!atomic_exchange(&broker->untidy, false))
+        return;
+    for (size_t i = 0; i < broker->count; i++) {
+        int32_t slot = atomic_load(&broker->slot[i]);
+
+        if (slot <= UNMAPPED(0) && atomic_compare_exchange_strong(&broker->slot[i], &slot, OWN))
+            give(broker, (uint32_t)UNMAPPED(slot));
+    }
+}
+
+int okosu_broker_fetch(struct okosu_broker *broker, size_t index)
+{
+    int64_t slot;
+    int rc = 0;
+
+    pthread_mutex_lock(&broker->talk);
+    tidy(broker);
+    slot = take(broker);
+    if (slot < 0) {
+        rc = (int)slot;
+    } else {
+        pthread_mutex_lock(&broker->open);
+        atomic_store(&broker->slot[index], (int32_t)slot);
+        rc = map(broker, index, (uint32_t)slot);
+        pthread_mutex_unlock(&broker->open);
+        if (!rc && broker->hugetlb)
+            rc = okosu_backing_populate(place(broker, index), broker->unit);
+        else if (!rc)
+            okosu_backing_touch(place(broker, index), broker->unit);
+    }
+    pthread_mutex_unlock(&broker->talk);
+    return rc;
+}
+
+int okosu_broker_clear(struct okosu_broker *broker, size_t index, size_t bytes)
+{
+    struct okosu_wire message = {.kind = OKOSU_WIRE_CLEAR, .value = bytes / OKOSU_POOL_PAGE};
+    int32_t slot;
+    int rc = -ECONNRESET;
+
+    pthread_mutex_lock(&broker->talk);
+    slot = atomic_load(&broker->slot[index]);
+    if (slot >= 0) {
+        message.slot = (uint32_t)slot;
+        rc = ask(broker, &message);
+        /* Hardware may write there yet: it is the daemon's to wait for that. */
+        if (rc == -ETIMEDOUT)
+            atomic_store(&broker->slot[index], LEFT);
+    }
+    pthread_mutex_unlock(&broker->talk);
+    return rc;
+}
+
+void okosu_broker_drop(struct okosu_broker *broker, size_t index)
+{
+    int32_t slot;
+
+    pthread_mutex_lock(&broker->talk);
+    slot = atomic_exchange(&broker->slot[index], OWN);
+    if (slot >= 0)
+        give(broker, (uint32_t)slot);
+    pthread_mutex_unlock(&broker->talk);
+}
+
+void okosu_broker_leave(struct okosu_broker *broker, size_t index)
+{
+    int32_t slot;
+
+    pthread_mutex_lock(&broker->open);
+    slot = atomic_load(&broker->slot[index]);
+    if (slot >= 0) {
+        atomic_store(&broker->slot[index], UNMAPPED(slot));
+        atomic_store(&broker->untidy, true);
+    } else if (slot == LEFT) {
+        atomic_store(&broker->slot[index], OWN);
+    }
+    pthread_mutex_unlock(&broker->open);
+}

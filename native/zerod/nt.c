@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nt: stores past the caches by the daemon's own thread, which runs where no other wants to. */
+#include "engine.h"
+#include "guard.h"
+
+#include <okosu/zero.h>
+
+static int open_nt(void **state, bool asked, char *why, size_t room)
+{
+    *state = NULL;
+    return 0;
+}
+
+static void clear(void *at, size_t bytes)
+{
+    okosu_zero_page(at, bytes);
+}
+
+static int submit(void *state, const struct zerod_range *range, uint64_t *ticket)
+{
+    *ticket = 0;
+    return zerod_guard(clear, range->at, range->bytes);
+}
+
+/* It was done when it was submitted. */
+static int poll_nt(void *state, uint64_t ticket)
+{
+    return 1;
+}
+
+static void close_nt(void *state)
+{
+}
+
+const struct zerod_engine zerod_engine_nt = {
+    .name = "nt",
+    .doc = "stores past the caches (or clzero) by a CPU that idles (SCHED_IDLE)",
+    .depth = 1,
+    .open = open_nt,
+    .submit = submit,
+    .poll = poll_nt,
+    .close = close_nt,
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * opencl: an integrated GPU, or whatever the first OpenCL platform has, fills memory in place:
+ * a buffer over the pool's own pages (CL_MEM_USE_HOST_PTR), so that nothing is copied.
+ *
+ * The runtime may copy all the same; mapping the range for reading brings a copy back, and is what
+ * ends a clearing. Tested with PoCL, which clears by the CPU's own threads.
+ */
+#include "engine.h"
+#include "library.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is used of OpenCL 1.2 (Khronos, CL/cl.h). */
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+typedef uint64_t cl_bits;
+#define CL_SUCCESS 0
+#define CL_COMPLETE 0
+#define CL_FALSE 0
+#define CL_DEVICE_TYPE_GPU (1u << 2)
+#define CL_DEVICE_TYPE_ALL 0xffffffffu
+#define CL_DEVICE_MAX_MEM_ALLOC_SIZE 0x1010
+#define CL_MEM_READ_WRITE (1u << 0)
+#define CL_MEM_USE_HOST_PTR (1u << 3)
+#define CL_MAP_READ (1u << 0)
+#define CL_EVENT_COMMAND_EXECUTION_STATUS 0x11D3
+
+enum { PLATFORMS = 8, TICKETS = 16 };
+
+static struct {
+    cl_int (*platforms)(cl_uint, void **, cl_uint *);
+    cl_int (*devices)(void *, cl_bits, cl_uint, void **, cl_uint *);
+    cl_int (*device_info)(void *, cl_uint, size_t, void *, size_t *);
+    void *(*context)(const intptr_t *, cl_uint, void *const *, void *, void *, cl_int *);
+    cl_int (*release_context)(void *);
+    void *(*queue)(void *, void *, cl_bits, cl_int *);
+    cl_int (*release_queue)(void *);
+    void *(*buffer)(void *, cl_bits, size_t, void *, cl_int *);
+    cl_int (*release_buffer)(void *);
+    cl_int (*fill)(void *, void *, const void *, size_t, size_t, size_t, cl_uint, void *const *,
+                   void **);
+    void *(*map)(void *, void *, cl_uint, cl_bits, size_t, size_t, cl_uint, void *const *, void **,
+                 cl_int *);
+    cl_int (*unmap)(void *, void *, void *, cl_uint, void *const *, void **);
+    cl_int (*flush)(void *);
+    cl_int (*finish)(void *);
+    cl_int (*event_info)(void *, cl_uint, size_t, void *, size_t *);
+    cl_int (*release_event)(void *);
+} cl;
+
+static const struct zerod_symbol symbols[] = {
+    {"clGetPlatformIDs", &cl.platforms},
+    {"clGetDeviceIDs", &cl.devices},
+    {"clGetDeviceInfo", &cl.device_info},
+    {"clCreateContext", &cl.context},
+    {"clReleaseContext", &cl.release_context},
+    {"clCreateCommandQueue", &cl.queue},
+    {"clReleaseCommandQueue", &cl.release_queue},
+    {"clCreateBuffer", &cl.buffer},
+    {"clReleaseMemObject", &cl.release_buffer},
+    {"clEnqueueFillBuffer", &cl.fill},
+    {"clEnqueueMapBuffer", &cl.map},
+    {"clEnqueueUnmapMemObject", &cl.unmap},
+    {"clFlush", &cl.flush},
+    {"clFinish", &cl.finish},
+    {"clGetEventInfo", &cl.event_info},
+    {"clReleaseEvent", &cl.release_event},
+    {NULL, NULL},
+};
+
+struct opencl {
+    void *library, *context, *queue;
+    size_t chunk;
+    void *event[TICKETS]; /* of the mapping that ends a clearing; NULL: the ticket is free */
+};
+
+/* A GPU; or (`any`) whatever there is. 0 or an error. */
+static int find_device(void **device, bool any)
+{
+    const cl_bits kinds[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
+    void *platform[PLATFORMS];
+    cl_uint count = 0;
+
+    if (cl.platforms(PLATFORMS, platform, &count) != CL_SUCCESS)
+        return -ENODEV;
+    for (size_t kind = 0; kind < 1 + (size_t)any; kind++) {
+        for (cl_uint i = 0; i < count && i < PLATFORMS; i++) {
+            if (cl.devices(platform[i], kinds[kind], 1, device, NULL) == CL_SUCCESS)
+                return 0;
+        }
+    }
+    return -ENODEV;
+}
+
+static void close_opencl(void *state)
+{
+    struct opencl *opencl = state;
+
+    if (opencl->queue)
+        cl.release_queue(opencl->queue);
+    if (opencl->context)
+        cl.release_context(opencl->context);
+    zerod_library_close(opencl->library);
+    free(opencl);
+}
+
+static int open_opencl(void **state, bool asked, char *why, size_t room)
+{
+    void *library = zerod_library_open("libOpenCL.so.1", symbols, why, room), *device = NULL;
+    struct opencl *opencl;
+    uint64_t most = 0;
+    cl_int error = 0;
+
+    if (!library)
+        return -ENOTSUP;
+    opencl = calloc(1, sizeof(*opencl));
+    if (!opencl || find_device(&device, asked)) {
+        snprintf(why, room, "OpenCL has no %s here", asked ? "device" : "GPU");
+        zerod_library_close(library);
+        free(opencl);
+        return -ENODEV;
+    }
+    opencl->library = library;
+    cl.device_info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL);
+    opencl->chunk = most;
+    opencl->context = cl.context(NULL, 1, &device, NULL, NULL, &error);
+    if (opencl->context)
+        opencl->queue = cl.queue(opencl->context, device, 0, &error);
+    if (!opencl->queue) {
+        snprintf(why, room, "the device gives no queue: OpenCL error %d", error);
+        close_opencl(opencl);
+        return -ENODEV;
+    }
+    *state = opencl;
+    return 0;
+}
+
+static size_t chunk(const void *state)
+{
+    return ((const struct opencl *)state)->chunk;
+}
+
+static int pin(void *state, void *at, size_t bytes, void **pinned)
+{
+    struct opencl *opencl = state;
+    cl_int error;
+
+    *pinned =
+        cl.buffer(opencl->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, at, &error);
+    return *pinned ? 0 : -ENOMEM;
+}
+
+static void unpin(void *state, void *pinned)
+{
+    cl.finish(((struct opencl *)state)->queue);
+    cl.release_buffer(pinned);
+}
+
+static int submit(void *state, const struct zerod_range *range, uint64_t *ticket)
+{
+    struct opencl *opencl = state;
+    const cl_uint zero = 0;
+    cl_int error;
+    void *seen;
+
+    for (*ticket = 0; *ticket < TICKETS && opencl->event[*ticket]; ++*ticket)
+        ;
+    if (*ticket == TICKETS)
+        return -EBUSY;
+    if (cl.fill(opencl->queue, range->pin, &zero, sizeof(zero), range->offset, range->bytes, 0,
+                NULL, NULL) != CL_SUCCESS)
+        return -EIO;
+    seen = cl.map(opencl->queue, range->pin, CL_FALSE, CL_MAP_READ, range->offset, range->bytes, 0,
+                  NULL, &opencl->event[*ticket], &error);
+    if (!seen) {
+        /* The filling may be under way: it is not to be begun by anybody else meanwhile. */
+        cl.finish(opencl->queue);
+        opencl->event[*ticket] = NULL;
+        return -EIO;
+    }
+    cl.unmap(opencl->queue, range->pin, seen, 0, NULL, NULL);
+    cl.flush(opencl->queue);
+    return 0;
+}
+
+static int poll_opencl(void *state, uint64_t ticket)
+{
+    struct opencl *opencl = state;
+    cl_int status = -1;
+
+    if (cl.event_info(opencl->event[ticket], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+                      &status, NULL) == CL_SUCCESS &&
+        status > CL_COMPLETE)
+        return 0;
+    cl.release_event(opencl->event[ticket]);
+    opencl->event[ticket] = NULL;
+    return status == CL_COMPLETE ? 1 : -EIO;
+}
+
+const struct zerod_engine zerod_engine_opencl = {
+    .name = "opencl",
+    .doc = "an OpenCL device, a GPU if there is one, fills the memory in place",
+    .depth = 4,
+    .open = open_opencl,
+    .pin = pin,
+    .unpin = unpin,
+    .chunk = chunk,
+    .submit = submit,
+    .poll = poll_opencl,
+    .close = close_opencl,
+};

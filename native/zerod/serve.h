@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* serve: the socket: who may come in, and their messages carried to the broker and back. */
+#ifndef ZEROD_SERVE_H
+#define ZEROD_SERVE_H
+
+#include "options.h"
+#include "store.h"
+
+struct zerod_server;
+
+/* Listen. 0; or -errno, and it was said why. */
+int zerod_serve_open(struct zerod_server **server, const struct zerod_options *options,
+                     struct zerod_store *store);
+/* Until `stop_fd` is readable. 0 or -errno. */
+int zerod_serve_run(struct zerod_server *server, int stop_fd);
+/* Ends all connections; the socket's name is gone. NULL is allowed. */
+void zerod_serve_close(struct zerod_server *server);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store: files, and which of their units are in which state. */
+#include "store.h"
+
+#include "memory.h"
+
+#include "base/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int zerod_store_open(struct zerod_store *store, const struct zerod_limits *limits,
+                     const struct zerod_use *use)
+{
+    pthread_condattr_t attr;
+    int error;
+
+    *store = (struct zerod_store){.limits = *limits, .use = *use};
+    store->slots = limits->cap / limits->unit;
+    error = pthread_condattr_init(&attr);
+    if (error)
+        return -error;
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    error = pthread_cond_init(&store->work, &attr);
+    pthread_condattr_destroy(&attr);
+    if (!error)
+        error = pthread_mutex_init(&store->lock, NULL);
+    return -error;
+}
+
+static void remove_shelf(struct zerod_store *store, struct zerod_shelf *shelf)
+{
+    zerod_pins_drop(&shelf->pins, &store->use);
+    if (shelf->base)
+        zerod_memory_unmap(shelf->base, store->limits.cap);
+    if (shelf->fd >= 0)
+        close(shelf->fd);
+    free(shelf->slots);
+    free(shelf);
+}
+
+void zerod_store_close(struct zerod_store *store)
+{
+    while (store->shelves)
+        remove_shelf(store, store->shelf[--store->shelves]);
+    pthread_cond_destroy(&store->work);
+    pthread_mutex_destroy(&store->lock);
+}
+
+/* An engine that pins gets all memory of the shelf at once, for a pinned page must never be
+ * exchanged for another: the hardware would go on clearing the old one. Where that is too much
+ * the shelf is cleared by nt. */
+static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
+{
+    const struct zerod_limits *limits = &store->limits;
+    int rc;
+
+    if (!store->use.engine->pin || store->present)
+        return;
+    rc = zerod_memory_populate(shelf->base, limits->cap);
+    if (!rc)
+        rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, limits->cap, limits->unit);
+    if (rc) {
+        okosu_message("memory cannot be pinned: it is cleared by nt", strerror(-rc),
+                      "a smaller --cap, or ulimit -l");
+        zerod_memory_drop(shelf->fd, 0, limits->cap);
+        return;
+    }
+    shelf->pinned = true;
+    for (size_t slot = 0; slot < store->slots; slot++)
+        zerod_store_set(shelf, slot, ZEROD_CLEAN);
+    store->present = store->slots;
+}
+
+int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf **found)
+{
+    struct zerod_shelf *shelf;
+    int rc = -ENOMEM;
+
+    for (size_t i = 0; i < store->shelves; i++) {
+        if (store->shelf[i]->uid == uid) {
+            *found = store->shelf[i];
+            return 0;
+        }
+    }
+    shelf = store->shelves < ZEROD_SHELVES ? calloc(1, sizeof(*shelf)) : NULL;
+    if (!shelf)
+        return -ENOMEM;
+    shelf->uid = uid;
+    shelf->fd = zerod_memory_file(store->limits.cap, store->limits.hugetlb);
+    if (shelf->fd < 0) {
+        rc = shelf->fd;
+        goto out;
+    }
+    shelf->slots = calloc(store->slots, sizeof(*shelf->slots));
+    shelf->base =
+        zerod_memory_map(shelf->fd, store->limits.cap, store->limits.unit, store->limits.node);
+    if (!shelf->base)
+        rc = -errno;
+    if (!shelf->base || !shelf->slots)
+        goto out;
+    shelf->in[ZEROD_HOLE] = store->slots;
+    pin(store, shelf);
+    store->shelf[store->shelves++] = shelf;
+    *found = shelf;
+    pthread_cond_signal(&store->work);
+    return 0;
+out:
+    remove_shelf(store, shelf);
+    return rc;
+}
+
+void zerod_store_set(struct zerod_shelf *shelf, size_t slot, enum zerod_state state)
+{
+    shelf->in[shelf->slots[slot].state]--;
+    shelf->in[state]++;
+    shelf->slots[slot].state = (uint8_t)state;
+}
+
+size_t zerod_store_find(const struct zerod_store *store, const struct zerod_shelf *shelf,
+                        enum zerod_state state)
+{
+    size_t slot = 0;
+
+    if (!shelf->in[state])
+        return store->slots;
+    while (slot < store->slots && (shelf->slots[slot].state != state || shelf->slots[slot].busy))
+        slot++;
+    return slot;
+}
+
+unsigned char *zerod_store_at(const struct zerod_store *store, const struct zerod_shelf *shelf,
+                              size_t slot)
+{
+    return shelf->base + slot * store->limits.unit;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store: the daemon's memory. One file (a shelf) for each user, of `cap` bytes of address space;
+ * all shelves together hold `cap` bytes of memory at most. No page moves from one user's file to
+ * another's: it is handed back to the kernel, and the kernel hands out a fresh one.
+ *
+ * A slot of a shelf is in one state:
+ *
+ *     HOLE --populated--> CLEAN --taken--> HELD --given, or its client gone--> DIRTY --> CLEAN
+ *                                           ^ `--asked--> HELD, busy --cleared--'
+ *
+ * HOLE, CLEAN and DIRTY slots are `busy`, too, while their memory is brought, cleared or dropped.
+ * All functions are called with the lock held; none touches a pool's memory or waits.
+ */
+#ifndef ZEROD_STORE_H
+#define ZEROD_STORE_H
+
+#include "hand.h"
+#include "pins.h"
+
+#include "pool/wire.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+enum { ZEROD_SHELVES = 32 };
+
+enum zerod_state { ZEROD_HOLE, ZEROD_CLEAN, ZEROD_HELD, ZEROD_DIRTY, ZEROD_STATES };
+
+struct zerod_client {
+    uid_t uid;
+    struct zerod_shelf *shelf; /* NULL before HELLO */
+    size_t held;               /* slots */
+    /* Send one message; a descriptor with it, or -1. It can end the client only later. */
+    void (*answer)(struct zerod_client *client, const struct okosu_wire *message, int fd);
+};
+
+struct zerod_slot {
+    uint8_t state;
+    bool busy;
+    uint32_t tag;                /* of the CLEAR that is busy */
+    uint32_t pages;              /* of 4096 from its start that need clearing */
+    struct zerod_client *client; /* of a HELD slot */
+};
+
+struct zerod_shelf {
+    uid_t uid;
+    int fd;
+    unsigned char *base;
+    struct zerod_slot *slots;
+    size_t in[ZEROD_STATES], clients;
+    struct zerod_pins pins;
+    bool pinned;  /* its pages stay where they are */
+    bool filling; /* between the watermarks, on the way up */
+};
+
+struct zerod_limits {
+    size_t unit, cap;       /* bytes */
+    size_t low, high, keep; /* bytes of clean slots, each shelf: as in zero_pool.h */
+    size_t client_cap;      /* bytes that one client may hold */
+    uint64_t rate;          /* bytes a second that are cleared and populated; 0: any */
+    int node;               /* counted from 1; 0: any */
+    bool hugetlb;
+    unsigned patience_ms; /* an engine that takes longer than that for a unit is dropped */
+};
+
+struct zerod_store {
+    struct zerod_limits limits;
+    size_t slots; /* of each shelf, and that may hold memory in all */
+    struct zerod_use use;
+    struct zerod_hand *hand; /* what the clearer must wait for is done by it; NULL: by itself */
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* something to clear, populate or drop; or the end */
+    bool stop;
+    struct zerod_shelf *shelf[ZEROD_SHELVES];
+    size_t shelves, clients;
+    size_t present; /* slots that hold memory, or are being populated */
+    size_t asked;   /* HELD slots that wait to be cleared */
+    bool starved;   /* the kernel had no memory at the last try */
+    uint64_t cleared, failures;
+};
+
+/* 0 or -errno. The limits must be right (see options.c). */
+int zerod_store_open(struct zerod_store *store, const struct zerod_limits *limits,
+                     const struct zerod_use *use);
+void zerod_store_close(struct zerod_store *store);
+/* The shelf of this user, made if there is none. 0; or -errno, and *shelf is as it was. */
+int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf **shelf);
+void zerod_store_set(struct zerod_shelf *shelf, size_t slot, enum zerod_state state);
+/* The lowest slot in this state that is not busy, or store->slots. */
+size_t zerod_store_find(const struct zerod_store *store, const struct zerod_shelf *shelf,
+                        enum zerod_state state);
+unsigned char *zerod_store_at(const struct zerod_store *store, const struct zerod_shelf *shelf,
+                              size_t slot);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* supply: the watermarks of the shelves, and what one user's shelf yields to another's. */
+#include "supply.h"
+
+#include "memory.h"
+#include "prove.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate)
+{
+    uint64_t now = zerod_now();
+
+    if (!rate)
+        return;
+    /* What was not used of the past is not made up for. */
+    if (*next < now)
+        *next = now;
+    *next += (uint64_t)((double)bytes / (double)rate * (double)NS_PER_S);
+}
+
+static size_t units(const struct zerod_store *store, size_t bytes)
+{
+    return bytes / store->limits.unit;
+}
+
+/* Between `low` and `high` it goes on doing what it did. */
+static bool wants_more(const struct zerod_store *store, struct zerod_shelf *shelf)
+{
+    size_t clean = shelf->in[ZEROD_CLEAN];
+
+    if (clean < units(store, store->limits.low))
+        shelf->filling = true;
+    if (clean >= units(store, store->limits.high))
+        shelf->filling = false;
+    return shelf->filling && shelf->in[ZEROD_HOLE] && !shelf->pinned;
+}
+
+static bool has_too_much(const struct zerod_store *store, const struct zerod_shelf *shelf)
+{
+    size_t keep = units(store, store->limits.keep);
+
+    return keep && shelf->in[ZEROD_CLEAN] > keep && !shelf->pinned;
+}
+
+/* Whose clean pages go when another user has fewer and the cap is reached: first those of users
+ * that have no program running. */
+static struct zerod_shelf *victim_for(const struct zerod_store *store,
+                                      const struct zerod_shelf *shelf)
+{
+    struct zerod_shelf *victim = NULL;
+
+    for (size_t i = 0; i < store->shelves; i++) {
+        struct zerod_shelf *other = store->shelf[i];
+
+        if (other == shelf || other->pinned || !other->in[ZEROD_CLEAN] ||
+            (other->clients && other->in[ZEROD_CLEAN] <= shelf->in[ZEROD_CLEAN] + 1) ||
+            (!other->clients && !shelf->clients))
+            continue;
+        if (!victim || (victim->clients && !other->clients) ||
+            (!victim->clients == !other->clients &&
+             victim->in[ZEROD_CLEAN] < other->in[ZEROD_CLEAN]))
+            victim = other;
+    }
+    return victim;
+}
+
+/* A slot's memory, without the lock. */
+struct change {
+    struct zerod_store *store;
+    struct zerod_shelf *shelf;
+    size_t index;
+    int rc;
+};
+
+static void drop(void *arg)
+{
+    struct change *it = arg;
+    size_t unit = it->store->limits.unit;
+
+    it->rc = zerod_memory_drop(it->shelf->fd, it->index * unit, unit);
+}
+
+static void populate(void *arg)
+{
+    struct change *it = arg;
+    struct zerod_store *store = it->store;
+    int rc;
+
+    /* A hole may hold a page all the same, if a client wrote to it: it is made a hole first. */
+    drop(it);
+    if (it->rc)
+        return;
+    rc = zerod_memory_populate(zerod_store_at(store, it->shelf, it->index), store->limits.unit);
+    if (rc)
+        drop(it);
+    it->rc = rc;
+}
+
+static int change(struct zerod_store *store, struct zerod_shelf *shelf, size_t index,
+                  void (*work)(void *arg))
+{
+    struct change it = {store, shelf, index, 0};
+
+    shelf->slots[index].busy = true;
+    pthread_mutex_unlock(&store->lock);
+    zerod_hand_do(store->hand, work, &it);
+    pthread_mutex_lock(&store->lock);
+    shelf->slots[index].busy = false;
+    return it.rc;
+}
+
+/* The highest clean slot: what is taken next lies at the low end. */
+static bool drop_one(struct zerod_store *store, struct zerod_shelf *shelf)
+{
+    size_t index = store->slots;
+    int rc;
+
+    while (index-- > 0) {
+        if (shelf->slots[index].state == ZEROD_CLEAN && !shelf->slots[index].busy)
+            break;
+    }
+    if (index == SIZE_MAX)
+        return false;
+    /* Nobody may take it meanwhile. */
+    zerod_store_set(shelf, index, ZEROD_HOLE);
+    rc = change(store, shelf, index, drop);
+    if (rc)
+        zerod_store_set(shelf, index, ZEROD_CLEAN);
+    else
+        store->present--;
+    return !rc;
+}
+
+static bool populate_one(struct zerod_store *store, struct zerod_shelf *shelf, uint64_t *next)
+{
+    size_t index = zerod_store_find(store, shelf, ZEROD_HOLE);
+    int rc;
+
+    if (index == store->slots)
+        return false;
+    store->present++;
+    rc = change(store, shelf, index, populate);
+    zerod_supply_charge(next, store->limits.unit, store->limits.rate);
+    store->starved = rc;
+    if (rc) {
+        store->present--;
+        store->failures++;
+        return false;
+    }
+    zerod_store_set(shelf, index, ZEROD_CLEAN);
+    return true;
+}
+
+bool zerod_supply_step(struct zerod_store *store, uint64_t *next)
+{
+    for (size_t i = 0; i < store->shelves; i++) {
+        if (has_too_much(store, store->shelf[i]) && drop_one(store, store->shelf[i]))
+            return true;
+    }
+    for (size_t i = 0; i < store->shelves; i++) {
+        struct zerod_shelf *shelf = store->shelf[i], *victim = NULL;
+
+        if (!wants_more(store, shelf))
+            continue;
+        if (store->present == store->slots) {
+            victim = victim_for(store, shelf);
+            if (!victim || !drop_one(store, victim))
+                continue;
+        }
+        if (populate_one(store, shelf, next))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lever prezero: large blocks from a pool of clean memory. Proof: what the pool says it served, and the faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from okosu.levers.base import Availability, Lever
+from okosu.machine.model import Machine
+from okosu.machine.program import Program
+from okosu.records.measurement import Measurement
+from okosu.records.types import Proof
+
+LEAST_BYTES = 16 << 20
+"""Less than this costs the kernel about a millisecond to bring and to clear, however it is done."""
+PAGE = 4096
+BLOCK_KB = 2048
+"""The least block that the pool serves."""
+
+
+class Prezero(Lever):
+    """Serves large blocks from a pool: malloc's as they were given back, calloc's and mmap's cleared ahead."""
+
+    name = "prezero"
+    # Their hooks serve the same blocks.
+    excludes = frozenset({"superpage", "retain"})
+
+    def needs(self, machine: Machine) -> Availability:
+        """Base pages of 4 KiB; without huge pages the pool's blocks lie on those."""
+        if machine.page_size != PAGE:
+            why = f"base pages are of {machine.page_size >> 10} KiB, and the pool's units are made for 4 KiB"
+            return Availability(False, why, "a kernel with pages of 4 KiB")
+        if len(machine.cpus_allowed) == 1:
+            why = "there is one CPU only: blocks are used again, but none is cleared ahead while the program runs"
+            return Availability(True, why)
+        return Availability(True)
+
+    def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
+        """Return one arm for programs that can be preloaded and have blocks of 2 MiB."""
+        if not program.preloadable or (base is not None and _idle(base)):
+            return []
+        return [["on"]]
+
+    def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
+        """Too little memory, or a program that takes its malloc from nowhere else."""
+        if program.preloadable and base is not None and _idle(base):
+            return Availability(False, "the program never holds 2 MiB of memory of its own")
+        why = program.why or "the preload library cannot be loaded into it"
+        return Availability(False, why, "build it as a dynamic glibc program")
+
+    def loads_preload(self, value: str, program: Program) -> bool:
+        """Its library is loaded behind the preload library."""
+        return True
+
+    def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+        """Pilot: enough of what was served needed no fault. Later: half of the pilot's bytes were the pool's.
+
+        How much was clean hangs on how much the machine idled, and so on the time: only the pilot is judged by it.
+        """
+        served = _served(run)
+        if served is None:
+            why = "no process of the program told what it got: libokosu-prezero.so was not loaded, or it was killed"
+            return Proof(False, why, {"served_mib": 0.0, "there_mib": 0.0})
+        values = {
+            "served_mib": served.bytes / (1 << 20),
+            "there_mib": served.there / (1 << 20),
+            "clean_pages": float(served.clean // PAGE),
+            "faults": float(run.minflt),
+            "base_faults": float(base.minflt),
+        }
+        text = served.text(base.minflt - run.minflt)
+        if pilot is not None:
+            was = _served(pilot)
+            holds = was is not None and 2 * served.bytes >= was.bytes
+            return Proof(holds, text, values)
+        if served.bytes < LEAST_BYTES:
+            return Proof(False, f"the program hardly asks for blocks of 2 MiB: {text}", values)
+        if served.there < LEAST_BYTES:
+            return Proof(False, f"no block came back to be used again, and none was ready: {text}", values)
+        return Proof(True, text, values)
+
+
+@dataclass
+class _Served:
+    """Bytes: what was served; of it, what needed no fault, what was clean then, what was cleared on the way out."""
+
+    blocks: int = 0
+    bytes: int = 0
+    there: int = 0
+    clean: int = 0
+    cleared: int = 0
+
+    def text(self, spared: int) -> str:
+        """Say what was served, and how many faults fewer than base's there were."""
+        mib = self.bytes / (1 << 20)
+        share = 100 * self.there / self.bytes if self.bytes else 0.0
+        told = f"{self.blocks:,} blocks of {mib:,.0f} MiB, {share:.0f} % of it there before the touch"
+        return f"{told}; {self.clean // PAGE:,} pages served clean, {max(0, spared):,} faults avoided"
+
+
+def _served(run: Measurement) -> _Served | None:
+    """Add up the evidence of all processes; None where there is none."""
+    lines = [line for line in run.preload if line.get("by") == "prezero"]
+    total = _Served()
+    for line in lines:
+        for field in ("blocks", "bytes", "there", "clean", "cleared"):
+            counted = line.get(field)
+            setattr(total, field, getattr(total, field) + (counted if isinstance(counted, int) else 0))
+    return total if lines else None
+
+
+def _idle(base: Measurement) -> bool:
+    """Say whether the program has no memory to speak of; the faults tell of what no sample saw."""
+    seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
+    return seen < BLOCK_KB and base.minflt * PAGE < BLOCK_KB << 10

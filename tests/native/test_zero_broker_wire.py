@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of okosu-zerod, message by message: those that behave, and those that do not."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import resource
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from zerod_tool import (
+    CLEAR,
+    GIVE,
+    HELLO,
+    SIZE,
+    STATS,
+    TAKE,
+    UNIT,
+    Client,
+    Daemon,
+    serving,
+    take,
+    view,
+    wait,
+)
+
+
+def test_a_holder_has_its_unit_cleared() -> None:
+    with serving("--cap=8M") as daemon:
+        client = Client(daemon.socket)
+        client.hello()
+        slot = take(client)
+        memory = view(client, slot)
+        memory.write(b"\xa5" * UNIT)
+        assert client.ask(CLEAR, slot, 3).status == 0
+        assert memory[: 3 * 4096] == bytes(3 * 4096)
+        assert memory[3 * 4096 :] == b"\xa5" * (UNIT - 3 * 4096)
+        for pages in (0, UNIT // 4096 + 1, 2**64 - 1):
+            assert client.ask(CLEAR, slot, pages).status == -errno.EINVAL
+        # More than one at a time is asked for, and each is answered.
+        client.send(CLEAR, slot, 512, tag=1)
+        client.send(CLEAR, slot, 512, tag=2)
+        client.send(GIVE, slot, tag=3)
+        answers = {answer.tag: answer.status for answer in (client.receive() for _ in range(3)) if answer}
+        assert answers[1] == 0
+        assert answers[2] in (0, -errno.EBUSY)
+        assert answers[3] in (0, -errno.EBUSY)
+        client.close()
+
+
+def test_only_its_own_slots_are_a_clients() -> None:
+    with serving("--cap=8M") as daemon:
+        one, other = Client(daemon.socket), Client(daemon.socket)
+        one.hello()
+        other.hello()
+        slot = take(one)
+        for bad in (slot, slot + 1, 4, 2**32 - 1):
+            assert other.ask(GIVE, bad).status == other.ask(CLEAR, bad, 1).status == -errno.EINVAL
+        assert one.ask(GIVE, slot).status == 0
+        assert one.ask(GIVE, slot).status == -errno.EINVAL
+        one.close()
+        other.close()
+
+
+def test_caps() -> None:
+    with serving("--cap=8M", "--client-cap=4M", "--clients=3", "--low=8M", "--high=8M") as daemon:
+        client = Client(daemon.socket)
+        client.hello()
+        take(client), take(client)
+        assert client.ask(TAKE).status == -errno.EDQUOT
+        others = [Client(daemon.socket) for _ in range(2)]
+        assert [other.hello().slot for other in others] == [4, 4]
+        one_more = Client(daemon.socket)
+        assert one_more.receive() is None
+        for each in (client, *others, one_more):
+            each.close()
+
+
+MISBEHAVIOUR: dict[str, Callable[[Client], object]] = {
+    "nothing but a byte": lambda c: c.socket.send(b"\1"),
+    "a truncated message": lambda c: c.socket.send(bytes(SIZE - 1)),
+    "a message that is too long": lambda c: c.socket.send(bytes(SIZE + 1)),
+    "a huge message": lambda c: c.socket.send(bytes(100000)),
+    "no kind": lambda c: c.send(0),
+    "an unknown kind": lambda c: c.send(99),
+    "a descriptor": lambda c: socket.send_fds(c.socket, [HELLO.to_bytes(4, "little") + bytes(SIZE - 4)], [0]),
+    "253 descriptors": lambda c: socket.send_fds(c.socket, [bytes(SIZE)], [0] * 253),
+    "a second greeting": lambda c: c.send(HELLO, value=1),
+}
+
+
+def descriptors(daemon: Daemon) -> list[int]:
+    return [int(path.name) for path in Path(f"/proc/{daemon.process.pid}/fd").iterdir()]
+
+
+@pytest.mark.parametrize("greeted", [False, True])
+@pytest.mark.parametrize("name", MISBEHAVIOUR)
+def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
+    with serving("--cap=8M") as daemon:
+        bystander = Client(daemon.socket)
+        bystander.hello()
+        slot = take(bystander)
+        bad = Client(daemon.socket)
+        if greeted or name == "a second greeting":
+            bad.hello()
+            take(bad)
+        assert bad.ask(STATS).status == 0
+        before = descriptors(daemon)
+        MISBEHAVIOUR[name](bad)
+        while (answer := bad.receive()) is not None:
+            assert answer.status == -errno.EPROTO
+        assert bystander.ask(GIVE, slot).status == 0
+        # Nothing that came along stays: one socket less.
+        assert len(descriptors(daemon)) == len(before) - 1
+        bystander.close()
+        bad.close()
+
+
+def test_before_a_greeting_there_is_nothing_but_the_status() -> None:
+    with serving("--cap=8M") as daemon:
+        assert Client(daemon.socket).ask(STATS).figure[4] == 4
+        for kind in (TAKE, GIVE, CLEAR):
+            client = Client(daemon.socket)
+            client.send(kind)
+            assert client.receive() is None
+        for version in (0, 2, 2**64 - 1):
+            client = Client(daemon.socket)
+            assert client.ask(HELLO, value=version).status == -errno.EPROTO
+            assert client.receive() is None
+            assert client.file == -1
+
+
+def test_a_client_that_does_not_listen() -> None:
+    """Its answers have nowhere to go: it is let go, and nobody waited for it."""
+    with serving("--cap=8M") as daemon:
+        deaf, other = Client(daemon.socket), Client(daemon.socket)
+        deaf.hello()
+        other.hello()
+        deaf.socket.setblocking(False)
+        sent = 0
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while sent < 100000:
+                with contextlib.suppress(BlockingIOError):
+                    deaf.send(STATS)
+                    sent += 1
+        assert sent < 100000
+        wait(lambda: other.ask(STATS).figure[5] == 1)
+        deaf.close()
+        other.close()
+
+
+def test_no_descriptors_left() -> None:
+    """A daemon that can open nothing more turns new clients away, serves the others, and does not spin."""
+
+    limit = resource.prlimit
+    with serving("--cap=8M", "--clients=64") as daemon:
+        first = Client(daemon.socket)
+        first.hello()
+        open_now = max(descriptors(daemon)) + 1
+        limit(daemon.process.pid, resource.RLIMIT_NOFILE, (open_now + 2, open_now + 2))
+        crowd = [Client(daemon.socket) for _ in range(20)]
+        served = 0
+        for client in crowd:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                client.send(STATS)
+                served += client.receive() is not None
+        assert served < 20
+        assert first.ask(STATS).status == 0
+        for client in crowd:
+            client.close()
+        first.close()

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu-zerod's engines for hardware that is not here, on mocks of CUDA's driver and a DSA that go wrong if told."""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from zerod_tool import (
+    CLEAR,
+    ROOT,
+    SOURCES,
+    TAKE,
+    UNIT,
+    ZEROD,
+    Client,
+    Daemon,
+    serving,
+)
+
+PROGRAMS = ROOT / "tests/native/programs"
+MOCKED = ["cuda", "cuda-mailbox", "dsa"]
+
+
+@pytest.fixture(scope="session")
+def mocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the drivers that this machine has not."""
+    folder = tmp_path_factory.mktemp("mocks")
+    for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
+        # Its threads live on when the daemon has closed it.
+        flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", f"-I{SOURCES}")
+        words: list[str | Path] = ["cc", *flags, "-o", folder / library]
+        subprocess.run([*words, PROGRAMS / f"{source}.c", "-lpthread"], check=True)
+    return folder
+
+
+def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """With no variables but those that are given."""
+    env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
+    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, timeout=120, env=env)
+
+
+def once(engine: str, mocks: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return run("--once", f"--engine={engine}", "--cap=16M", "--high=16M", *more, mocks=mocks, **variables)
+
+
+@pytest.mark.parametrize("engine", MOCKED)
+def test_a_mocked_engine_clears_every_byte(engine: str, mocks: Path) -> None:
+    done = once(engine, mocks, "--chunk=4M", MOCK_DSA_MOST="100000")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) | {"engine": engine, "not_zero": 0} == json.loads(done.stdout)
+
+
+def test_the_best_engine_that_proves_itself_is_taken(mocks: Path) -> None:
+    names = [row["engine"] for row in map(json.loads, run("--list").stdout.splitlines())]
+    assert names[-1] == "nt"
+    assert names.index("cuda-mailbox") > names.index("cuda")
+    assert json.loads(run("--once", "--cap=4M", "--high=4M", mocks=mocks).stdout)["engine"] == "dsa"
+    done = run("--once", "--cap=4M", "--high=4M", mocks=mocks, MOCK_DSA="none", MOCK_CUDA="leaves-byte")
+    assert json.loads(done.stdout)["engine"] == "nt"
+    # Hardware that does wrong is spoken of, hardware that is not there is not.
+    assert "the engine cuda does not serve" in done.stderr
+    assert "it left 1 of 2093056 bytes" in done.stderr
+    assert "dsa" not in done.stderr
+
+
+DROPPED = {
+    ("cuda", "no-device"): "CUDA_ERROR_NO_DEVICE",
+    ("cuda", "leaves-byte"): "it left 1 of",
+    ("cuda", "never"): "timed out",
+    ("cuda", "dies"): "failed to clear",
+    ("cuda", "register-fails=1"): "cannot be pinned",
+    ("cuda-mailbox", "leaves-byte"): "it left 1 of",
+    ("cuda-mailbox", "never"): "timed out",
+    ("cuda-mailbox", "dies"): "failed to clear",
+    ("dsa", "none"): "no work queue",
+    ("dsa", "leaves-byte"): "it left",
+    ("dsa", "never"): "timed out",
+    ("dsa", "fails"): "failed to clear",
+}
+
+
+@pytest.mark.parametrize(("engine", "trouble"), DROPPED)
+def test_an_engine_that_fails_its_proof_is_dropped(engine: str, trouble: str, mocks: Path) -> None:
+    done = once(engine, mocks, f"--timeout={300 if trouble == 'never' else 60000}", MOCK_CUDA=trouble, MOCK_DSA=trouble)
+    assert done.returncode == 1
+    assert not done.stdout
+    assert f"the engine {engine} does not serve" in done.stderr
+    assert DROPPED[engine, trouble] in done.stderr
+
+
+def test_pages_that_a_dsa_does_not_find_are_brought(mocks: Path) -> None:
+    done = once("dsa", mocks, MOCK_DSA="faults")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["not_zero"] == 0
+
+
+def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
+    """All of it, a chunk at a time; on a failure what was pinned is let go, the last one first."""
+    log = tmp_path / "log"
+    assert once("cuda", mocks, "--chunk=4M", MOCK_CUDA_LOG=str(log)).returncode == 0
+    # The first is the proof's.
+    pinned = [line.split() for line in log.read_text().splitlines()][2:]
+    assert [line[0] for line in pinned] == ["register"] * 4 + ["unregister"] * 4
+    assert {line[2] for line in pinned} == {str(4 << 20)}
+    starts = [int(line[1], 16) for line in pinned]
+    assert starts[:4] == [starts[0] + (i << 22) for i in range(4)]
+    assert starts[4:] == starts[3::-1]
+    log.unlink()
+    done = once("cuda", mocks, "--chunk=4M", MOCK_CUDA_LOG=str(log), MOCK_CUDA="register-fails=4")
+    assert done.returncode == 1
+    assert "memory was not cleared" in done.stderr
+    pinned = [line.split() for line in log.read_text().splitlines()][2:]
+    assert [line[0] for line in pinned] == ["register"] * 2 + ["unregister"] * 2
+    assert pinned[2][1] == pinned[1][1]
+    assert pinned[3][1] == pinned[0][1]
+
+
+class Troubled:
+    """A daemon on a mocked engine, whose trouble begins and ends when a test says so."""
+
+    def __init__(self, engine: str, mocks: Path, folder: Path, timeout: int = 60000) -> None:
+        self.file = folder / "trouble"
+        self.file.write_text("")
+        env = {"LD_LIBRARY_PATH": str(mocks), "MOCK_CUDA": str(self.file), "MOCK_DSA": str(self.file)}
+        self.serving = serving(
+            f"--engine={engine}", "--cap=8M", f"--timeout={timeout}", "--low=8M", "--high=8M", env=env
+        )
+
+    def __enter__(self) -> tuple[Daemon, Client]:
+        self.daemon = self.serving.__enter__()
+        self.client = Client(self.daemon.socket)
+        self.client.hello()
+        return self.daemon, self.client
+
+    def __exit__(self, *error: object) -> None:
+        if self.client.socket.fileno() >= 0:
+            self.client.close()
+        self.serving.__exit__(None, None, None)
+
+
+def soiled(client: Client) -> tuple[int, mmap.mmap]:
+    """A unit of the client's, full of 0xa5."""
+    answer = client.ask(TAKE)
+    while answer.status == -errno.EAGAIN:
+        time.sleep(0.002)
+        answer = client.ask(TAKE)
+    assert answer.status == 0
+    memory = mmap.mmap(client.file, UNIT, offset=answer.slot * UNIT)
+    memory.write(b"\xa5" * UNIT)
+    return answer.slot, memory
+
+
+def until(daemon: Daemon, **figures: int) -> None:
+    end = time.monotonic() + 60
+    while daemon.status() | figures != daemon.status():
+        assert time.monotonic() < end, daemon.status()
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("engine", MOCKED)
+def test_a_mocked_engine_serves_programs(engine: str, mocks: Path, tmp_path: Path) -> None:
+    with Troubled(engine, mocks, tmp_path) as (daemon, client):
+        assert daemon.ready["engine"] == engine
+        held = [soiled(client) for _ in range(4)]
+        for slot, memory in held:
+            assert client.ask(CLEAR, slot, 300).status == 0
+            assert not memory[: 300 * 4096].strip(b"\0")
+            assert memory[300 * 4096 :] == b"\xa5" * (212 * 4096)
+        assert daemon.status()["failures"] == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "trouble"), [("cuda", "leaves-byte"), ("cuda", "dies"), ("cuda-mailbox", "dies"), ("dsa", "fails")]
+)
+def test_an_engine_that_fails_later_is_dropped(engine: str, trouble: str, mocks: Path, tmp_path: Path) -> None:
+    """What it did not clear, or said it did, a CPU clears: nobody sees a page that is not clean."""
+    troubled = Troubled(engine, mocks, tmp_path)
+    with troubled as (daemon, client):
+        slot, memory = soiled(client)
+        troubled.file.write_text(trouble)
+        assert client.ask(CLEAR, slot, 512).status == 0
+        assert not memory.read(UNIT).strip(b"\0")
+        assert not memory[:].strip(b"\0")
+        assert daemon.status()["failures"] == 1
+        slot, memory = soiled(client)
+        assert client.ask(CLEAR, slot, 512).status == 0
+        assert not memory[:].strip(b"\0")
+        assert daemon.status()["failures"] == 1
+
+
+@pytest.mark.parametrize("engine", MOCKED)
+def test_a_late_engine_writes_to_nobodys_memory(engine: str, mocks: Path, tmp_path: Path) -> None:
+    """Given up in time, it ends later: what it was to clear is set apart until then."""
+    troubled = Troubled(engine, mocks, tmp_path, timeout=1000)
+    with troubled as (daemon, client):
+        slot, memory = soiled(client)
+        troubled.file.write_text("never")
+        assert client.ask(CLEAR, slot, 512).status == -errno.ETIMEDOUT
+        memory.close()
+        others = dict(soiled(client) for _ in range(3))
+        assert slot not in others
+        assert client.ask(TAKE).status == -errno.EAGAIN
+        assert daemon.status()["busy"] == 1
+        for other, seen in others.items():
+            assert client.ask(CLEAR, other, 1).status == 0
+            seen[:4096] = b"\xa5" * 4096
+        troubled.file.write_text("")
+        until(daemon, busy=0, clean=1, dirty=0)
+        for seen in others.values():
+            assert seen[:] == b"\xa5" * UNIT
+        again, memory = soiled(client)
+        assert again == slot
+
+
+@pytest.mark.parametrize("engine", MOCKED)
+def test_the_end_does_not_wait_for_a_late_engine(engine: str, mocks: Path, tmp_path: Path) -> None:
+    troubled = Troubled(engine, mocks, tmp_path, timeout=1000)
+    with troubled as (_, client):
+        slot, _ = soiled(client)
+        troubled.file.write_text("never")
+        assert client.ask(CLEAR, slot, 512).status == -errno.ETIMEDOUT
+
+
+@pytest.mark.parametrize("engine", ["nt", *MOCKED])
+def test_holes_that_a_client_makes_are_no_harm(engine: str, mocks: Path, tmp_path: Path) -> None:
+    with Troubled(engine, mocks, tmp_path) as (daemon, client):
+        held = [soiled(client) for _ in range(2)]
+        hole = [
+            "fallocate",
+            "--punch-hole",
+            "--offset=0",
+            f"--length={4 * UNIT}",
+            f"/proc/{os.getpid()}/fd/{client.file}",
+        ]
+        subprocess.run(hole, check=True)
+        for slot, memory in held:
+            memory[:] = b"\xa5" * UNIT
+            assert client.ask(CLEAR, slot, 512).status == 0
+            assert not memory[:].strip(b"\0")
+        client.close()
+        until(daemon, dirty=0, clean=4)

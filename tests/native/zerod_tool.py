@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu-zerod for tests: built with sanitizers, started, spoken to message by message."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import errno
+import json
+import mmap
+import os
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
+ZEROD = BUILT / "native/zerod/okosu-zerod"
+CHECK = BUILT / "native/zerod/zero-broker-check"
+SOURCES = ROOT / "native/zerod"
+UNIT = 2 << 20
+HELLO, TAKE, GIVE, CLEAR, STATS = range(1, 6)
+_WIRE = struct.Struct("=IIiIQ8Q")
+SIZE = _WIRE.size
+
+
+def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool: bool = True) -> Path:
+    """Compile a program of native/zerod/'s parts or of a client's; with `pool` the library's pool anew."""
+    include = (f"-I{ROOT / 'native/include'}", f"-I{ROOT / 'native/src'}", f"-I{SOURCES}")
+    base = [ROOT / "native/src/base" / file for file in ("json.c", "message.c")]
+    parts = sorted((ROOT / "native/src/pool").glob("*.c")) if pool else []
+    words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", '-DOKOSU_VERSION="test"', "-O1", "-g", *flags, *include]
+    library = BUILT / "native/lib/libokosu.a"
+    files = [*sources, *base, *parts]
+    done = subprocess.run(
+        [*words, "-o", folder / name, *files, library, "-lm", "-lpthread", "-ldl"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / name
+
+
+def daemon_sources(folder: Path) -> list[Path]:
+    """All of the daemon's, the table of engines of this build among them."""
+    table = next((BUILT / "native/zerod").glob("engines_all.c"))
+    return [*(file for file in sorted(SOURCES.glob("*.c")) if not file.name.endswith("_fuzz.c")), table]
+
+
+@dataclass
+class Daemon:
+    """One that serves, until `stop`."""
+
+    process: subprocess.Popen[str]
+    socket: str
+    ready: dict[str, str | int]
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> str:
+        """End it, and return what it wrote to stderr."""
+        self.process.send_signal(how)
+        _, said = self.process.communicate(timeout=60)
+        return said
+
+    def status(self) -> dict[str, int]:
+        done = subprocess.run(
+            [ZEROD, "--status", f"--socket={self.socket}"], capture_output=True, text=True, check=True, timeout=60
+        )
+        status: dict[str, int] = json.loads(done.stdout)
+        return status
+
+
+def start(
+    path: str, *options: str, program: Sequence[str | Path] = (ZEROD,), env: dict[str, str] | None = None
+) -> Daemon:
+    """A daemon that is ready to serve `path`, by nt unless another engine is asked for: looking for one takes long."""
+    if not any(option.startswith("--engine=") for option in options):
+        options = ("--engine=nt", *options)
+    process = subprocess.Popen(
+        [*program, f"--socket={path}", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    )
+    assert process.stdout
+    line = process.stdout.readline()
+    if not line:
+        raise AssertionError(process.communicate()[1])
+    return Daemon(process, path, json.loads(line))
+
+
+@contextlib.contextmanager
+def serving(
+    *options: str, program: Sequence[str | Path] = (ZEROD,), env: dict[str, str] | None = None
+) -> Iterator[Daemon]:
+    """A daemon with a socket of its own, which must end well."""
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="zerod") as folder:
+        daemon = start(f"{folder}/s", *options, program=program, env=env)
+        try:
+            yield daemon
+            said = daemon.stop()
+            assert daemon.process.returncode == 0, said
+            assert "Sanitizer" not in said, said
+            assert not Path(daemon.socket).exists()
+        finally:
+            daemon.process.kill()
+            daemon.process.wait()
+
+
+@dataclass
+class Answer:
+    kind: int
+    tag: int
+    status: int
+    slot: int
+    value: int
+    figure: tuple[int, ...]
+
+
+class Client:
+    """One connection, one message at a time."""
+
+    def __init__(self, path: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(60)
+        self.socket.connect(path)
+        self.file = -1
+
+    def send(self, kind: int, slot: int = 0, value: int = 0, tag: int = 7) -> None:
+        self.socket.send(_WIRE.pack(kind, tag, 0, slot, value, *[0] * 8))
+
+    def receive(self) -> Answer | None:
+        """The next answer, None where the daemon hung up."""
+        try:
+            text, rights, _, _ = self.socket.recvmsg(SIZE + 1, socket.CMSG_SPACE(4))
+        except ConnectionResetError:
+            return None
+        if not text:
+            return None
+        for level, what, data in rights:
+            assert (level, what) == (socket.SOL_SOCKET, socket.SCM_RIGHTS)
+            self.file = array.array("i", data)[0]
+        kind, tag, status, slot, value, *figure = _WIRE.unpack(text)
+        return Answer(kind, tag, status, slot, value, tuple(figure))
+
+    def ask(self, kind: int, slot: int = 0, value: int = 0, tag: int = 7) -> Answer:
+        self.send(kind, slot, value, tag)
+        answer = self.receive()
+        assert answer
+        assert (answer.kind, answer.tag) == (kind, tag)
+        return answer
+
+    def hello(self) -> Answer:
+        answer = self.ask(HELLO, value=1)
+        assert answer.status == 0
+        assert self.file >= 0
+        return answer
+
+    def close(self) -> None:
+        if self.file >= 0:
+            os.close(self.file)
+        self.socket.close()
+
+
+def wait(true: Callable[[], bool]) -> None:
+    """Until it is so; a test that never sees it hangs in a place that says so."""
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def take(client: Client) -> int:
+    """A clean slot, when there is one."""
+    answer = client.ask(TAKE)
+    while answer.status == -errno.EAGAIN:
+        time.sleep(0.002)
+        answer = client.ask(TAKE)
+    assert answer.status == 0
+    return answer.slot
+
+
+def view(client: Client, slot: int) -> mmap.mmap:
+    return mmap.mmap(client.file, UNIT, offset=slot * UNIT)
