@@ -8,22 +8,7 @@
 #include "work.h"
 
 #include "mark.h"
-
-__attribute__((noinline, optimize("unroll-loops"))) static void
-transpose(double *restrict a, const double *restrict b, size_t dimension)
-{
-    for (size_t i = 0; i < dimension; i++)
-        for (size_t j = 0; j < dimension; j++)
-            a[i * dimension + j] = b[j * dimension + i];
-}
-
-static void check(const double *a, const double *b, size_t dimension)
-{
-    for (size_t i = 0; i < dimension; i++)
-        for (size_t j = 0; j < dimension; j++)
-            if (a[i * dimension + j] != b[j * dimension + i])
-                work_wrong("transpose");
-}
+#include "transpose.h"
 
 int main(int argc, char **argv)
 {
@@ -37,23 +22,19 @@ int main(int argc, char **argv)
     }
     double *a = (double *)(void *)work_buffer(elements * sizeof(double));
     double *b = (double *)(void *)work_buffer(elements * sizeof(double));
-    unsigned state = (unsigned)numbers[2];
-    for (size_t i = 0; i < elements; i++) {
-        state = state * 1664525u + 1013904223u;
-        b[i] = state;
-    }
-    memset(a, 0, elements * sizeof(double));
+    transpose_fill(b, dimension, dimension, (unsigned)numbers[2]);
+    transpose_clear(a, dimension, dimension);
     if (mark_pages())
         fputs("the kernel does not say which pages are large\n", stderr);
     mark_label((uint64_t)dimension);
-    transpose(a, b, dimension);
+    transpose(a, b, dimension, dimension);
     double start = work_now();
     mark_begin();
     for (long rep = 0; rep < numbers[1]; rep++)
-        transpose(a, b, dimension);
+        transpose(a, b, dimension, dimension);
     mark_end();
     double seconds = work_now() - start;
-    check(a, b, dimension);
+    transpose_check(a, b, dimension, dimension);
     work_report((long)elements * numbers[1], seconds, 0);
     return 0;
 }

@@ -36,6 +36,9 @@ int caches_make(struct caches *caches, const struct shape *shape)
             if (array_make(&level->array, cache->sets, cache->ways, cache->policy,
                            seed_of(shape->seed, number)))
                 goto out;
+            if (cache->full_lru &&
+                array_make(&level->full_lru, 1, cache->sets * cache->ways, ARRAY_LRU, 1))
+                goto out;
         }
     return 0;
 out:
@@ -45,8 +48,10 @@ out:
 
 void caches_free(struct caches *caches)
 {
-    for (uint32_t i = 0; caches->levels && i < caches->shape->cpus * SHAPE_LEVELS; i++)
+    for (uint32_t i = 0; caches->levels && i < caches->shape->cpus * SHAPE_LEVELS; i++) {
         array_free(&caches->levels[i].array);
+        array_free(&caches->levels[i].full_lru);
+    }
     free(caches->levels);
     free(caches->at);
     caches->levels = NULL;
@@ -127,7 +132,16 @@ static void fill(struct caches *caches, uint32_t cpu, uint32_t n, struct place p
         take_victim(caches, cpu, n + 1, gone << level->line_shift);
 }
 
-uint32_t caches_access(struct caches *caches, uint32_t cpu, uint64_t address)
+/* Whether the cache beside this level misses a line; then it has it. */
+static bool full_lru_misses(struct level *level, uint64_t line)
+{
+    if (array_use(&level->full_lru, 0, line))
+        return false;
+    array_put(&level->full_lru, 0, line);
+    return true;
+}
+
+uint32_t caches_access(struct caches *caches, uint32_t cpu, uint64_t address, uint64_t *missed)
 {
     struct level *const *at = &caches->at[cpu * SHAPE_LEVELS];
     uint32_t levels = caches->shape->levels, found;
@@ -135,6 +149,8 @@ uint32_t caches_access(struct caches *caches, uint32_t cpu, uint64_t address)
 
     for (found = 0; found < levels; found++) {
         places[found] = place_of(at[found], address);
+        if (at[found]->shape->full_lru)
+            missed[found] += full_lru_misses(at[found], places[found].line);
         if (array_use(&at[found]->array, places[found].set, places[found].line))
             break;
     }

@@ -114,11 +114,21 @@ static void listen(struct model *model, struct cpu *cpu, bool store, uint64_t ad
     }
 }
 
+/* What flushed the TLBs in the meantime was not seen. */
+static void wake(struct model *model)
+{
+    for (uint32_t cpu = 0; cpu < model->shape.cpus; cpu++)
+        tlbs_flush(&model->cpus[cpu].tlbs);
+    forget_shortcuts(model);
+    model->awake = true;
+}
+
 void model_mark(struct model *model, uint32_t cpu, uint32_t code)
 {
     bool wrong = model->cpus[cpu].listening;
 
-    model->awake = true;
+    if (!model->awake && code != MARK_SLEEP)
+        wake(model);
     model->cpus[cpu].listening = false;
     switch (code) {
     case MARK_BEGIN:
@@ -141,6 +151,10 @@ void model_mark(struct model *model, uint32_t cpu, uint32_t code)
     case MARK_LABEL:
         model->cpus[cpu].message = (struct message){.kind = (enum mark)code};
         model->cpus[cpu].listening = true;
+        break;
+    case MARK_SLEEP:
+        model->awake = model->inside;
+        wrong |= model->inside;
         break;
     default:
         wrong = true;
@@ -191,11 +205,12 @@ static void touch(struct model *model, uint32_t number, struct counts *counts, u
     counts->translated[translated]++;
     if (translated == model->shape.tlb_levels)
         counts->walks[size]++;
-    counts->found[caches_access(&model->caches, number, physical)]++;
+    counts->found[caches_access(&model->caches, number, physical, counts->full_lru_misses)]++;
     if (line == last)
         remember(cpu, shortcut, first, address, physical, size);
     while (line++ < last)
-        counts->found[caches_access(&model->caches, number, line << first->line_shift)]++;
+        counts->found[caches_access(&model->caches, number, line << first->line_shift,
+                                    counts->full_lru_misses)]++;
 }
 
 void model_access(struct model *model, uint32_t number, enum mode mode, bool store,

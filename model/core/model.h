@@ -2,7 +2,8 @@
 /* The whole model: CPUs with their TLBs and caches, what was counted, and what the guest says by
  * marks. It sees data accesses alone: no instruction fetches, no page walks, no prefetches.
  *
- * The model sleeps, and counts nothing but instructions, until the first mark. A mark is a NOP
+ * The model sleeps, and counts nothing but instructions, until the first mark, and from MARK_SLEEP
+ * to the next one: the caches then hold what they held, the TLBs nothing. A mark is a NOP
  * (0f 1f 80 and MARK_BASE plus one of the codes below). MARK_PAGES and MARK_LABEL are followed by a
  * message: MARK_DIGITS loads of one byte by the program from one page, each of which says 12 bits
  * by where in the page it is. Three digits are a number, the lowest first:
@@ -23,7 +24,7 @@
 #include "tlbs.h"
 
 #define MARK_BASE 0x6f6b0000u
-enum mark { MARK_BEGIN = 1, MARK_END, MARK_PAGES, MARK_FORGET, MARK_LABEL };
+enum mark { MARK_BEGIN = 1, MARK_END, MARK_PAGES, MARK_FORGET, MARK_LABEL, MARK_SLEEP };
 enum { MARK_DIGITS = 7, MODEL_LANES = 8, MODEL_SHORTCUTS = 256 };
 
 enum mode { MODE_USER, MODE_KERNEL, MODES };
@@ -33,6 +34,7 @@ struct counts {
     uint64_t loads, stores;
     uint64_t load_bytes, store_bytes;
     uint64_t found[SHAPE_LEVELS + 1];          /* lines by the level where they were; then memory */
+    uint64_t full_lru_misses[SHAPE_LEVELS];    /* lines, of levels with a full-lru beside them */
     uint64_t translated[SHAPE_TLB_LEVELS + 1]; /* accesses by the TLB's level; then by a walk */
     uint64_t walks[SHAPE_SIZES];               /* by page size */
     uint64_t flushes;                          /* of the TLBs */

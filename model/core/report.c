@@ -31,6 +31,8 @@ static void mode(const struct model *model, const char *name, const struct count
     one(out, "io", counts->io);
     list(out, "found", counts->found, model->shape.levels + 1);
     fputs(", ", out);
+    list(out, "full_lru_misses", counts->full_lru_misses, model->shape.levels);
+    fputs(", ", out);
     list(out, "translated", counts->translated, model->shape.tlb_levels + 1);
     fputs(", ", out);
     list(out, "walks", counts->walks, SHAPE_SIZES);

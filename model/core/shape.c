@@ -108,6 +108,16 @@ static const char *read_row(const struct words *words, struct shape *shape)
     return NULL;
 }
 
+static const char *read_full_lru(const struct words *words, struct shape *shape)
+{
+    /* Most hits of the first level are found by a shortcut, and no cache beside it would see them.
+     */
+    if (shape->levels < 2 || words->count != 1)
+        return "full-lru is a word by itself, after a cache beyond the first";
+    shape->cache[shape->levels - 1].full_lru = true;
+    return NULL;
+}
+
 static const char *read_tlb(const struct words *words, struct shape *shape)
 {
     static const char *const pages[] = {"4k", "2m", "4k+2m"};
@@ -153,6 +163,8 @@ static const char *read_one(const struct words *words, struct shape *shape)
         return read_cache(words, shape);
     if (!strcmp(word[0], "row"))
         return read_row(words, shape);
+    if (!strcmp(word[0], "full-lru"))
+        return read_full_lru(words, shape);
     if (!strcmp(word[0], "tlb"))
         return read_tlb(words, shape);
     if (words->count != 2)

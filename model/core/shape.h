@@ -13,6 +13,9 @@
  *                                        SHARING private or shared (among the CPUs)
  *   row BIT MASK                         of that cache's set number, BIT is the parity of the
  *                                        physical address and MASK instead of one address bit
+ *   full-lru                             beside that cache, not the first, a fully associative one
+ *                                        of its size, with LRU, sees the same accesses: what it
+ *                                        misses is counted
  *   tlb LEVEL ENTRIES WAYS POLICY PAGES  an array of that level: PAGES 4k, 2m or 4k+2m
  */
 #ifndef OKOSU_MODEL_SHAPE_H
@@ -51,6 +54,7 @@ struct cache_shape {
     enum array_policy policy;
     enum fill fill;
     bool shared;
+    bool full_lru;
     uint32_t rows;
     struct row row[SHAPE_ROWS];
 };

@@ -77,6 +77,8 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             words = (cache.bytes, cache.ways, cache.line, cache.replacement, cache.fill, sharing)
             lines.append(f"cache {' '.join(map(str, words))}")
             lines += [f"row {bit} {mask:#x}" for bit, mask in cache.rows.items()]
+            # What misses by its place in the first level does so whatever the page's colour is.
+            lines += ["full-lru"] if cache is not self.cache[0] else []
         for tlb in self.tlb:
             lines.append(f"tlb {tlb.level} {tlb.entries} {tlb.ways} {tlb.replacement} {tlb.pages}")
         return "\n".join(lines) + "\n"

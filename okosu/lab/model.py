@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.lab import cache, machines, model_counts
@@ -24,7 +25,7 @@ _KIND = "model"
 _PLUGIN = "okosu-model.so"
 _TRACE = "model-trace"
 _FLAGS = ("-std=c17", "-D_GNU_SOURCE", "-O3", "-flto", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror")
-_PLUGIN_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
+PLUGIN_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class Built:
     plugin: Path
     trace: Path
     key: str
+
+
+class Plugin(Protocol):
+    """What qemu.run() can put on QEMU's command line: its plugin's arguments, with its files in a scratch folder."""
+
+    def arguments(self, folder: Path, /) -> list[str]:
+        """Return QEMU's options."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -58,13 +67,15 @@ def build(say: Say = quiet, cc: str = "gcc") -> Built:
     core = sorted((folder / "core").glob("*.c"))
     files = [*core, *sorted(folder.glob("*/*.h")), *sorted((folder / "plugin").glob("*.c"))]
     texts = {str(path.relative_to(folder)): path.read_text() for path in files}
-    key = cache.key(texts, _FLAGS, _PLUGIN_FLAGS, compiler_version(cc))
+    key = cache.key(texts, _FLAGS, PLUGIN_FLAGS, compiler_version(cc))
 
     def fill(to: Path) -> None:
         say("compiling the memory-hierarchy model")
         trace = folder / "core" / "trace.c"
-        _compile(cc, core, to / _TRACE)
-        _compile(cc, [path for path in files if path.suffix == ".c" and path != trace], to / _PLUGIN, *_PLUGIN_FLAGS)
+        compile_files(cc, core, to / _TRACE)
+        compile_files(
+            cc, [path for path in files if path.suffix == ".c" and path != trace], to / _PLUGIN, *PLUGIN_FLAGS
+        )
 
     path = cache.made(_KIND, key, fill, say)
     return Built(path / _PLUGIN, path / _TRACE, key)
@@ -99,7 +110,8 @@ def _quoted(path: Path) -> str:
     return str(path).replace(",", ",,")
 
 
-def _compile(cc: str, sources: list[Path], to: Path, *flags: str) -> None:
+def compile_files(cc: str, sources: list[Path], to: Path, *flags: str) -> None:
+    """Compile C files to a program, or by PLUGIN_FLAGS to a plugin; OkosuError (125) if they do not compile."""
     words = [cc, *_FLAGS, *flags, "-o", str(to), *map(str, sources)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:

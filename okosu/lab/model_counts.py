@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,7 +16,8 @@ INSIDE = "region"
 
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one CPU did in one mode (model/core/model.h): `found` by level of cache and memory, `translated` by level of
-    TLB and walk, `walks` by page size, 4 KiB first."""
+    TLB and walk, `walks` by page size, 4 KiB first. `full_lru_misses`, by level, are what a fully associative LRU of
+    its size would have missed; of the first level none are counted."""
 
     instructions: int
     loads: int
@@ -26,6 +28,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crossings: int
     io: int
     found: list[int]
+    full_lru_misses: list[int]
     translated: list[int]
     walks: list[int]
 
@@ -37,6 +40,13 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def misses(self, level: int) -> int:
         """Return the accesses by lines that level `level` (from 1) did not have."""
         return sum(self.found[level:])
+
+    def conflicts(self, level: int) -> int:
+        """Return the misses of level `level` (from 2) beyond those of a fully associative LRU of its size.
+
+        Negative where another replacement does better, as any does that keeps a part of what does not fit.
+        """
+        return self.misses(level) - self.full_lru_misses[level - 1]
 
     def cycles(self, machine: Machine) -> float:
         """Return the cycles that this takes on `machine`: nothing overlaps but instructions with each other.
@@ -50,6 +60,16 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         total += sum(count * cycles for count, cycles in zip(self.found, levels, strict=True))
         total += sum(count * added[level] for level, count in enumerate(self.translated[:-1], 1))
         return total + self.walks[0] * machine.walk.cycles_4k + self.walks[1] * machine.walk.cycles_2m
+
+
+def total(parts: Sequence[Counts]) -> Counts:
+    """Return the sum of counts of one machine; there is one at least."""
+    sums: dict[str, Any] = {}
+    for name in Counts.__struct_fields__:
+        values = [getattr(part, name) for part in parts]
+        lists = isinstance(values[0], list)
+        sums[name] = [sum(column) for column in zip(*values, strict=True)] if lists else sum(values)
+    return Counts(**sums)
 
 
 class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

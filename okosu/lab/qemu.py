@@ -21,7 +21,7 @@ from okosu.lab.uml_needs import size
 NAME = "x86"
 # What run() has beyond what every platform's has.
 MACHINE = ("cpus", "nodes", "kvm", "exact", "model")
-DOC = "an x86-64 machine in QEMU: the series x86-simd-copy"
+DOC = "an x86-64 machine in QEMU: the series hugetlb-prezero, page-colour and x86-simd-copy"
 MEMORY = "512M"
 TIMEOUT_S = 600.0
 PROGRAM = "qemu-system-x86_64"
@@ -35,7 +35,7 @@ RECIPE = Recipe(
     target="bzImage",
     kept=("arch/x86/boot/bzImage", "vmlinux", "System.map"),
     objects=1540,
-    series=("x86-simd-copy",),
+    series=("hugetlb-prezero", "page-colour", "x86-simd-copy"),
     fragments=("x86",),
 )
 build = Builder(RECIPE)
@@ -54,7 +54,8 @@ class Machine:
 
     `memory` is in QEMU's notation. CPUs and memory are divided evenly among `nodes`. With `exact` two runs of one
     command are the same to its last instruction: time is counted in instructions, and nothing is read from the host
-    before it has ended. With `kvm` the host's processor runs the guest.
+    before it has ended. With `kvm` the host's processor runs the guest. `seed` decides the
+    randomness of an emulated one.
     """
 
     cpus: int = 1
@@ -62,6 +63,7 @@ class Machine:
     nodes: int = 1
     kvm: bool = False
     exact: bool = False
+    seed: int = SEED
 
 
 def run(
@@ -75,7 +77,8 @@ def run(
     nodes: int = 1,
     kvm: bool = False,
     exact: bool = False,
-    model: str | None = None,
+    model: str | model_.Plugin | None = None,
+    seed: int = SEED,
     out: Path | None = None,
     root: Path | None = None,
     say: Say = quiet,
@@ -86,12 +89,13 @@ def run(
     All is as in uml.run(), but where `exact`: there the root is in memory and holds the command's program, its
     libraries, the files that the command's words name and busybox, and what is left in OKOSU_OUT comes back when the
     command has ended. With `model` its accesses run through the memory hierarchy of the machine of that name
-    (machines.py): the guest is exact, and the counts are the file model.COUNTS of the outcome. `timeout` is in seconds
+    (machines.py): the guest is exact, and the counts are the file model.COUNTS of the outcome. Another plugin of QEMU's
+    can be given in its place, whose file is among the outcome's. `timeout` is in seconds
     of the host. For the machine see Machine. GuestError where the command did not come to an end.
     """
-    machine = Machine(cpus, memory, nodes, kvm, exact or model is not None)
+    machine = Machine(cpus, memory, nodes, kvm, exact or model is not None, seed)
     check_host(machine)
-    plugged = model_.plug(model, cpus, _node_bytes(machine), say) if model else None
+    plugged = model_.plug(model, cpus, _node_bytes(machine), say) if isinstance(model, str) else model
     if machine.exact and root is not None:
         why = "its root is made in memory from this machine's files"
         raise OkosuError("an exact machine has no other root", why, "one of the two", LAUNCHER_FAILED)
@@ -179,7 +183,7 @@ def arguments(
 def _processor(machine: Machine) -> list[str]:
     if machine.kvm:
         return ["-accel", "kvm", "-cpu", "host"]
-    cpu = ["-cpu", CPU, "-seed", str(SEED)]
+    cpu = ["-cpu", CPU, "-seed", str(machine.seed)]
     if not machine.exact:
         return ["-accel", f"tcg,thread={'multi' if machine.cpus > 1 else 'single'}", *cpu]
     time_ = ["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]

@@ -97,6 +97,7 @@ class Cache:
     fill: str
     shared: bool
     rows: tuple[tuple[int, int], ...] = ()
+    full_lru: bool = False
 
     @property
     def sets(self) -> int:
@@ -136,6 +137,7 @@ class Shape:
             sharing = "shared" if c.shared else "private"
             lines.append(f"cache {c.size} {c.ways} {c.line} {c.policy} {c.fill} {sharing}")
             lines += [f"row {bit} {mask:#x}" for bit, mask in c.rows]
+            lines += ["full-lru"] if c.full_lru else []
         lines += [f"tlb {t.level} {t.entries} {t.ways} {t.policy} {t.pages}" for t in self.tlbs]
         return "\n".join(lines)
 
@@ -147,11 +149,14 @@ class Model:
         self.shape = shape
         self.huge: set[int] = set()
         self.stores: dict[tuple[int, int], Store] = {}
+        self.full: dict[tuple[int, int], Store] = {}
+        self.full_misses = [0] * len(shape.caches)
         self.tlbs: dict[tuple[int, int], Store] = {}
         for cpu in range(shape.cpus):
             for level, cache in enumerate(shape.caches):
                 if not (cache.shared and cpu):
                     self.stores[cpu, level] = Store(cache.sets, cache.ways, cache.policy, self._state(cpu * 8 + level))
+                    self.full[cpu, level] = Store(1, cache.size // cache.line, "lru", 1)
             for number, tlb in enumerate(shape.tlbs):
                 state = self._state(64 * 8 + cpu * 8 + number)
                 self.tlbs[cpu, number] = Store(tlb.entries // tlb.ways, tlb.ways, tlb.policy, state)
@@ -167,6 +172,10 @@ class Model:
         caches = self.shape.caches
         where = len(caches)
         for level, cache in enumerate(caches):
+            beside = self.full[0 if cache.shared else cpu, level]
+            if cache.full_lru and not beside.has(0, address // cache.line):
+                beside.put(0, address // cache.line)
+                self.full_misses[level] += 1
             if self._store(cpu, level).has(cache.index(address), address // cache.line):
                 where = level
                 break

@@ -62,6 +62,7 @@ def test_an_exact_machine_reads_neither_clock_nor_randomness_nor_files() -> None
     assert after(words, "-rtc") == ["base=2026-01-01T00:00:00,clock=vm"]
     assert after(words, "-cpu") == ["max,-rdrand,-rdseed"]
     assert after(words, "-seed") == ["7"]
+    assert after(argv(qemu.Machine(exact=True, seed=3)), "-seed") == ["3"]
     assert after(words, "-accel") == ["tcg,thread=single"]
     kernel = after(words, "-append")[0].split()
     assert {"nokaslr", "norandmaps"} <= set(kernel)
@@ -181,7 +182,8 @@ def test_the_guest_in_memory_has_the_command_its_libraries_and_its_files(
     (tmp_path / "init").write_bytes(b"init")
     monkeypatch.setattr(initramfs, "libraries", lambda path: [library] if path == program else [])
     monkeypatch.setenv("PATH", f"{busybox.parent}:/usr/bin:/bin")
-    packed = initramfs.packed(tmp_path / "init", b"job", ["./program", "input", "-v", "absent"], tmp_path)
+    script = "true\n" * 10000
+    packed = initramfs.packed(tmp_path / "init", b"job", ["./program", "input", "-v", "absent", script], tmp_path)
     found = entries(packed)
     here = str(tmp_path.resolve()).lstrip("/")
     assert found["init"][1] == b"init"

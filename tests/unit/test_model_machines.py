@@ -27,6 +27,7 @@ COUNTS = {
     "crossings": 0,
     "io": 0,
     "found": [10, 5, 2],
+    "full_lru_misses": [0, 1],
     "translated": [13, 4],
     "walks": [3, 1],
 }
@@ -108,7 +109,13 @@ def test_costs_are_sums() -> None:
 
 def test_a_second_tlb_adds_to_what_it_finds() -> None:
     machine = machines.find("zen5-9950x")
-    counts = COUNTS | {"found": [0, 0, 0, 0], "translated": [1, 10, 4], "instructions": 0, "walks": [0, 0]}
+    counts = COUNTS | {
+        "found": [0, 0, 0, 0],
+        "full_lru_misses": [0, 0, 0],
+        "translated": [1, 10, 4],
+        "instructions": 0,
+        "walks": [0, 0],
+    }
     region = model_counts.read(json.dumps(REGION | {"user": counts}).encode())[0]
     assert region.user.cycles(machine) == 10 * 7
     with pytest.raises(ValueError, match="zip"):

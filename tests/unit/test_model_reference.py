@@ -34,7 +34,8 @@ def caches(draw: st.DrawFn) -> tuple[Cache, ...]:
         bits = draw(st.lists(st.integers(0, 3), max_size=2, unique=True))
         masks = st.integers(1, 255).map(lambda n, line=line: n * line)
         rows = tuple((bit, draw(masks)) for bit in bits if 1 << bit < sets)
-        found.append(Cache(sets * ways * line, ways, line, policy, fill, shared, rows))
+        beside = bool(level) and draw(st.booleans())
+        found.append(Cache(sets * ways * line, ways, line, policy, fill, shared, rows, beside))
     return tuple(found)
 
 
@@ -106,6 +107,8 @@ def test_both_find_every_line_and_page_in_the_same_place(shape: Shape, seed: int
     assert ran.places[7:] == near
     counts = [region[mode] for region in ran.regions for mode in ("user", "kernel")]
     assert sum(sum(count["found"]) for count in counts) == lines
+    beside = [count["full_lru_misses"] for count in counts]
+    assert [sum(level) for level in zip(*beside, strict=True)] == reference.full_misses
     assert sum(count["translated"][-1] for count in counts) == walks == sum(sum(count["walks"]) for count in counts)
     for level in range(len(shape.caches) + 1):
         wanted = level + 1 if level < len(shape.caches) else 0

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zero_kill TIMES: starts a daemon that clears the kernel's huge pages, kills it while it has some,
+ * and scans what is handed out after that: TIMES times, each at another point. Two lines on stdout:
+ * killed TIMES, and midway with the number of daemons that had a page when they were killed. */
+#include "zero_pages.h"
+
+#include <libgen.h>
+#include <signal.h>
+
+enum { POOL = 24, PART = 20 };
+
+static pid_t start_daemon(const char *program)
+{
+    pid_t child = fork();
+
+    if (child < 0)
+        work_fail("fork");
+    if (!child) {
+        int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        dup2(nothing, STDOUT_FILENO);
+        execl(program, program, "good", (char *)NULL);
+        work_fail(program);
+    }
+    return child;
+}
+
+/* Wait until it has had a few pages, another number each time. */
+static void let_work(long pages)
+{
+    for (int tries = 0; zero_stat("cleared") < pages && tries < 200; tries++)
+        zero_sleep_ms(1);
+}
+
+static void use_pages(long round)
+{
+    uint64_t *at = zero_map(PART, 0);
+
+    if (!at)
+        work_fail("mmap");
+    for (size_t i = 0; i < PART; i++) {
+        zero_scan(zero_page_of(at, i), "after a daemon's end");
+        zero_fill(zero_page_of(at, i), (uint64_t)round + i);
+    }
+    for (size_t i = 0; i < PART; i++)
+        zero_verify(zero_page_of(at, i), (uint64_t)round + i, "after a daemon's end");
+    zero_unmap(at, PART);
+}
+
+static void wait_settled(void)
+{
+    for (int tries = 0; zero_stat("running") || zero_stat("stuck"); tries++) {
+        if (tries > 3000) {
+            fputs("the pages of a daemon that has ended do not come back\n", stderr);
+            exit(1);
+        }
+        zero_sleep_ms(5);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char daemon[4096];
+    long times, midway = 0;
+
+    work_arguments(argc, argv, "TIMES", 1, &times);
+    snprintf(daemon, sizeof(daemon), "%s/zero_daemon", dirname(strdup(argv[0])));
+    zero_set_number("nr_hugepages", POOL);
+    zero_set_number("zero_target", POOL);
+    zero_set("zero_engine", "user");
+    for (long round = 0; round < times; round++) {
+        pid_t child = start_daemon(daemon);
+
+        let_work(zero_stat("cleared") + 1 + round % 7);
+        midway += zero_stat("running") > 0;
+        kill(child, SIGKILL);
+        if (waitpid(child, NULL, 0) != child)
+            work_fail("waitpid");
+        use_pages(round);
+        wait_settled();
+        if (zero_number("free_hugepages") != POOL) {
+            fprintf(stderr, "of %d pages %ld are free\n", POOL, zero_number("free_hugepages"));
+            return 1;
+        }
+    }
+    printf("killed %ld\nmidway %ld\n", times, midway);
+    return 0;
+}

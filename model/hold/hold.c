@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A plugin of QEMU's that counts the instructions between a spinlock's taking and its release:
+ *
+ *   -plugin okosu-hold.so,from=ADDRESS,out=FILE
+ *
+ * The locks looked at are those that the kernel takes first whenever it has entered the function at
+ * ADDRESS (free_pcppages_bulk() takes zone->lock and no other): where they lie in memory is not
+ * known before. For machines of x86_64 with one CPU, in which a CMPXCHG that writes
+ * to a free lock takes it, and the next plain write releases it. What happens between the
+ * guest's marks (core/model.h) counts, a string instruction with a REP as one. `out` receives lines
+ * "INSTRUCTIONS HOLDS", the fewest first.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/decode.h"
+#include "../core/model.h"
+#include "../plugin/qemu_api.h"
+
+enum { LOCKS = 64, LONGEST = 1 << 20 };
+
+QEMU_API_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
+
+static uint64_t executed, from;
+static uint64_t locks[LOCKS];
+static unsigned known;
+static int expected; /* in the function, before it has taken a lock */
+static int inside;   /* of the guest's region */
+
+/* The lock that is held, 0: none; since when; and the string instruction counted last. */
+static uint64_t held, since, string_at, string_count;
+
+static uint32_t *holds; /* by instructions; the last are all that were longer */
+static FILE *out;
+
+/* What takes a spinlock is a locked CMPXCHG. Where there is one CPU the kernel puts another prefix
+ * in the place of LOCK. */
+static int is_cmpxchg(const uint8_t *bytes, size_t size)
+{
+    return size > 3 && (bytes[0] == 0xf0 || bytes[0] == 0x3e) && bytes[1] == 0x0f &&
+           bytes[2] == 0xb1;
+}
+
+static int is_known(uint64_t address)
+{
+    for (unsigned i = 0; i < known; i++)
+        if (locks[i] == address)
+            return 1;
+    return 0;
+}
+
+static void take(uint64_t address)
+{
+    if (expected && !is_known(address) && known < LOCKS)
+        locks[known++] = address;
+    expected = 0;
+    if (!held && is_known(address)) {
+        held = address;
+        since = executed;
+    }
+}
+
+static void release(void)
+{
+    uint64_t took = executed - since;
+
+    held = 0;
+    if (inside)
+        holds[took < LONGEST ? took : LONGEST - 1]++;
+}
+
+static void on_locked(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+    if (qemu_plugin_mem_is_store(info))
+        take(address);
+}
+
+static void on_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+    if (address == held && held)
+        release();
+}
+
+static void on_entry(unsigned cpu, void *data)
+{
+    expected = 1;
+}
+
+static void on_mark(unsigned cpu, void *data)
+{
+    uintptr_t code = (uintptr_t)data;
+
+    if (code == MARK_BEGIN || code == MARK_END)
+        inside = code == MARK_BEGIN;
+}
+
+/* Each round of a string instruction comes here, and is one of those counted between. */
+static void on_string(unsigned cpu, void *data)
+{
+    uint64_t at = (uint64_t)(uintptr_t)data;
+
+    if (string_at != at || string_count != executed)
+        executed++;
+    string_at = at;
+    string_count = executed;
+}
+
+static void instrument(struct qemu_plugin_insn *insn)
+{
+    const uint8_t *bytes = qemu_plugin_insn_data(insn);
+    size_t size = qemu_plugin_insn_size(insn);
+    uint64_t at = qemu_plugin_insn_vaddr(insn);
+    uint32_t code;
+    enum instruction kind = decode(bytes, size, &code);
+
+    if (kind == INSTRUCTION_MARK)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS,
+                                               (void *)(uintptr_t)code);
+    if (kind == INSTRUCTION_STRING)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_string, QEMU_PLUGIN_CB_NO_REGS,
+                                               (void *)(uintptr_t)at);
+    else
+        qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64, &executed, 1);
+    if (!(at >> 47))
+        return;
+    if (at == from)
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_entry, QEMU_PLUGIN_CB_NO_REGS, NULL);
+    qemu_plugin_register_vcpu_mem_cb(insn, is_cmpxchg(bytes, size) ? on_locked : on_store,
+                                     QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
+        instrument(qemu_plugin_tb_get_insn(tb, i));
+}
+
+static void on_exit_(qemu_plugin_id_t id, void *data)
+{
+    for (uint32_t took = 0; took < LONGEST; took++)
+        if (holds[took])
+            fprintf(out, "%" PRIu32 " %" PRIu32 "\n", took, holds[took]);
+    fclose(out);
+    free(holds);
+}
+
+static int refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "okosu-hold: %s: %s\n", what, why);
+    return -1;
+}
+
+QEMU_API_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                                        char **argv)
+{
+    const char *path = NULL;
+
+    for (int i = 0; i < argc; i++) {
+        if (!strncmp(argv[i], "from=", 5))
+            from = strtoull(argv[i] + 5, NULL, 0);
+        if (!strncmp(argv[i], "out=", 4))
+            path = argv[i] + 4;
+    }
+    if (!from || !path)
+        return refuse("arguments", "from=ADDRESS and out=FILE are needed");
+    if (!info->system_emulation || info->system.smp_vcpus > 1)
+        return refuse("this machine", "one CPU is what can be followed");
+    holds = calloc(LONGEST, sizeof(*holds));
+    out = holds ? fopen(path, "w") : NULL;
+    if (!out)
+        return refuse(path, strerror(errno));
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit_, NULL);
+    return 0;
+}

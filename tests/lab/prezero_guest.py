@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests whose free huge pages are cleared ahead: how they are booted, and what comes back from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from okosu.lab import guest, qemu
+from okosu.lab.build import Built
+from okosu.lab.outcome import Outcome
+
+TIMEOUT_S = 300.0
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+MOCK = "/sys/module/hugetlb_zero_mock/parameters"
+# Freed pages are filled with a pattern, and what is taken is looked through by the kernel itself.
+DEBUG = "hugetlb_zero.debug=1"
+# No more is begun, and what was is over: the counters stand still.
+SETTLE = """
+    echo cpu > $P/zero_engine
+    n=0; until grep -q '^stuck 0' $P/zero_stats && grep -q '^running 0' $P/zero_stats; do
+        sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done
+    cat $P/zero_stats; echo free $(cat $P/free_hugepages)"""
+WAYS = ("touch", "fork", "cow", "fallocate", "userfaultfd", "migrate", "resize", "oom")
+# The kernel saw a page that was not what its state says, or an oops. (QEMU's two nodes lie in one package: every kernel
+# warns of that.)
+WRONG = re.compile(
+    r"hugetlb_zero: (?:clean|free) folio .*|WARNING(?!.* topology_sane).*|BUG: .*|Oops.*|general protection.*"
+)
+
+
+def run(built: Built, script: str, *kernel_args: str, **machine: object) -> Outcome:
+    """Run a shell script as the guest's command, the guest programs in $BIN; it must end well and warn of nothing."""
+    given = {"cpus": 2, "nodes": 2, "timeout": TIMEOUT_S, **machine}
+    command = ["sh", "-ec", f"BIN={guest.build()} P={POOL} M={MOCK}; {script}"]
+    outcome = qemu.run(built, command, kernel_args=(DEBUG, *kernel_args), **given)  # type: ignore[arg-type]
+    assert outcome.status == 0, outcome.console
+    assert not WRONG.findall(outcome.log), WRONG.findall(outcome.log)
+    return outcome
+
+
+def stats(outcome: Outcome) -> dict[str, int]:
+    """Return the pool's counters that the script printed last (cat $P/zero_stats)."""
+    lines = [line.split() for line in outcome.stdout.decode().splitlines()]
+    return {words[0]: int(words[1]) for words in lines if len(words) == 2}
+
+
+def scans(outcome: Outcome) -> dict[str, tuple[int, int]]:
+    """Return (pages scanned, pages compared) of each way that zero_check printed."""
+    lines = [line.split() for line in outcome.stdout.decode().splitlines()]
+    return {words[0]: (int(words[1]), int(words[2])) for words in lines if len(words) == 3}
+
+
+def check(built: Built, engine: str, rounds: int, ways: Sequence[str] = WAYS, before: str = "", *args: str) -> Outcome:
+    """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with zero_stats."""
+    script = f"{before} $BIN/zero_check {engine} {rounds} {' '.join(ways)}; {SETTLE}"
+    return run(built, script, *args)
+
+
+def expected(rounds: int, pool: int = 32, part: int = 8) -> Mapping[str, tuple[int, int]]:
+    """Return what zero_check must have scanned and compared: 100 % of what it was handed."""
+    return {
+        "touch": (part * rounds, part * rounds),
+        "fork": (part * rounds, part * rounds),
+        "cow": (part * rounds, 2 * part * rounds),
+        "fallocate": ((part + 2) * rounds, 2 * rounds),
+        "userfaultfd": (0, part * rounds),
+        "migrate": (part * rounds, 2 * part * rounds),
+        "resize": (4 * part * rounds, 4 * part * rounds),
+        "oom": (pool * rounds, pool * rounds),
+    }

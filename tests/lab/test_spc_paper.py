@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu reproduce superpage-colouring, quick: one seed of each machine comes to its end, and has the paper's shape."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from okosu import papers
+from okosu.lab import colour_model, qemu
+from okosu.lab.colour_model import CONFLICTS, Cell
+from okosu.records import files
+from okosu.records.types import Claim, Envelope
+from okosu.report import lab
+
+pytestmark = [
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(not shutil.which(qemu.PROGRAM), reason="qemu-system-x86 is not installed (tools/lab-deps.sh)"),
+]
+PAPER = papers.load()["superpage-colouring"]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
+    path = tmp_path_factory.mktemp("reproduce") / "quick.json"
+    command = [sys.executable, "-m", "okosu", "reproduce", PAPER.name, "--quick", "--json", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return files.read(Path(path))
+
+
+@pytest.fixture(scope="module")
+def claims(held: Envelope) -> dict[str, Claim]:
+    return {claim.id: claim for claim in held.claims}
+
+
+@pytest.fixture(scope="module")
+def cells(held: Envelope) -> list[Cell]:
+    return colour_model.read(held.records)
+
+
+def test_every_boot_of_the_quick_experiments_gave_its_counts(held: Envelope) -> None:
+    assert held.finished
+    left_out = {one.name for one in PAPER.experiments() if not one.quick}  # type: ignore[union-attr]
+    assert set(held.plan["missing"]) == left_out
+    assert {record.platform for record in held.records} == {"qemu"}
+    assert all(record.rounds == [1] for record in held.records)
+
+
+def test_every_published_entry_has_its_number_but_the_excused(claims: dict[str, Claim]) -> None:
+    for entry in PAPER.published():
+        assert (claims[entry.id].measured is None) == bool(entry.not_measured), entry.id
+
+
+def test_no_target_is_judged_by_one_seed(claims: dict[str, Claim]) -> None:
+    for target in PAPER.targets():
+        assert claims[target.id].holds is None
+        assert "1" in claims[target.id].note or "did not come to its end" in claims[target.id].note
+
+
+@pytest.mark.parametrize(("of", "dimensions"), [("celeron", (85, 87, 89)), ("pentium4", (171, 181))])
+def test_colours_and_super_pages_spare_the_conflicts(cells: list[Cell], of: str, dimensions: tuple[int, ...]) -> None:
+    stock, colour, super_ = (colour_model.sweep(cells, of, arm) for arm in ("stock", "hop", "thp"))
+    for n in dimensions:
+        assert colour[n].speed > 1.3 * stock[n].speed, n
+        assert super_[n].speed > 1.3 * stock[n].speed, n
+        if colour[n].fill <= 0.9:
+            share = colour[n].share(CONFLICTS)
+            assert share is not None
+            assert share <= 0.1, n
+
+
+def test_small_sets_are_as_fast_with_any_pages(cells: list[Cell]) -> None:
+    stock, colour = (colour_model.sweep(cells, "celeron", arm) for arm in ("stock", "hop"))
+    for n in (43, 45, 47, 49):
+        assert colour[n].speed == pytest.approx(stock[n].speed, rel=0.05)
+
+
+def test_one_colour_is_the_worst(cells: list[Cell]) -> None:
+    single = colour_model.sweep(cells, "one-colour", "mask", mask=1.0)
+    stock = colour_model.sweep(cells, "celeron", "stock")
+    assert all(single[n].speed < 0.5 * stock[n].speed for n in (43, 45, 47, 49))
+
+
+def test_the_report_has_the_figures(held: Envelope) -> None:
+    pytest.importorskip("matplotlib")
+    titles = [part.title for part in lab.parts(held, "k")]
+    assert titles[0] == "Table 2: published, and here"
+    assert sum("over" in title for title in titles) == 6
