@@ -12,3 +12,5 @@ cd "$(dirname "$0")/.."
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
 OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py
+# OpenCL is there only now.
+.venv/bin/python -m pytest tests/native/test_zerod.py -k opencl

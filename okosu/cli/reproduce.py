@@ -69,12 +69,18 @@ def _dry_run(paper: Paper, quick: bool) -> int:
     from okosu.papers.base import LabExperiment
 
     experiments = paper.experiments()
+    total = 0.0
     for experiment in experiments:
         if isinstance(experiment, LabExperiment):
             left_out = quick and not experiment.quick
-            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}")
+            takes = 0.0 if left_out else experiment.takes(quick)
+            total += takes
+            about = f", about {_minutes(takes)} of one core" if takes else ""
+            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}{about}")
         else:
             print(f"{experiment.name}: {_program(experiment, quick)}")
+    if total:
+        print(f"all of them: about {_minutes(total)} of one core, less on several, and but for what is kept already")
     if all(isinstance(experiment, LabExperiment) for experiment in experiments):
         return 0
     print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
@@ -82,6 +88,10 @@ def _dry_run(paper: Paper, quick: bool) -> int:
     if not quick:
         print(f"then: the points that one process leaves in doubt, in up to {again.PROCESSES} fresh ones of each bench")
     return 0
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _program(experiment: Experiment, quick: bool) -> str:

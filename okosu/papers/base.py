@@ -55,6 +55,14 @@ class LabExperiment:
     """Whether --quick runs it."""
     thin: Callable[[Say], Iterator[Record]] | None = None
     """What --quick runs in the place of `run`, None where that is short enough."""
+    core_seconds: float = 0.0
+    """About how long `run` takes one core, for --dry-run; 0 where nobody has said."""
+    thin_core_seconds: float = 0.0
+    """The same of `thin`."""
+
+    def takes(self, quick: bool) -> float:
+        """Return about how many seconds it takes one core; 0 where nobody has said."""
+        return self.thin_core_seconds if quick and self.thin else self.core_seconds
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from statistics import median
 from okosu.bench import rows
 from okosu.bench.rows import Row
 from okosu.records.types import Envelope, Record
-from okosu.report import formats, lab_charts, rtl
+from okosu.report import formats, lab_charts, rtl, spc
 from okosu.report.lab_part import Part
 
 FEWEST = 3
@@ -22,6 +22,7 @@ def parts(envelope: Envelope, key: str) -> list[Part]:
     """Return what to show of the records that are not this machine's own; [] where all are."""
     held = [record for record in envelope.records if record.platform != "native"]
     found = [*_benches(held, key), *_workloads(held), *_callers(held), *_break_even(held), *_survey(held)]
+    found += spc.parts([record for record in held if record.platform == "qemu"], envelope.claims, key)
     return [*found, *rtl.parts([record for record in held if record.platform == "verilator"], key)]
 
 

@@ -15,7 +15,7 @@ from okosu.bench.rows import Result
 from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.papers import judge, programs
-from okosu.papers.base import Experiment, Measured, Paper, Said, Say
+from okosu.papers.base import Experiment, LabExperiment, Measured, Paper, Said, Say
 from okosu.papers.conduct import Conduct
 from okosu.papers.entries import Select, Target
 from okosu.papers.points import Point, Sides
@@ -217,6 +217,21 @@ def test_dry_run_and_list_say_what_would_be_run(
     said = capsys.readouterr().out
     assert "at-most; experiment faults" in said
     assert "≤ 1.05" in said
+
+
+def test_dry_run_says_how_long_it_takes(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = LabExperiment(
+        "slow", broken, "okosu lab slow", quick=True, thin=broken, core_seconds=600, thin_core_seconds=5
+    )
+    monkeypatch.setattr(OnAKernel, "experiments", lambda self: [slow, LabExperiment("more", broken, "okosu lab more")])
+    assert command("--dry-run") == 0
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("slow: okosu lab slow, about 10 min of one core", "more: okosu lab more")
+    assert last.startswith("all of them: about 10 min of one core")
+    assert command("--dry-run", "--quick") == 0
+    assert "slow: okosu lab slow, about 5 s of one core" in capsys.readouterr().out
 
 
 def test_a_missing_prerequisite_is_told_in_three_parts(
