@@ -2,15 +2,27 @@
 /* colour_stress PROCESSES ROUNDS PAGES SEED: processes that map, touch, give back and share memory
  * in a random order, all at once, and check what they wrote. With SWITCH in the environment, a
  * folder of sysfs with the files `enabled` and `mode`, colouring is meanwhile switched on and off
- * and from mode to mode. Prints "ok ROUNDS SWITCHES": all rounds of all processes, and how often
- * colouring was switched.
+ * and from mode to mode, three times at least: the processes go on for as long as that takes.
+ * Prints "ok ROUNDS SWITCHES": the rounds asked for of all processes, and how often colouring was
+ * switched.
  */
 #include "work.h"
 
+#include <signal.h>
+
 #define PAGE 4096
 #define AREAS 8
+#define SWITCHES 3
+#define MOST 64
 
 static unsigned state;
+static volatile sig_atomic_t enough;
+
+static void end(int signal)
+{
+    (void)signal;
+    enough = 1;
+}
 
 static unsigned draw(unsigned below)
 {
@@ -116,7 +128,7 @@ static void put(const char *folder, const char *file, const char *text)
 }
 
 /* Until the last of the processes has ended; returns how often it was switched. */
-static long switching(const char *folder, long processes)
+static long switching(const char *folder, const pid_t *children, long processes)
 {
     static const char *const modes[] = {"fold", "hop", "linear", "mask"};
     long times = 0, left = processes;
@@ -134,6 +146,8 @@ static long switching(const char *folder, long processes)
             continue;
         put(folder, "mode", modes[draw(4)]);
         put(folder, "enabled", times++ % 2 ? "0" : "1");
+        for (long child = 0; times == SWITCHES && child < processes; child++)
+            kill(children[child], SIGTERM);
         usleep(500 + draw(3000));
     }
     if (folder)
@@ -143,22 +157,30 @@ static long switching(const char *folder, long processes)
 
 int main(int argc, char **argv)
 {
+    const char *folder = getenv("SWITCH");
+    pid_t children[MOST];
     long numbers[4];
 
     work_arguments(argc, argv, "PROCESSES ROUNDS PAGES SEED", 4, numbers);
+    if (numbers[0] > MOST)
+        work_wrong("PROCESSES");
+    /* Before there is anyone to be told. */
+    signal(SIGTERM, end);
     for (long process = 0; process < numbers[0]; process++) {
-        pid_t child = fork();
+        pid_t child = children[process] = fork();
 
         if (child < 0)
             work_fail("fork");
         if (!child) {
             state = (unsigned)(numbers[3] * 1000 + process);
-            rounds(numbers[1], numbers[2]);
+            do
+                rounds(numbers[1], numbers[2]);
+            while (folder && !enough);
             return 0;
         }
     }
     state = (unsigned)numbers[3];
-    long times = switching(getenv("SWITCH"), numbers[0]);
+    long times = switching(folder, children, numbers[0]);
     printf("ok %ld %ld\n", numbers[0] * numbers[1], times);
     return fflush(stdout) ? 1 : 0;
 }

@@ -42,6 +42,8 @@ _FIGURES = (
 def parts(held: Sequence[Record], claims: Sequence[Claim], key: str) -> list[Part]:
     """Return what to show of these records, with what the paper published beside it; [] where there is none."""
     mine = [record for record in held if record.subject.startswith("page-colour")]
+    if not mine:
+        return []
     cells = colour_model.read(mine)
     published = {claim.id: claim.target for claim in claims if claim.kind == "published"}
     figures = [part for i, one in enumerate(_FIGURES) if (part := _figure(one, cells, published, f"{key}-f{i}"))]

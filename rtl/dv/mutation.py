@@ -3,7 +3,7 @@
 
 mutation.py core|sched|machine FOLDER [--thin] [--sample N] [--seed S] [--record FILE]
 
-All mutants are in one model (mutate.py), built in FOLDER; each is chosen at run time and given the tests of its suite
+All mutants are in one model (rtl_mutate.py), built in FOLDER; each is chosen at run time and given its suite's tests
 (suite.py, mutation_suites.py; --thin: those that cost least) until one fails. Those that nothing finds are listed;
 EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some file fewer than 90 % of the
 others are found; with --sample, where so few of all are found as a sample has by chance in one of twenty cases at most
@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import mutate
+import rtl_mutate
 from equivalent import EQUIVALENT
 from mutation_suites import MachineSuite, SchedSuite
 from suite import CoreSuite, Suite
@@ -44,7 +44,7 @@ SUITES: dict[str, type[Suite]] = {
 class Result:
     """A mutant and what found it; "" if nothing did."""
 
-    mutant: mutate.Mutant
+    mutant: rtl_mutate.Mutant
     killed_by: str
 
 
@@ -87,7 +87,7 @@ def total(table: Mapping[str, Score]) -> Score:
     return Score(sum(of.found for of in every), sum(of.left for of in every), sum(of.equivalent for of in every))
 
 
-def reason(mutant: mutate.Mutant) -> str:
+def reason(mutant: rtl_mutate.Mutant) -> str:
     """Return why no program can tell a mutant from the original, "" if one can."""
     for file, source, was, why in EQUIVALENT:
         if mutant.file == file and source in mutant.source and mutant.was in was:
@@ -95,7 +95,7 @@ def reason(mutant: mutate.Mutant) -> str:
     return ""
 
 
-def place(mutant: mutate.Mutant) -> str:
+def place(mutant: rtl_mutate.Mutant) -> str:
     """Return where a mutant is and what it changes."""
     where = f"{mutant.file}:{mutant.line}:{mutant.column}"
     return f"{where} {mutant.was} -> {mutant.becomes}: {mutant.source}"

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import core_bench
 import cycles
-import mutate
+import rtl_mutate
 import sched_bench
 from suite import Suite, run
 
@@ -93,11 +93,11 @@ def planted(rtl: Path) -> Iterator[None]:
             os.environ["OKOSU_RTL"] = before
 
 
-def mutants_of(folder: Path) -> list[mutate.Mutant]:
+def mutants_of(folder: Path) -> list[rtl_mutate.Mutant]:
     """Write the machine's sources with mutants into `folder`/rtl, the same for all suites; return the mutants."""
     rtl = folder / "rtl"
     shutil.copytree(core_bench.RTL, rtl, dirs_exist_ok=True)
-    mutants = mutate.write(core_bench.RTL, rtl, [*OTHERS, *SSH_M])
+    mutants = rtl_mutate.write(core_bench.RTL, rtl, [*OTHERS, *SSH_M])
     listed = (core_bench.RTL / "files.f").read_text()
     (rtl / "files.f").write_text("lint/mutants.vlt\nmutant_pkg.sv\n" + listed)
     (rtl / "lint" / "mutants.vlt").write_text('`verilator_config\nlint_off -file "*"\n')
@@ -110,7 +110,7 @@ class MachineSuite(Suite):
     FILES: ClassVar[tuple[str, ...]] = OTHERS
     THIN: ClassVar[tuple[str, ...]] = THIN
 
-    def build(self) -> list[mutate.Mutant]:
+    def build(self) -> list[rtl_mutate.Mutant]:
         """Build the machines' simulators, and the programs."""
         self.programs = {point: point.compiled() for point in self.points()}
         self.expected = cycles.table()["points"]
@@ -130,7 +130,7 @@ class MachineSuite(Suite):
         kept = [point for point in cycles.POINTS if point.machine in self.machines() and not point.is_long]
         return sorted(kept, key=lambda point: int(expected[point.name]["cycles"]))
 
-    def killer(self, mutant: mutate.Mutant | None) -> str:
+    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
         """Return the first program that ends otherwise, or in other cycles, than the table says."""
         only = ONLY.get(mutant.file) if mutant else None
         for point, program in self.programs.items():
@@ -138,7 +138,7 @@ class MachineSuite(Suite):
                 return point.name
         return "" if self.thin or self.proved(mutant) else f"proof {PROOFS[mutant.file] if mutant else ''}"
 
-    def proved(self, mutant: mutate.Mutant | None) -> bool:
+    def proved(self, mutant: rtl_mutate.Mutant | None) -> bool:
         """Say whether a mutant's block is without a proof, or its proof holds (or finds nothing in time)."""
         if mutant is None or mutant.file not in PROOFS:
             return True
@@ -177,7 +177,7 @@ class SchedSuite(MachineSuite):
     # What so few messages do not reach is no mutant's doing.
     WELL = (0, 3)
 
-    def build(self) -> list[mutate.Mutant]:
+    def build(self) -> list[rtl_mutate.Mutant]:
         """Build sched-lockstep, and the machines."""
         mutants = super().build()
         objects = sched_bench.model(self.folder)
@@ -190,7 +190,7 @@ class SchedSuite(MachineSuite):
         """Return the names of the machines that are built."""
         return () if self.thin else super().machines()
 
-    def killer(self, mutant: mutate.Mutant | None) -> str:
+    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
         """Return the first messages that SSH-m answers wrongly, or program that shows it."""
         for numbers in self.RUNS:
             words = [str(self.lockstep), *map(str, numbers)]

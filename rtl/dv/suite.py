@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import core_bench
-import mutate
+import rtl_mutate
 
 # A mutant may make the simulation endless: seconds of the processor, so that a busy machine finds nothing by itself.
 CPU_LIMIT_S = 60
@@ -32,11 +32,11 @@ class Suite(ABC):
         self.thin = thin
 
     @abstractmethod
-    def build(self) -> list[mutate.Mutant]:
+    def build(self) -> list[rtl_mutate.Mutant]:
         """Build the models; return the mutants that they are to find."""
 
     @abstractmethod
-    def killer(self, mutant: mutate.Mutant | None) -> str:
+    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
         """Return the name of the first test that a mutant (None: the original) lets fail, "" if there is none."""
 
 
@@ -49,10 +49,10 @@ class CoreSuite(Suite):
     # The exit statuses of a command that ended well: programs too few to reach everything end with 3.
     WELL: ClassVar[Mapping[str, tuple[int, ...]]] = {"random": (0, 3), "program": (0,)}
 
-    def build(self) -> list[mutate.Mutant]:
+    def build(self) -> list[rtl_mutate.Mutant]:
         """Build core-lockstep and the directed programs."""
         names = [f"cpu/{name}.sv" for name in self.FILES]
-        mutants = mutate.write(core_bench.RTL, self.folder, names)
+        mutants = rtl_mutate.write(core_bench.RTL, self.folder, names)
         listed = [line.strip() for line in (core_bench.RTL / "files.f").read_text().splitlines()]
         kept = [line for line in listed if line.split("/")[0] in ("pkg", "cpu", "bus", "soc")]
         kept = [line for line in kept if line not in ("soc/pe.sv", "soc/machine.sv")]
@@ -71,7 +71,7 @@ class CoreSuite(Suite):
         sources = core_bench.programs()
         return [first, *([program, "program", str(self.folder / f"{source.stem}.elf")] for source in sources), then]
 
-    def killer(self, mutant: mutate.Mutant | None) -> str:
+    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
         """Return the first program on which core and golden simulator differ."""
         for words in self.runs():
             if run(words, mutant.number if mutant else 0).returncode not in self.WELL[words[1]]:

@@ -32,7 +32,10 @@ WRONG = re.compile(
 def run(built: Built, script: str, *kernel_args: str, **machine: object) -> Outcome:
     """Run a shell script as the guest's command, the guest programs in $BIN; it must end well and warn of nothing."""
     given = {"cpus": 2, "nodes": 2, "timeout": TIMEOUT_S, **machine}
-    command = ["sh", "-ec", f"BIN={guest.build()} P={POOL} M={MOCK}; {script}"]
+    programs = guest.build()
+    # As words of their own, for an exact machine has no files but those that its command names.
+    named = [str(path) for path in sorted(programs.glob("zero_*"))]
+    command = ["sh", "-ec", f"BIN={programs} P={POOL} M={MOCK}; {script}", "sh", *named]
     outcome = qemu.run(built, command, kernel_args=(DEBUG, *kernel_args), **given)  # type: ignore[arg-type]
     assert outcome.status == 0, outcome.console
     assert not WRONG.findall(outcome.log), WRONG.findall(outcome.log)
@@ -51,10 +54,12 @@ def scans(outcome: Outcome) -> dict[str, tuple[int, int]]:
     return {words[0]: (int(words[1]), int(words[2])) for words in lines if len(words) == 3}
 
 
-def check(built: Built, engine: str, rounds: int, ways: Sequence[str] = WAYS, before: str = "", *args: str) -> Outcome:
+def check(
+    built: Built, engine: str, rounds: int, ways: Sequence[str] = WAYS, before: str = "", *args: str, **machine: object
+) -> Outcome:
     """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with zero_stats."""
     script = f"{before} $BIN/zero_check {engine} {rounds} {' '.join(ways)}; {SETTLE}"
-    return run(built, script, *args)
+    return run(built, script, *args, **machine)
 
 
 def expected(rounds: int, pool: int = 32, part: int = 8) -> Mapping[str, tuple[int, int]]:

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import cycles
-import mutate
 import mutation
 import pytest
+import rtl_mutate
 
 from okosu.lab import rtl_build
 
@@ -25,6 +25,7 @@ pytestmark = [
 ]
 DV = rtl_build.rtl_folder() / "dv"
 FULL = os.environ.get("OKOSU_LAB") == "full"
+full = pytest.mark.skipif(not FULL, reason="make test-lab-full runs it")
 MODULE = """\
 module example (
   input  logic [3:0] a_i,
@@ -45,7 +46,7 @@ endmodule
 
 
 def test_each_operator_of_an_expression_is_changed_alone() -> None:
-    text, mutants = mutate.mutate(MODULE, "example.sv", 7)
+    text, mutants = rtl_mutate.mutate(MODULE, "example.sv", 7)
     assert [(one.number, one.line, one.was, one.becomes) for one in mutants] == [
         (7, 7, "+", "-"),
         (8, 9, "1'b0", "1'b1"),
@@ -76,7 +77,7 @@ def test_a_sample_is_judged_by_what_chance_gives() -> None:
 
 
 # Fewer mutants of those whose tests take longer.
-@pytest.mark.parametrize(("suite", "sample"), [("core", 40), ("sched", 60), ("machine", 60)])
+@pytest.mark.parametrize(("suite", "sample"), [("core", 40), ("sched", 60), pytest.param("machine", 60, marks=full)])
 def test_nine_in_ten_mutants_are_found(tmp_path: Path, suite: str, sample: int) -> None:
     if suite != "core" and cycles.compiler() != cycles.table()["compiler"]:
         pytest.skip(f"the programs whose cycles are known are {cycles.table()['compiler']}'s")

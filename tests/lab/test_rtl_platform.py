@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -126,6 +127,7 @@ def pairs(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, 
     return list(zip(events[::2], events[1::2], strict=True))
 
 
+@pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 def test_waveforms_cost_no_cycle(tmp_path: Path, simulator: rtl_build.Simulator) -> None:
     program, fst = compiled(tmp_path, HELLO), tmp_path / "waves.fst"
     outcome = rtl.run(rtl_build.build(MACHINE, waves=True), program, max_cycles=LIMIT, fst=fst)

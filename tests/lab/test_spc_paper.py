@@ -19,7 +19,7 @@ from okosu.records.types import Claim, Envelope
 from okosu.report import lab
 
 pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it"),
     pytest.mark.skipif(not shutil.which(qemu.PROGRAM), reason="qemu-system-x86 is not installed (tools/lab-deps.sh)"),
 ]
 PAPER = papers.load()["superpage-colouring"]
@@ -60,7 +60,8 @@ def test_every_published_entry_has_its_number_but_the_excused(claims: dict[str, 
 def test_no_target_is_judged_by_one_seed(claims: dict[str, Claim]) -> None:
     for target in PAPER.targets():
         assert claims[target.id].holds is None
-        assert "1" in claims[target.id].note or "did not come to its end" in claims[target.id].note
+        said = claims[target.id].note
+        assert any(words in said for words in ("1", "two seeds", "did not come to its end")), said
 
 
 @pytest.mark.parametrize(("of", "dimensions"), [("celeron", (85, 87, 89)), ("pentium4", (171, 181))])

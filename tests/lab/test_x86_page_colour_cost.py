@@ -13,8 +13,7 @@ import x86_guest
 from okosu.lab import guest, huge_supply, kernel_cost, lock_hold, qemu
 from okosu.lab.build import Built
 
-pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
-full = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 FAULTS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault")
 SEEDS = (1, 2, 3)
@@ -68,14 +67,12 @@ def test_the_zone_s_lock_is_held_for_half_as_long_again_at_most(built: Built) ->
     assert found.longest <= 1.5 * off.longest, (off.longest, found.longest)
 
 
-@full
 def test_without_being_switched_on_nothing_is_paid(built: Built, stock: Built) -> None:
     before, off = kernel_cost.measure(stock), kernel_cost.measure(built)
     for name, cost in off.items():
         assert cost.each <= MOST_OFF * before[name].each, name
 
 
-@full
 @pytest.mark.parametrize("mode", ["hop", "fold"])
 def test_faults_of_many_at_once_cost_the_same(built: Built, stock: Built, mode: str) -> None:
     works = (kernel_cost.Work("map", "map", 2048, 2),)

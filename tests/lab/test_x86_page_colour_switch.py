@@ -94,7 +94,7 @@ def test_a_hashed_index_has_the_colours_of_its_rows(built: Built) -> None:
 
 # Twice: the first time the kernel's own caches grow.
 LOADS = {
-    "switching": f"SWITCH={SYSFS} $stress 4 400 400 $turn",
+    "switching": f"SWITCH={SYSFS} $stress 4 40 400 $turn",
     "on": "colour hop; $stress 4 300 400 $turn",
     "fork storm": "colour fold; $stress 48 12 60 $turn",
     "one colour": "colour mask; $pages 20000 none 1 > /dev/null; $stress 4 100 400 $turn",
@@ -115,8 +115,8 @@ def test_no_page_is_lost(built: Built, load: str) -> None:
         settle $turn
     done
     """
-    # Two CPUs by turns: where they run at once, QEMU 7.2 executes breakpoints that are patched away, and a kernel that
-    # switches static keys panics whatever they are for.
+    # Two CPUs by turns. At once, QEMU 7.2 has ended this in "Oops: int3" while a static key was switched, for a reason
+    # that was not found: switching on CPUs that really run at once is untested.
     outcome = colour_guest.run(built, script, cpus=2)
     found = colour_guest.sections(outcome)
     turns = [colour_guest.memory(found[turn]) for turn in "123"]
@@ -129,6 +129,6 @@ def test_no_page_is_lost(built: Built, load: str) -> None:
     if load == "switching":
         switches = [int(line.split()[2]) for line in found["load"] if line.startswith("ok")]
         assert len(switches) == 3
-        assert min(switches) >= 2
+        assert min(switches) >= 3
     if load == "out of memory":
         assert outcome.log.count("Out of memory: Killed") == 3

@@ -48,7 +48,7 @@ def test_a_controller_s_errors_are_pages_that_the_cpu_clears(built: Built) -> No
 def test_a_controller_that_is_late_is_stopped(built: Built) -> None:
     before = f"echo 200 > {MOCK}/delay_ms;"
     ways = ("touch", "fork")
-    outcome = prezero_guest.check(built, "dma", ROUNDS, ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50")
+    outcome = prezero_guest.check(built, "dma", ROUNDS, ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True)
     found = prezero_guest.stats(outcome)
     assert found["timed_out"] == found["released"] > 0
     assert found["cleared"] == found["stuck"] == found["caught_dirty"] == found["caught_written"] == 0
@@ -59,7 +59,9 @@ def test_a_controller_that_writes_after_its_time_writes_to_nobody_s_page(built: 
     # program compares what it wrote, and the kernel looks for its pattern in pages that are free.
     before = f"echo 300 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf;"
     ways = ("touch", "fork", "cow", "touch", "touch")
-    outcome = prezero_guest.check(built, "dma", max(ROUNDS, 8), ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50")
+    outcome = prezero_guest.check(
+        built, "dma", max(ROUNDS, 8), ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True
+    )
     found = prezero_guest.stats(outcome)
     assert found["timed_out"] > 0
     assert found["timed_out"] == found["released"]

@@ -32,7 +32,7 @@ def misbehave(built: Built, how: str, ways: tuple[str, ...] = ("touch", "fork", 
         $BIN/zero_check user 6 {" ".join(ways)} > /dev/null
         kill -9 $daemon 2> /dev/null || true
         {SETTLE}"""
-    found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT))
+    found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT, exact=True))
     # No page is lost, and none has been called clean that was not, or written to while it was free.
     assert found["free"] == POOL
     assert (found["caught_dirty"], found["caught_written"]) == (0, 0)
@@ -65,7 +65,7 @@ def test_one_that_breaks_the_rules_of_the_ring_is_served_no_more(built: Built) -
         echo 8 > $P/nr_hugepages; echo 8 > $P/zero_target; echo user > $P/zero_engine
         $BIN/zero_daemon broken > /dev/null || echo ended $?
         {SETTLE}"""
-    found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT))
+    found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT, exact=True))
     assert (found["ended"], found["free"], found["cleared"]) == (3, 8, 0)
 
 

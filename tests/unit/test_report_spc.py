@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -21,7 +22,7 @@ from okosu.papers import programs
 from okosu.papers.base import Measured
 from okosu.papers.conduct import Conduct
 from okosu.records.types import Envelope, Record
-from okosu.report import lab, page, spc_charts, spc_words
+from okosu.report import lab, page, spc, spc_charts, spc_words
 from okosu.report.lab_part import Part
 
 PAPER = papers.load()["superpage-colouring"]
@@ -84,6 +85,12 @@ def test_every_experiment_has_its_part(parts: dict[str, Part], html: str) -> Non
     assert len(charts) == 2 * len(DRAWN)
     widths = {width: len(row) for part in parts.values() for row in part.body for width in [len(part.head)]}
     assert all(width == cells for width, cells in widths.items())
+
+
+def test_another_paper_s_record_has_no_part_of_these(held: Envelope) -> None:
+    # Another paper's entries, with names that only look like ours: t2.compiler.
+    claims = [replace(claim, id="t2.compiler") for claim in held.claims[:1]]
+    assert spc.parts([], claims, "k") == []
 
 
 def test_table_2_stands_beside_ours(parts: dict[str, Part], held: Envelope) -> None:
