@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from statistics import median
+from statistics import fmean, median
 
 import pytest
 import x86_guest
@@ -158,11 +158,12 @@ def test_large_pages_and_colours_join_without_loss(built: Built) -> None:
 
 
 def test_a_mask_keeps_a_co_runner_out(built: Built) -> None:
-    points = [Point(50, beside="hog"), Point(50, beside="hog-apart"), Point(20, mask=0b100)]
-    hog, apart, one = placement.measure(built, setting("mask"), points)
-    assert [count > 0 for count in apart.colours(CELERON)] == [True] * 6 + [False] * 2
-    # What is left is the kernel's doing, whose lines lie in every colour.
-    assert apart.user.misses(2) < 0.05 * hog.user.misses(2)
+    points = [Point(50, beside="hog"), *[Point(50, beside="hog-apart")] * 5, Point(20, mask=0b100)]
+    hog, *apart, one = placement.measure(built, setting("mask"), points)
+    for each in apart:
+        assert [count > 0 for count in each.colours(CELERON)] == [True] * 6 + [False] * 2
+    # It differs from draw to draw (10 to 426 of 12,509 were seen), for a reason that was not found.
+    assert fmean(each.user.misses(2) for each in apart) < 0.02 * hog.user.misses(2)
     assert [count > 0 for count in one.colours(CELERON)] == [False, False, True] + [False] * 5
 
 

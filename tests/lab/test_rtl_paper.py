@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+import quick_paper
 
 from okosu import papers
 from okosu.lab import rtl_program
-from okosu.records import files
 from okosu.records.types import Claim, Envelope
 from okosu.report import lab
 
@@ -29,11 +26,7 @@ PAPER = papers.load()["scheduling-hardware"]
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
-    path = tmp_path_factory.mktemp("reproduce") / "quick.json"
-    command = [sys.executable, "-m", "okosu", "reproduce", PAPER.name, "--quick", "--json", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return files.read(Path(path))
+    return quick_paper.reproduce(PAPER.name, tmp_path_factory.mktemp("reproduce"))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@
  * a piece comes to is not there); or a file that says so. MOCK_DSA_MOST: bytes of a piece (default
  * 2 MiB)
  */
+#include "mock_told.h"
+
 #include <fcntl.h>
 #include <linux/idxd.h>
 #include <pthread.h>
@@ -21,26 +23,9 @@
 static char path[64];
 static pthread_t hardware;
 
-/* What it is told, or what the file says that it is told: that may change. */
-static const char *told(void)
-{
-    static _Thread_local char text[64];
-    const char *mock = getenv("MOCK_DSA");
-    FILE *file;
-
-    if (!mock || *mock != '/')
-        return mock ? mock : "";
-    file = fopen(mock, "re");
-    if (!file || !fgets(text, sizeof(text), file))
-        *text = '\0';
-    if (file)
-        fclose(file);
-    return text;
-}
-
 static bool is(const char *what)
 {
-    return strcmp(told(), what) == 0;
+    return strcmp(told("MOCK_DSA"), what) == 0;
 }
 
 static void carry_out(const struct dsa_hw_desc *descriptor)

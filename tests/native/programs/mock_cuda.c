@@ -6,6 +6,8 @@
  * file that says so
  * MOCK_CUDA_LOG: a file that is told of every pinning and unpinning.
  */
+#include "mock_told.h"
+
 #include "cuda_driver.h"
 #include "cuda_mailbox.h"
 
@@ -45,26 +47,9 @@ static pthread_t gpu, kernel;
 static bool gpu_runs, kernel_runs, kernel_ended;
 static struct cuda_mailbox *box;
 
-/* What it is told, or what the file says that it is told: that may change. */
-static const char *told(void)
-{
-    static _Thread_local char text[64];
-    const char *mock = getenv("MOCK_CUDA");
-    FILE *file;
-
-    if (!mock || *mock != '/')
-        return mock ? mock : "";
-    file = fopen(mock, "re");
-    if (!file || !fgets(text, sizeof(text), file))
-        *text = '\0';
-    if (file)
-        fclose(file);
-    return text;
-}
-
 static bool is(const char *what)
 {
-    return strcmp(told(), what) == 0;
+    return strcmp(told("MOCK_CUDA"), what) == 0;
 }
 
 static void note(const char *what, const void *at, size_t bytes)
@@ -229,7 +214,7 @@ EXPORT int cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags)
 {
     size_t failing = 0, i = 0;
 
-    sscanf(told(), "register-fails=%zu", &failing);
+    sscanf(told("MOCK_CUDA"), "register-fails=%zu", &failing);
     if (++registrations == failing)
         return 2;
     pthread_mutex_lock(&lock);

@@ -2,6 +2,8 @@
 /* prezero_check: what libokosu-prezero.so must keep of malloc, mmap and fork, seen by a program
  * that knows nothing of it. Exit status 1 names what is wrong; "blocks N" tells how many lay in
  * memory that no fault brought. */
+#include "block_check.h"
+
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -16,23 +18,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static int all_zero(const unsigned char *at, size_t bytes)
+static int bytes_are_zero(const unsigned char *at, size_t bytes)
 {
     unsigned char any = 0;
 
@@ -59,7 +45,7 @@ static int clean_blocks(void)
         unsigned char *p = calloc(bytes, 1);
         long before = faults();
 
-        CHECK(p && all_zero(p, bytes));
+        CHECK(p && bytes_are_zero(p, bytes));
         clean += faults() == before;
         memset(p, 0xa5, bytes);
         CHECK(malloc_usable_size(p) >= bytes);
@@ -127,7 +113,7 @@ static void check_mmap(int turns)
         unsigned char *p = map(6 * MIB), *q;
         char text[4];
 
-        CHECK(all_zero(p, 6 * MIB));
+        CHECK(bytes_are_zero(p, 6 * MIB));
         memset(p, 3, 6 * MIB);
         CHECK(mmap(p + MIB, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
               p + MIB);
@@ -169,7 +155,7 @@ static int check_protected(void)
         free(p);
         usleep(200);
         q = calloc(1, 6 * MIB);
-        CHECK(all_zero(q, 6 * MIB));
+        CHECK(bytes_are_zero(q, 6 * MIB));
         memset(q, 2, 6 * MIB);
         free(q);
     }
@@ -208,7 +194,7 @@ static void check_fork(void)
         CHECK(p[17] == 1);
         p[17] = 2;
         q = calloc(8 * MIB, 1);
-        CHECK(q && all_zero(q, 8 * MIB));
+        CHECK(q && bytes_are_zero(q, 8 * MIB));
         free(p);
         free(q);
         _exit(0);
@@ -232,7 +218,7 @@ static void *use(void *arg)
         free(held[slot]);
         bytes[slot] = 2 * MIB + next_random(&seed) % (6 * MIB);
         held[slot] = calloc(1, bytes[slot]);
-        CHECK(held[slot] && all_zero(held[slot], bytes[slot]));
+        CHECK(held[slot] && bytes_are_zero(held[slot], bytes[slot]));
         memset(held[slot], (int)(slot + (uintptr_t)arg * 4 + 1), bytes[slot]);
     }
     for (size_t i = 0; i < 4; i++)

@@ -23,25 +23,6 @@
 
 #define MIB ((size_t)1 << 20)
 #define UNIT (2 * MIB)
-#define NO_SAN __attribute__((no_sanitize("thread", "address", "undefined")))
-
-/* Not instrumented: it reads every byte of every block. */
-NO_SAN static bool all_zero(const void *at, size_t bytes)
-{
-    const uint64_t *word = at;
-    uint64_t any = 0;
-
-    for (size_t i = 0; i < bytes / 8; i++)
-        any |= word[i];
-    return !any;
-}
-
-NO_SAN static void soil(unsigned char *at, size_t bytes, uint64_t *state)
-{
-    for (size_t page = 0; page < bytes; page += 4096)
-        at[page + next_random(state) % (bytes - page < 4096 ? bytes - page : 4096)] = 0xa5;
-    at[bytes - 1] = 1;
-}
 
 static struct okosu_zero_pool *open_pool(size_t units, size_t ready, bool no_worker)
 {

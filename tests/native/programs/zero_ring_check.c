@@ -2,6 +2,8 @@
 /* zero-ring-check: the ring's server beside a kernel that is played here: open, ioctl, mmap, poll
  * and fstatfs of its device are ours (ld --wrap; meson has 64-bit offsets, hence their names). Run
  * as root or not; prints "ok: WHAT" lines. */
+#include "block_check.h"
+
 #include "guard.h"
 #include "ring.h"
 #include "ring_abi.h"
@@ -20,14 +22,6 @@
 #include <unistd.h>
 
 enum { SLOTS = 4, PAGE = 2 << 20, ROUNDS = 300 };
-
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 int __real_open64(const char *path, int flags, ...);
 int __real_poll(struct pollfd *polled, nfds_t count, int ms);
@@ -105,7 +99,7 @@ int __wrap_fstatfs64(int fd, struct statfs *about)
     return 0;
 }
 
-static bool all_zero(const unsigned char *at)
+static bool page_is_zero(const unsigned char *at)
 {
     for (size_t i = 0; i < PAGE; i++) {
         if (at[i])
@@ -142,9 +136,9 @@ static void check_posts(void)
         answer = ring->answer[posted % SLOTS];
         CHECK(answer.seq == sequence && answer.slot == slot);
         CHECK(answer.status == (slot < SLOTS ? 0 : -EINVAL));
-        CHECK(slot >= SLOTS || all_zero(memory + (size_t)slot * PAGE));
+        CHECK(slot >= SLOTS || page_is_zero(memory + (size_t)slot * PAGE));
         for (uint32_t other = 0; other < SLOTS && round >= SLOTS; other++)
-            CHECK(other == slot || all_zero(memory + (size_t)other * PAGE));
+            CHECK(other == slot || page_is_zero(memory + (size_t)other * PAGE));
     }
     CHECK(ring->taken == first + ROUNDS && kicks >= ROUNDS - 1);
     CHECK(zerod_ring_close(served) == 0);

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper reproduced as a user would do it, quickly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from okosu.records import files
+from okosu.records.types import Envelope
+
+
+def reproduce(name: str, folder: Path) -> Envelope:
+    """Return the record of `okosu reproduce NAME --quick`, which has to end well."""
+    path = folder / "quick.json"
+    command = [sys.executable, "-m", "okosu", "reproduce", name, "--quick", "--json", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return files.read(path)
