@@ -42,10 +42,10 @@ class Series:
 
     @cached_property
     def digest(self) -> str:
-        """Return the hash of the patches' contents."""
+        """Return the hash of what the patches change; their messages build no other kernel."""
         found = hashlib.sha256()
         for patch in self.patches:
-            found.update(patch.read_bytes())
+            found.update(changes(patch.read_bytes()))
         return found.hexdigest()
 
     @cached_property
@@ -62,6 +62,11 @@ class Series:
 def touched(patch: bytes) -> set[str]:
     """Return the paths that one patch names as old or new files."""
     return {path.rstrip(b"\r\t ").decode(errors="surrogateescape") for path in _TOUCHED.findall(patch)}
+
+
+def changes(patch: bytes) -> bytes:
+    """Return a patch without its message and without the version of git that ends it."""
+    return patch[patch.find(b"\ndiff --git ") + 1 :].rpartition(b"\n-- \n")[0] or patch
 
 
 def names() -> list[str]:

@@ -35,9 +35,18 @@ def test_a_series_is_its_patches_in_order(kernel: Path) -> None:
     assert [path.name[:4] for path in one.patches] == ["0001", "0002"]
     assert one.touched == {"file.c", "new.c", "Kconfig.new"}
     assert one.symbols == {"REFUSED_BY_STOCK"}
-    before = one.digest
-    one.patches[1].write_text(one.patches[1].read_text() + "\n")
+    before, text = one.digest, one.patches[1].read_text()
+    said, changed = text.split("\ndiff --git ", 1)
+    # Another message, another git: the same kernel.
+    one.patches[1].write_text(f"{said}\nMore is said.\n\ndiff --git {changed.rpartition('-- ')[0]}-- \n9.9.9\n\n")
+    assert series.find("one").digest == before
+    one.patches[1].write_text(text.replace("\n+", "\n+ ", 1))
     assert series.find("one").digest != before
+
+
+@pytest.mark.parametrize("patch", [b"", b"diff --git a/x b/x\n+y\n", b"no patch\n"])
+def test_what_is_no_mail_is_hashed_whole(patch: bytes) -> None:
+    assert series.changes(patch) == patch
 
 
 def test_an_unknown_series_names_those_that_are_there(kernel: Path) -> None:
