@@ -28,7 +28,7 @@ LIMIT = 8_000_000
 full = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 
-@pytest.mark.parametrize("context", ["soft", pytest.param("mem", marks=full), "banked"])
+@pytest.mark.parametrize("context", [*(pytest.param(name, marks=full) for name in ("soft", "mem")), "banked"])
 def test_checked_and_fast_simulate_the_same_cycles(context: str) -> None:
     machine = rtl_build.Machine(pes=4, context=context)
     fast, checked = rtl_build.build(machine), rtl_build.build(machine, checked=True)

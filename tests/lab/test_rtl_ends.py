@@ -256,7 +256,7 @@ LEAVING = {
 @pytest.mark.parametrize("context", ["soft", "mem", "banked"])
 @pytest.mark.parametrize("backend", rtl_program.BACKENDS)
 def test_pthread_exit_in_main_ends_with_the_last_thread(tmp_path: Path, context: str, backend: str) -> None:
-    simulator = rtl_build.build(rtl_build.Machine(pes=2, context=context, threads=16))
+    simulator = rtl_build.build(rtl_build.Machine(pes=4, context=context))
     for what, (before, said) in LEAVING.items():
         program = compiled(tmp_path, MAIN_LEAVES, f"-DBEFORE={before}", backend=backend)
         outcome = rtl.run(simulator, program, max_cycles=LIMIT)

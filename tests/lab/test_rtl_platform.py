@@ -154,6 +154,6 @@ def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: rtl
 
 @pytest.mark.parametrize("context", ["soft", "banked"])
 def test_other_contexts_run_the_same_program(tmp_path: Path, context: str) -> None:
-    machine = rtl_build.Machine(pes=2, context=context, threads=16)
+    machine = rtl_build.Machine(pes=4, context=context)
     outcome = rtl.run(rtl_build.build(machine), compiled(tmp_path, HELLO, "x"), max_cycles=LIMIT)
     assert (outcome.stdout, outcome.status) == (b"[x]\n", 7)

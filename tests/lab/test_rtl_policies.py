@@ -29,7 +29,7 @@ def said(what: str, policy: int, pes: int = 1, quantum: int = 0) -> list[str]:
     """Return the lines that the program prints on a checked machine with this policy."""
     settings = [f"-Wl,--defsym=__okosu_policy={policy}", f"-Wl,--defsym=__okosu_quantum={quantum}"]
     program = rtl_program.compile_(rtl_program.parse([str(PROGRAM), *settings, "--", what]), "ssh")
-    machine = rtl_build.Machine(pes=pes, threads=16, watches=4)
+    machine = rtl_build.Machine(pes=pes)
     outcome = rtl.run(rtl_build.build(machine, checked=True), program, max_cycles=LIMIT)
     assert outcome.status == 0
     return outcome.stdout.decode().splitlines()
