@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero_kill TIMES: starts a daemon that clears the kernel's huge pages, kills it while it has some,
- * and scans what is handed out after that: TIMES times, each at another point. Two lines on stdout:
- * killed TIMES, and midway with the number of daemons that had a page when they were killed. */
+/* zero_kill TIMES [DAEMON ARGUMENT...]: starts a daemon that clears the kernel's huge pages
+ * (zero_daemon good, or the command given), kills it while it has some, and scans what is handed
+ * out after that: TIMES times, each at another point. Two lines on stdout: killed TIMES, and midway
+ * with the number of daemons that had a page when they were killed. */
 #include "zero_pages.h"
 
 #include <libgen.h>
@@ -9,7 +10,7 @@
 
 enum { POOL = 24, PART = 20 };
 
-static pid_t start_daemon(const char *program)
+static pid_t start_daemon(char **command)
 {
     pid_t child = fork();
 
@@ -19,8 +20,8 @@ static pid_t start_daemon(const char *program)
         int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
         dup2(nothing, STDOUT_FILENO);
-        execl(program, program, "good", (char *)NULL);
-        work_fail(program);
+        execv(command[0], command);
+        work_fail(command[0]);
     }
     return child;
 }
@@ -60,16 +61,17 @@ static void wait_settled(void)
 
 int main(int argc, char **argv)
 {
-    char daemon[4096];
+    char path[4096], *own[] = {path, "good", NULL};
+    char **command = argc > 2 ? argv + 2 : own;
     long times, midway = 0;
 
-    work_arguments(argc, argv, "TIMES", 1, &times);
-    snprintf(daemon, sizeof(daemon), "%s/zero_daemon", dirname(strdup(argv[0])));
+    work_arguments(argc > 2 ? 2 : argc, argv, "TIMES [DAEMON ARGUMENT...]", 1, &times);
+    snprintf(path, sizeof(path), "%s/zero_daemon", dirname(strdup(argv[0])));
     zero_set_number("nr_hugepages", POOL);
     zero_set_number("zero_target", POOL);
     zero_set("zero_engine", "user");
     for (long round = 0; round < times; round++) {
-        pid_t child = start_daemon(daemon);
+        pid_t child = start_daemon(command);
 
         let_work(zero_stat("cleared") + 1 + round % 7);
         midway += zero_stat("running") > 0;

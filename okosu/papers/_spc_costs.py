@@ -13,9 +13,9 @@ from okosu.papers.base import LabExperiment, Say
 from okosu.papers.points import Found, Point, Sides
 from okosu.records.types import Record
 
-NAME, SERIES = "costs", "page-colour"
+NAME, UNSET = "costs", "x86-colour-unset"
 STOCK, OFF, ON = "stock", "off", ("fold", "hop")
-"""A kernel without the series; with it, and switched off; and switched on, by mode, the default first."""
+"""A kernel of the same sources with the option unset; with it set, and switched off; and switched on, by mode, the default first."""
 FAULTS = ("fault-4k", "fault-4k-refill")
 """A page fault that a CPU's own list of pages serves, and faults that have to fill it as well."""
 INSTRUCTIONS, HUGE = "instructions", "huge share"
@@ -28,7 +28,7 @@ _BOOT_S, _SUPPLY_S = 35.0, 6.0
 
 
 def experiment() -> LabExperiment:
-    """Return the experiment. Its kernel without the series takes minutes more where that is not built yet."""
+    """Return the experiment. Its kernel without the option takes minutes more where that is not built yet."""
     shown = "okosu lab run x86 --machine celeron-900 -- …/colour_cost fault …"
     seconds = (2 + len(ON)) * _BOOT_S + (1 + len(ON)) * SEEDS * _SUPPLY_S
     return LabExperiment(NAME, measure, shown, core_seconds=seconds)
@@ -36,7 +36,7 @@ def experiment() -> LabExperiment:
 
 def measure(say: Say) -> Iterator[Record]:
     """Yield the instructions of each path, kernel by kernel, which every run gives; then the huge pages, by seed."""
-    without = qemu.build(series=[name for name in qemu.RECIPE.series if name != SERIES], say=say)
+    without = qemu.build(fragments=(*qemu.RECIPE.fragments, UNSET), say=say)
     ours = qemu.build(say=say)
     none: list[str] = []
     kernels = {STOCK: (without, none), OFF: (ours, none)}

@@ -238,7 +238,7 @@ def _place(cell: Cell) -> tuple[int, tuple[tuple[str, str | float], ...]]:
 
 
 def costs(held: Sequence[Record]) -> list[Part]:
-    """Return what a kernel pays: instructions by path, without the series, off and on; and huge pages that were got."""
+    """Return what a kernel pays: instructions by path, with the option unset, off and on; and huge pages that were got."""
     by: dict[str, dict[str, float]] = {}
     for one in held:
         if one.metric in ("instructions", "huge share") and one.samples and "call" in one.parameters:
@@ -254,7 +254,7 @@ def costs(held: Sequence[Record]) -> list[Part]:
         body.append([call, *cells])
     about = (
         "Instructions of the kernel, each with a REP counted once, in an exact machine: every run gives the same. "
-        "stock: a kernel without the series; off: with it, as it boots; then on, by mode."
+        "stock: a kernel of the same sources with the option unset; off: with it set, as it boots; then on, by mode."
     )
     return [Part("What the kernel pays", about, ["path", *names], body)]
 

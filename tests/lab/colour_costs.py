@@ -3,7 +3,8 @@
 
     python tests/lab/colour_costs.py [calls|holds|cpus|code|structs ...]
 
-Columns: stock (a kernel without the series), off (with it, as it boots), and the modes hop and fold switched on.
+Columns: unset (the same sources with CONFIG_PAGE_COLOR=n), off (with it, as it boots), and the modes hop and fold
+switched on.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
 
 def variants() -> dict[str, tuple[Built, tuple[str, ...]]]:
     """Return {name of the column: kernel, its arguments}."""
-    others = tuple(name for name in qemu.RECIPE.series if name != NAME)
+    unset = qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"))
     built = qemu.build()
-    found: dict[str, tuple[Built, tuple[str, ...]]] = {"stock": (qemu.build(series=others), ()), "off": (built, ())}
+    found: dict[str, tuple[Built, tuple[str, ...]]] = {"unset": (unset, ()), "off": (built, ())}
     return found | {mode: (built, (f"page_color={COLOURS},{mode}",)) for mode in ("hop", "fold")}
 
 
@@ -84,7 +85,7 @@ def code() -> Iterator[str]:
     """Yield bloat-o-meter's view of the kernels without the series and with it."""
     both = variants()
     script = source.find().path / "scripts" / "bloat-o-meter"
-    words = ["python3", str(script), *(str(both[name][0].path / "vmlinux") for name in ("stock", "off"))]
+    words = ["python3", str(script), *(str(both[name][0].path / "vmlinux") for name in ("unset", "off"))]
     yield from subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
 
 

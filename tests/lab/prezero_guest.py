@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from okosu.lab import guest, qemu
 from okosu.lab.build import Built
@@ -29,12 +30,15 @@ WRONG = re.compile(
 )
 
 
-def run(built: Built, script: str, *kernel_args: str, **machine: object) -> Outcome:
-    """Run a shell script as the guest's command, the guest programs in $BIN; it must end well and warn of nothing."""
+def run(built: Built, script: str, *kernel_args: str, files: Sequence[Path] = (), **machine: object) -> Outcome:
+    """Run a shell script as the guest's command, the guest programs in $BIN; it must end well and warn of nothing.
+
+    `files` are further ones of this machine that it needs.
+    """
     given = {"cpus": 2, "nodes": 2, "timeout": TIMEOUT_S, **machine}
     programs = guest.build()
     # As words of their own, for an exact machine has no files but those that its command names.
-    named = [str(path) for path in sorted(programs.glob("zero_*"))]
+    named = [str(path) for path in (*sorted(programs.glob("zero_*")), *files)]
     command = ["sh", "-ec", f"BIN={programs} P={POOL} M={MOCK}; {script}", "sh", *named]
     outcome = qemu.run(built, command, kernel_args=(DEBUG, *kernel_args), **given)  # type: ignore[arg-type]
     assert outcome.status == 0, outcome.console
@@ -59,7 +63,7 @@ def check(
 ) -> Outcome:
     """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with zero_stats."""
     script = f"{before} $BIN/zero_check {engine} {rounds} {' '.join(ways)}; {SETTLE}"
-    return run(built, script, *args, **machine)
+    return run(built, script, *args, **machine)  # type: ignore[arg-type]
 
 
 def expected(rounds: int, pool: int = 32, part: int = 8) -> Mapping[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -64,6 +65,29 @@ def test_copies_and_benchmarks_work_from_the_wheel(installed: Path, tmp_path: Pa
     done = run(installed, tmp_path, "okosu", "bench", "clock", "--smoke", "--json", "-")
     assert '"okosu.bench/1"' in done.stdout, done.stderr
     assert "hpc-programming" in run(installed, tmp_path, "okosu", "reproduce").stdout
+
+
+def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Its program lies among the scripts, its engines are listed, and a program has its pages through the launcher."""
+    listed = [json.loads(line) for line in run(installed, tmp_path, "okosu-zerod", "--list").stdout.splitlines()]
+    assert {"nt", "opencl", "cuda", "cuda-mailbox", "dsa"} == {engine["engine"] for engine in listed}
+    assert [engine["serves"] for engine in listed if engine["engine"] == "nt"] == [True]
+    daemon = subprocess.Popen(
+        [installed / "okosu-zerod", f"--socket={tmp_path}/z", "--engine=nt", "--cap=256M"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert daemon.stdout is not None
+        assert f"{tmp_path}/z" in daemon.stdout.readline()
+        blocks = "for i in range(9): b = bytes(8 << 20)\nprint(len(b))"
+        words = ("run", f"--prezero=broker:{tmp_path}/z", "--no-fork", "--strict", "--", "/usr/bin/python3", "-S", "-c")
+        done = run(installed, tmp_path, "okosu", *words, blocks)
+        assert done.stdout == f"{8 << 20}\n", done.stderr
+    finally:
+        daemon.terminate()
+        assert daemon.wait(30) == 0
+    done = run(installed, tmp_path, "okosu", "bench", "zero-engines", "--smoke", "--variant", "nt", "--json", "-")
+    assert '"okosu.bench/1"' in done.stdout, done.stderr
 
 
 def test_the_c_library_is_not_in_the_wheel(installed: Path) -> None:

@@ -152,7 +152,10 @@ def test_compaction_and_migration_keep_colours(built: Built) -> None:
     for mode in ("hop", "fold"):
         moved, same = colour_guest.kept_colour(pages(found[f"compact {mode}"]))
         assert moved >= 50, mode
-        # It looks at 32 free pages at most; one in sixteen would be by chance.
+        # One in sixteen would be by chance. Not all: compaction isolates about as many free pages as it has pages to
+        # move, 32 at a time, and their colours need not be the same; what comes late finds its colour gone. Counted in
+        # mode fold, 1,781 moves: 1,510 to their colour, 183 where no free page of it was left, 88 that looked at the 32
+        # pages allowed. To look at 256 helped nothing: the share of these pages that kept theirs was 79 % for 78 %.
         assert same >= 0.75 * moved, mode
         moved, same = colour_guest.kept_colour(pages(found[f"migrate {mode}"]))
         assert moved == 2000, mode

@@ -33,19 +33,22 @@ def built() -> Built:
 
 
 @pytest.fixture(scope="module")
-def stock() -> Built:
-    return qemu.build(series=tuple(name for name in qemu.RECIPE.series if name != "page-colour"))
+def unset() -> Built:
+    """Return the same sources with CONFIG_PAGE_COLOR=n, so that what the other series cost is in both."""
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"))
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_a_page_fault_takes_few_instructions_more(built: Built, mode: str) -> None:
-    off = kernel_cost.measure(built, works=FAULTS)
+def test_a_page_fault_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
+    before = kernel_cost.measure(unset, works=FAULTS)
     found = kernel_cost.measure(built, works=FAULTS, kernel_args=[on(mode)])
-    assert off["fault-4k"].ops == found["fault-4k"].ops == 16384
+    assert before["fault-4k"].ops == found["fault-4k"].ops == 16384
     # An operation is a fault, and a fault takes a thousand instructions at least.
-    assert off["fault-4k"].each > 1000
-    assert found["fault-4k"].each <= MOST_ON * off["fault-4k"].each
-    assert found["fault-4k"].each != off["fault-4k"].each
+    assert before["fault-4k"].each > 1000
+    # From what a CPU keeps, and where it has to fetch pages from the zone.
+    for name in ("fault-4k", "fault-4k-refill"):
+        assert found[name].each <= MOST_ON * before[name].each, name
+        assert found[name].each != before[name].each, name
 
 
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
@@ -58,25 +61,27 @@ def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
     assert fmean(one.unusable for one in found) <= fmean(one.unusable for one in off) + POINT, (off, found)
 
 
-def test_the_zone_s_lock_is_held_for_half_as_long_again_at_most(built: Built) -> None:
+def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:
     program = str(guest.program("colour_cost"))
     command = ["sh", "-c", '"$0" map 16384 2 1; "$0" cow 256 4 1', program]
     off = lock_hold.measure(built, command)
     found = lock_hold.measure(built, command, kernel_args=[on("fold")])
     assert off.number > 20
-    assert found.longest <= 1.5 * off.longest, (off.longest, found.longest)
+    # The longest hold frees pages in bulk, as many as ever. Each now comes from its colour's slot, and joins and leaves
+    # the second list of its zone while it is merged: 116,286 instructions became 155,088, a third more.
+    assert found.longest <= 1.4 * off.longest, (off.longest, found.longest)
 
 
-def test_without_being_switched_on_nothing_is_paid(built: Built, stock: Built) -> None:
-    before, off = kernel_cost.measure(stock), kernel_cost.measure(built)
+def test_without_being_switched_on_nothing_is_paid(built: Built, unset: Built) -> None:
+    before, off = kernel_cost.measure(unset), kernel_cost.measure(built)
     for name, cost in off.items():
         assert cost.each <= MOST_OFF * before[name].each, name
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_faults_of_many_at_once_cost_the_same(built: Built, stock: Built, mode: str) -> None:
+def test_faults_of_many_at_once_cost_the_same(built: Built, unset: Built, mode: str) -> None:
     works = (kernel_cost.Work("map", "map", 2048, 2),)
     for cpus in (1, 2, 4, 8):
-        before = kernel_cost.measure(stock, works=works, cpus=cpus)["map"]
+        before = kernel_cost.measure(unset, works=works, cpus=cpus)["map"]
         found = kernel_cost.measure(built, works=works, cpus=cpus, kernel_args=[on(mode)])["map"]
         assert found.each <= 1.1 * before.each, cpus

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
-from pathlib import Path
 
 import pytest
-from kernel_commits import Workbench, code
+from kernel_commits import Workbench, masked
 
 from okosu.lab import config, qemu, series, source, tree
 
@@ -44,12 +42,6 @@ def changed_objects(bench: Workbench, commits: list[str]) -> list[str]:
     """Return the objects whose sources these commits change; in full, those of mm/ are built by its name."""
     paths = {path for commit in commits for path in bench.changed(commit)}
     return sorted(f"{path[:-2]}.o" for path in paths if path.endswith(".c") and not (FULL and path.startswith("mm/")))
-
-
-def masked(path: Path) -> str:
-    """Return an object's code and data, without the numbers that compiler and line give to names."""
-    names = r"\b([A-Za-z_]\w*)\.\d+\b|(__UNIQUE_ID_\w*?)\d+\b|(__initcall__kmod_\w+?__)\d+_\d+(?=_)"
-    return re.sub(names, r"\1\2\3", code(path))
 
 
 def test_the_series_of_x86_apply_one_after_the_other() -> None:
@@ -89,9 +81,6 @@ def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
         bench.make({**config.fragments(("x86",)), "PAGE_COLOR": option}, "vmlinux")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="mm/page_alloc.o (what GCC inlines) and kernel/sys.o (prctl) differ: to be mended"
-)
 def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Workbench) -> None:
     base, last = bench.commits[0], bench.commits[-1]
     objects = changed_objects(bench, bench.commits[1:])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,25 @@ _TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 # The kernel's own tests run at a boot that is told so.
 KUNIT = "kunit.enable=1"
+# What no kernel should say. QEMU's nodes lie in one package, which every kernel warns of.
+_COMPLAINTS = re.compile(
+    r"WARNING(?!.* topology_sane).*|BUG: .*|kernel BUG .*|Oops.*|general protection.*|Bad page .*|KASAN: .*|KCSAN: .*"
+    r"|.*list_(?:add|del) corruption.*|.*detected stalls.*|.*blocked for more than .*"
+)
+
+# What the debugging kernel looks for when it is told so.
+DEBUG_ARGUMENTS = ("page_owner=on", "page_poison=1", "debug_pagealloc=on", "debug_guardpage_minorder=1")
+
+
+def debug_kernel() -> Built:
+    """Return the kernel that checks itself: DEBUG_VM, page_owner, KASAN, lockdep."""
+    kernel()
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-debug"))
+
+
+def complaints(log: str) -> list[str]:
+    """Return what a kernel's log says is wrong with it; lockdep's words begin with WARNING or BUG."""
+    return _COMPLAINTS.findall(log)
 
 
 def kernel() -> Built:

@@ -232,11 +232,11 @@ def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) ->
     def supply(built: str, seed: int, kernel_args: list[str]) -> Supply:
         return Supply(100, 90 - (built == "ours"), 50 + seed, 0.5, 1000)
 
-    monkeypatch.setattr(qemu, "build", lambda series=None, say=None: "ours" if series is None else " ".join(series))
+    monkeypatch.setattr(qemu, "build", lambda fragments=(), say=None: " ".join(fragments) or "ours")
     monkeypatch.setattr(kernel_cost, "measure", instructions)
     monkeypatch.setattr(huge_supply, "measure", supply)
     found = list(_spc_costs.measure(print))
-    assert "page-colour" not in asked[0][0]
+    assert asked[0][0].split() == [*qemu.RECIPE.fragments, "x86-colour-unset"]
     assert [built for built, _ in asked[1:]] == ["ours"] * 3
     assert [words for _, words in asked] == [[], [], ["page_color=16,fold"], ["page_color=16,hop"]]
     by = {(one.variant, one.metric, one.parameters["call"]): one for one in found}
