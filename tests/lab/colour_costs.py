@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the series page-colour costs, as tables: no test, run by hand (half an hour; pahole, of Debian's dwarves):
+"""What the series page-colour costs, as tables: no test, run by hand (half an hour):
 
-    python tests/lab/colour_costs.py [calls|holds|cpus|code|structs ...]
+    python tests/lab/colour_costs.py [calls|holds|cpus ...]
 
 Columns: unset (the same sources with CONFIG_PAGE_COLOR=n), off (with it, as it boots), and the modes hop and fold
-switched on.
+switched on. What the series adds to structures and code: series_figures.py.
 """
 
 from __future__ import annotations
 
-import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import colour_guest
 
-from okosu.lab import config, guest, kernel_cost, lock_hold, qemu, series, source, tree
+from okosu.lab import guest, kernel_cost, lock_hold, qemu
 from okosu.lab.build import Built
 
-NAME = "page-colour"
 COLOURS = colour_guest.COLOURS
-STRUCTS = ("zone", "per_cpu_pages", "task_struct", "mm_struct", "page")
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
 
 
@@ -81,36 +75,7 @@ def holds() -> Iterator[str]:
     )
 
 
-def code() -> Iterator[str]:
-    """Yield bloat-o-meter's view of the kernels without the series and with it."""
-    both = variants()
-    script = source.find().path / "scripts" / "bloat-o-meter"
-    words = ["python3", str(script), *(str(both[name][0].path / "vmlinux") for name in ("unset", "off"))]
-    yield from subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-
-
-def structs() -> Iterator[str]:
-    """Yield the sizes of the structures that everybody has, in bytes."""
-    base = source.find()
-    trees = {"stock": base.path, NAME: tree.patched(base, [series.find(NAME)])}
-    rows: dict[str, dict[str, float]] = {name: {} for name in STRUCTS}
-    with TemporaryDirectory() as folder:
-        wanted = Path(folder) / "asked.config"
-        wanted.write_text(config.text(config.fragments(("x86",))))
-        for name, path in trees.items():
-            common = ["make", "-s", "-C", str(path), f"O={folder}/{name}", "ARCH=x86", "-j2", "LOCALVERSION="]
-            (Path(folder) / name).mkdir()
-            subprocess.run([*common, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"], check=True)
-            subprocess.run([*common, "KCFLAGS=-g", "mm/page_alloc.o"], check=True)
-            for struct in STRUCTS:
-                words = ["pahole", "-C", struct, f"{folder}/{name}/mm/page_alloc.o"]
-                said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-                size = re.search(r"/\* size: (\d+)", said)
-                rows[struct][name] = float(size[1]) if size else 0.0
-    yield from table("bytes of struct", rows)
-
-
-PARTS = {part.__name__: part for part in (calls, holds, cpus, code, structs)}
+PARTS = {part.__name__: part for part in (calls, holds, cpus)}
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 
     python tests/lab/series_figures.py page-colour|hugetlb-prezero
 
-prints what stands in the series' cover letter (minutes; pahole is of Debian's dwarves). There are three of each object:
-without the series, with it and its options unset, and with them set.
+prints it for the series' cover letter (minutes; pahole is of Debian's dwarves). There are three of each object: without
+the series, with it and its options unset, and with them set.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from okosu.lab import config
 # Files that a configuration of the lab's leaves out, and the series change.
 WITH = dict.fromkeys(("BLOCK", "SWAP", "X86_MCE", "MEMORY_FAILURE"), "y")
 VARIANTS = ("without", "off", "on")
+# Files that only an option for tests compiles.
+_FOR_TESTS = ("_kunit.c", "_debug.c", "_mock.c")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A series: its options, those for tests alone, structures by an object that has them, and where its code is."""
+    """A series: its options, those for tests alone, and structures that it may change by an object that has them."""
 
     options: tuple[str, ...]
     tests: tuple[str, ...]
     structs: dict[str, tuple[str, ...]]
-    targets: tuple[str, ...]
 
 
 SUBJECTS = {
@@ -41,13 +42,11 @@ SUBJECTS = {
         ("PAGE_COLOR",),
         ("PAGE_COLOR_KUNIT_TEST",),
         {"mm/page_alloc.o": ("page", "zone", "per_cpu_pages", "mm_struct", "task_struct")},
-        ("mm/", "kernel/fork.o", "kernel/sys.o"),
     ),
     "hugetlb-prezero": Subject(
         ("FOLIO_ZERO_RANGES", "HUGETLB_PREZERO", "HUGETLB_PREZERO_DMA", "HUGETLB_PREZERO_USER"),
         ("FOLIO_ZERO_KUNIT_TEST", "HUGETLB_PREZERO_DEBUG", "HUGETLB_PREZERO_MOCK"),
         {"mm/hugetlb.o": ("page", "folio", "hstate", "resv_map")},
-        ("mm/", "fs/hugetlbfs/", "arch/x86/mm/"),
     ),
 }
 
@@ -60,7 +59,7 @@ class Figures:
         self.bench = Workbench(folder, name, "x86")
         self.folder = folder
 
-    def _asked(self, variant: str, tests: bool = False) -> config.Config:
+    def _asked(self, variant: str, tests: bool) -> config.Config:
         """Return a configuration with no option of any series but the subject's own, where they are to be set.
 
         With `tests` those are set as well that are there for tests.
@@ -72,8 +71,8 @@ class Figures:
 
     def built(self, variant: str) -> Path:
         """Return the folder of a variant's objects, which have debugging information."""
-        self._checkout(variant)
-        return self.bench.make(self._asked(variant), *self.subject.targets, words=("KCFLAGS=-Werror -g",))
+        objects = self._objects(variant, tests=False)
+        return self.bench.make(self._asked(variant, tests=False), *objects, words=("KCFLAGS=-Werror -g",))
 
     def sizes(self) -> dict[str, list[int]]:
         """Return {structure: its bytes in each of VARIANTS}."""
@@ -94,8 +93,7 @@ class Figures:
         """Return one object of all."""
         linked = self.folder / f"{variant}.o"
         if not linked.exists():
-            objects = sorted(path for path in self.built(variant).rglob("*.o") if path.name != "built-in.o")
-            _output("ld", "-r", "-o", linked, *objects)
+            _output("ld", "-r", "-o", linked, *sorted(self.built(variant).rglob("*.o")))
         return linked
 
     def complaints(self) -> Counter[str]:
@@ -103,20 +101,27 @@ class Figures:
         return self._said("on") - self._said("without")
 
     def _said(self, variant: str) -> Counter[str]:
-        changed = {path for commit in self.bench.commits[1:] for path in self.bench.changed(commit)}
-        self._checkout(variant)
-        objects = sorted(f"{path[:-2]}.o" for path in changed & self.bench.files() if path.endswith(".c"))
+        objects = self._objects(variant, tests=True)
         return self.bench.complaints(self._asked(variant, tests=True), *objects)
 
-    def _checkout(self, variant: str) -> None:
-        self.bench.checkout(self.bench.commits[0 if variant == "without" else -1])
+    def _objects(self, variant: str, tests: bool) -> list[str]:
+        """Return the objects of the files that the series changes which the variant has, and check its commit out."""
+        base, *later = self.bench.commits
+        paths = {path for commit in later for path in self.bench.changed(commit) if path.endswith(".c")}
+        if not tests:
+            paths = {path for path in paths if not path.endswith(_FOR_TESTS)}
+        if variant != "on":
+            self.bench.checkout(base)
+            paths &= self.bench.files()
+        self.bench.checkout(base if variant == "without" else later[-1])
+        return sorted(f"{path[:-2]}.o" for path in paths)
 
     def text(self) -> str:
         """Return the lines of the cover letter."""
         rows = [f"  {struct:<24}{''.join(f'{size:>9,}' for size in row)}" for struct, row in self.sizes().items()]
         head = f"{'Bytes of struct (pahole)':<26}{''.join(f'{variant:>9}' for variant in VARIANTS)}"
         code = [f"  {what}: {self.growth(*pair)}" for what, pair in (("off", VARIANTS[:2]), ("on", VARIANTS[1:]))]
-        return "\n".join([head, *rows, f"Code and data (bloat-o-meter, {' '.join(self.subject.targets)})", *code])
+        return "\n".join([head, *rows, "Code and data of the files changed (bloat-o-meter)", *code])
 
 
 def _bytes(obj: Path, struct: str) -> int:
