@@ -15,7 +15,7 @@ from okosu.records.types import Record
 
 NAME, UNSET = "costs", "x86-colour-unset"
 STOCK, OFF, ON = "stock", "off", ("fold", "hop")
-"""A kernel of the same sources with the option unset; with it set, and switched off; and switched on, by mode, the default first."""
+"""A kernel of the same sources with the option unset; and set: off, or on by mode, the default first."""
 FAULTS = ("fault-4k", "fault-4k-refill")
 """A page fault that a CPU's own list of pages serves, and faults that have to fill it as well."""
 INSTRUCTIONS, HUGE = "instructions", "huge share"

@@ -238,7 +238,7 @@ def _place(cell: Cell) -> tuple[int, tuple[tuple[str, str | float], ...]]:
 
 
 def costs(held: Sequence[Record]) -> list[Part]:
-    """Return what a kernel pays: instructions by path, with the option unset, off and on; and huge pages that were got."""
+    """Return what a kernel pays: instructions by path, option unset, off and on; and huge pages that were got."""
     by: dict[str, dict[str, float]] = {}
     for one in held:
         if one.metric in ("instructions", "huge share") and one.samples and "call" in one.parameters:
