@@ -15,7 +15,7 @@ from okosu.errors import OkosuError
 
 PACKAGE = Path(__file__).resolve().parent
 
-# Below a build tree each program lies in the folder of its sources; in a wheel okosu-run is a script, the rest is data.
+# Below a build tree each program lies in the folder of its sources; in a wheel some are scripts, the rest is data.
 _BUILD_PLACES = {
     "okosu-run": "native/launch/okosu-run",
     "okosu-measure": "native/measure/okosu-measure",
@@ -23,6 +23,8 @@ _BUILD_PLACES = {
     "okosu-zerod": "native/zerod/okosu-zerod",
     "libokosu-preload.so": "native/preload/libokosu-preload.so",
 }
+
+_SCRIPTS = frozenset({"okosu-run", "okosu-zerod"})
 
 # Every microbenchmark okosu-bench-NAME is native/bench/NAME.c, so that a new one needs no row above.
 BENCH = "okosu-bench-"
@@ -45,7 +47,7 @@ def _candidates(name: str) -> list[Path]:
     found.append(PACKAGE.parent / "build" / _build_place(name))
     schemes = [s for s in ("posix_prefix", "posix_user", "posix_local") if s in sysconfig.get_scheme_names()]
     # PACKAGE.parent is the prefix of `pip install --target`.
-    if name == "okosu-run":
+    if name in _SCRIPTS:
         found += [Path(sysconfig.get_path("scripts", s)) / name for s in schemes]
         found.append(PACKAGE.parent / "bin" / name)
         if on_path := shutil.which(name):

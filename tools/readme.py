@@ -4,9 +4,10 @@
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
 reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
-others) or `claims` (each promise beyond it). `colouring` is what that of superpage-colouring
+others) or `claims` (each promise beyond it). `engines` is a table of what clears, of any number of records of
+zero-offload or of `okosu bench zero-engines`. `colouring` is what that of superpage-colouring
 says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that rtl/dv/mutation.py
-records.
+records. A PATH that is not there yet is named as such.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from okosu.bench.rows import from_records  # noqa: E402
 from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
 from okosu.lab import rtl_cost  # noqa: E402
 from okosu.records import files  # noqa: E402
@@ -93,6 +96,31 @@ def _claims(paths: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _engines(paths: list[str]) -> str:
+    lines = [
+        "| record | engine | device | block | asking | until clean | GB/s | processors, s a GiB | looked through |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    gone = []
+    for path in paths:
+        held = files.read(ROOT / path)
+        rows = from_records(held.records).get("zero-engines", [])
+        cost = {(row.variant, row.n, row.kernel): median(row.samples) for row in rows if row.samples}
+        for row in rows:
+            if row.kernel != "complete" or (row.variant, row.n, "processor") not in cost:
+                continue
+            clean, used = cost[row.variant, row.n, "complete"], cost[row.variant, row.n, "processor"]
+            size = f"{row.n >> 30} GiB" if row.n >= 1 << 30 else f"{row.n >> 20} MiB"
+            lines.append(
+                f"| {Path(path).parent.name} | {row.variant} | {row.config} | {size} "
+                f"| {_number(cost[row.variant, row.n, 'post'])} cycles | {clean / 1e3:,.0f} µs | {row.n / clean:.1f} "
+                f"| {used / row.n * (1 << 30) / 1e9:.3f} | {row.extra.get('scanned', 0)} blocks |"
+            )
+        absent = held.plan.get("benches", {}).get("zero-engines", {}).get("absent", [])
+        gone += [f"* {Path(path).parent.name} has no {one['variant']}: {one['why']}." for one in absent]
+    return "\n".join([*lines, *([""] if gone else []), *gone]) + "\n"
+
+
 def _colouring(paths: list[str]) -> str:
     held = files.read(ROOT / paths[0])
     lines = [*spc_words.words(held), ""]
@@ -124,6 +152,7 @@ WHATS = {
     "published": _published,
     "disputed": _disputed,
     "claims": _claims,
+    "engines": _engines,
     "colouring": _colouring,
     "cost": _cost,
     "mutation": _mutation,
@@ -135,7 +164,10 @@ def fill(text: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         *paths, what = found["args"].split()
-        return found[1] + WHATS[what](paths) + found[3]
+        there = [path for path in paths if (ROOT / path).is_file()]
+        lacking = [f"`{path}`" for path in paths if path not in there]
+        told = f"\nNot recorded yet: {', '.join(lacking)}.\n" if lacking else ""
+        return found[1] + (WHATS[what](there) if there else "") + told + found[3]
 
     return BLOCK.sub(block, text)
 

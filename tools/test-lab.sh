@@ -12,5 +12,7 @@ cd "$(dirname "$0")/.."
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
 OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py
-# OpenCL is there only now.
-.venv/bin/python -m pytest tests/native/test_zerod.py -k opencl
+# OpenCL is there only now. Pages of 1 GiB by each engine; OKOSU_LAB=full adds 100,000 takes and returns of the pool's
+# blocks under each sanitizer, over threads and over processes beside the daemon.
+OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/native/test_zerod.py tests/native/test_zero_engines_bench.py \
+    tests/native/test_zero_pool.py tests/native/test_zero_broker.py -k "opencl or gibibyte or under or every_block or killed"

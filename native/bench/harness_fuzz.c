@@ -6,9 +6,10 @@
  */
 #include "harness_internal.h"
 
+#include "base/fuzz.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,25 +34,6 @@ static const char *const pieces[] = {
     "--smoke=1", "",
     "a/b",       "--rounds=",
 };
-
-static uint64_t state;
-
-/* xorshift64*: the same arguments for the same seed everywhere. */
-static size_t next_random(size_t below)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (size_t)((state * UINT64_C(2685821657736338717)) >> 32) % below;
-}
-
-static void require(bool holds, const char *what)
-{
-    if (!holds) {
-        dprintf(STDOUT_FILENO, "bench-fuzz: %s\n", what);
-        abort();
-    }
-}
 
 static const struct bench_kernel kernels[] = {{"sum", 8, 1, "element", "a sum"},
                                               {"dot", 16, 2, "element", "a product"},
@@ -88,10 +70,9 @@ static char *make(void)
 
 int main(int argc, char **argv)
 {
-    size_t count = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000, accepted = 0;
+    size_t count = fuzz_begin("bench-fuzz", argc, argv, 20000), accepted = 0;
     int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     /* The messages are the parser's business, and there are thousands. */
     if (quiet < 0 || dup2(quiet, STDERR_FILENO) < 0)
         return 1;

@@ -5,11 +5,9 @@
  */
 #include "peers_description.h"
 
+#include "base/fuzz.h"
+
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const whole = "library lib.so\nversion 1\ncall plain\nsymbols x_%s\n";
@@ -20,26 +18,6 @@ static const char *const pieces[] = {
     "\n",        "\n",          "\n",       "\n",       "#",     " ",        "",        "\xff\xfe",
     "needs a\n", "env A=1\n",   "\r\n",
 };
-
-static uint64_t state;
-
-/* xorshift64*: the same texts for the same seed everywhere. */
-static size_t next_random(size_t below)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (size_t)((state * UINT64_C(2685821657736338717)) >> 32) % below;
-}
-
-static void require(bool holds, const char *what)
-{
-    if (!holds) {
-        printf("peers-fuzz: %s\n", what);
-        fflush(stdout);
-        abort();
-    }
-}
 
 /* In a block of its exact size, so that a read past its end is seen. */
 static char *make(void)
@@ -88,9 +66,8 @@ static void check(const struct peers_description *about, size_t length)
 
 int main(int argc, char **argv)
 {
-    size_t count = argc > 1 ? strtoul(argv[1], NULL, 10) : 50000, accepted = 0;
+    size_t count = fuzz_begin("peers-fuzz", argc, argv, 50000), accepted = 0;
 
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     for (size_t i = 0; i < count; i++) {
         struct peers_description about;
         char why[200] = "", *text = make();

@@ -7,7 +7,8 @@
 #include "json.h"
 #include "proc_parse.h"
 
-#include <stdlib.h>
+#include "base/fuzz.h"
+
 #include <string.h>
 
 static const char *const seeds[] = {
@@ -27,25 +28,6 @@ static const char *const seeds[] = {
     "kernelpagesize_kB=2048\n7f3000000000 bind=static:0 stack\n",
     "\xf0\x9f\x8c\x85 \xe3\x81\x8a \xc3\xa9 \xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \"\\\x01\x7f",
 };
-
-static uint64_t state;
-
-/* xorshift64*: the same bytes for the same seed everywhere. */
-static uint32_t next_random(uint32_t below)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (uint32_t)((state * UINT64_C(2685821657736338717)) >> 32) % below;
-}
-
-static void require(bool holds, const char *what)
-{
-    if (!holds) {
-        fprintf(stderr, "measure-fuzz: %s\n", what);
-        abort();
-    }
-}
 
 static bool ended(const char *text, size_t size)
 {
@@ -100,7 +82,7 @@ static size_t mutate(char *text, size_t room)
     }
     memcpy(text, seed, length);
     while (changes-- > 0 && length > 0) {
-        size_t at = next_random((uint32_t)length), some = 1 + next_random(40);
+        size_t at = next_random(length), some = 1 + next_random(40);
         if (some > length - at)
             some = length - at;
         switch (next_random(5)) {
@@ -174,13 +156,11 @@ static void check_json(const char *text, size_t length)
 
 int main(int argc, char **argv)
 {
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 50000;
+    size_t count = fuzz_begin("measure-fuzz", argc, argv, 50000);
     static char text[8192];
 
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    state += state == 0;
     check_seeds();
-    for (unsigned long i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t length = mutate(text, sizeof(text));
         char *exact = malloc(length ? length : 1);
         require(exact != NULL, "no memory");
@@ -189,6 +169,6 @@ int main(int argc, char **argv)
         check_json(exact, length);
         free(exact);
     }
-    printf("measure-fuzz: %lu inputs\n", count);
+    printf("measure-fuzz: %zu inputs\n", count);
     return 0;
 }

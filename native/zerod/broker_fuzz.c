@@ -10,14 +10,14 @@
 #include "guard.h"
 #include "prove.h"
 
+#include "base/fuzz.h"
+
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNIT = 16384, SLOTS = 12, CLIENT_CAP = 4, CLIENTS = 6, JOBS = 4 };
 
-static uint64_t state, now = 1;
+static uint64_t now = 1;
 static uint32_t users; /* in some lives more than there is room for */
 static struct zerod_store store;
 static struct zerod_clearer clearer;
@@ -41,24 +41,6 @@ static unsigned long late_writes, timeouts, clears, takes;
 uint64_t zerod_now(void)
 {
     return now;
-}
-
-/* xorshift64*: the same steps for the same seed everywhere. */
-static uint32_t next_random(uint32_t below)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (uint32_t)((state * UINT64_C(2685821657736338717)) >> 32) % below;
-}
-
-static void require(bool holds, const char *what)
-{
-    if (!holds) {
-        printf("broker-fuzz: %s\n", what);
-        fflush(stdout);
-        abort();
-    }
 }
 
 static unsigned char *place(const struct model *model, size_t slot)
@@ -372,10 +354,9 @@ static void live(unsigned long steps)
 
 int main(int argc, char **argv)
 {
-    unsigned long steps = argc > 1 ? strtoul(argv[1], NULL, 10) : 300000;
+    size_t steps = fuzz_begin("broker-fuzz", argc, argv, 300000);
 
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    for (unsigned long done = 0; done < steps; done += 3000)
+    for (size_t done = 0; done < steps; done += 3000)
         live(3000);
     printf("%lu takes, %lu clearings for holders, %lu given up, %lu writes by a lost engine\n",
            takes, clears, timeouts, late_writes);

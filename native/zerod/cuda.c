@@ -34,10 +34,10 @@ static void close_cuda(void *state)
     free(copier);
 }
 
-static int open_cuda(void **state, bool asked, char *why, size_t room)
+static int open_cuda(void **state, bool asked, char *about, size_t room)
 {
     struct copier *copier = calloc(1, sizeof(*copier));
-    int rc = copier ? cuda_base_open(&copier->base, why, room) : -ENOMEM, status;
+    int rc = copier ? cuda_base_open(&copier->base, about, room) : -ENOMEM, status;
 
     if (rc) {
         free(copier);
@@ -52,7 +52,7 @@ static int open_cuda(void **state, bool asked, char *why, size_t room)
     for (size_t i = 0; i < TICKETS && !status; i++)
         status = cuda.event(&copier->event[i], CUDA_NO_TIMING);
     if (status) {
-        rc = cuda_base_fail("the device gives no memory or events", status, why, room);
+        rc = cuda_base_fail("the device gives no memory or events", status, about, room);
         close_cuda(copier);
         return rc;
     }

@@ -16,6 +16,7 @@ struct cuda_driver cuda;
 static const struct zerod_symbol symbols[] = {
     {"cuInit", &cuda.init},
     {"cuDeviceGet", &cuda.device},
+    {"cuDeviceGetName", &cuda.device_name},
     {"cuDevicePrimaryCtxRetain", &cuda.retain},
     {"cuDevicePrimaryCtxRelease_v2", &cuda.release},
     {"cuCtxSetCurrent", &cuda.set_current},
@@ -54,17 +55,19 @@ int cuda_base_fail(const char *what, int status, char *why, size_t room)
     return -EIO;
 }
 
-int cuda_base_open(struct cuda_base *base, char *why, size_t room)
+int cuda_base_open(struct cuda_base *base, char *about, size_t room)
 {
     int status;
 
     *base = (struct cuda_base){0};
-    base->library = zerod_library_open("libcuda.so.1", symbols, why, room);
+    base->library = zerod_library_open("libcuda.so.1", symbols, about, room);
     if (!base->library)
         return -ENOTSUP;
     status = cuda.init(0);
     if (!status)
         status = cuda.device(&base->device, 0);
+    if (!status)
+        status = cuda.device_name(about, (int)room, base->device);
     if (!status)
         status = cuda.retain(&base->context, base->device);
     if (!status)
@@ -73,7 +76,7 @@ int cuda_base_open(struct cuda_base *base, char *why, size_t room)
         status = cuda.stream(&base->stream, CUDA_NON_BLOCKING);
     if (!status)
         return 0;
-    cuda_base_fail("CUDA has no device here", status, why, room);
+    cuda_base_fail("CUDA has no device here", status, about, room);
     cuda_base_close(base);
     return -ENODEV;
 }

@@ -14,6 +14,7 @@ typedef uint64_t cuda_pointer;
 struct cuda_driver {
     int (*init)(unsigned);
     int (*device)(int *, int);
+    int (*device_name)(char *, int, int);
     int (*retain)(void **, int);
     int (*release)(int);
     int (*set_current)(void *);
@@ -49,8 +50,8 @@ struct cuda_base {
     int device;
 };
 
-/* 0; or -errno and a sentence in why[room], nothing left open. */
-int cuda_base_open(struct cuda_base *base, char *why, size_t room);
+/* 0, and the device's name in about[room]; or -errno and a sentence there, nothing left open. */
+int cuda_base_open(struct cuda_base *base, char *about, size_t room);
 void cuda_base_close(struct cuda_base *base);
 /* A status in words: always -EIO. */
 int cuda_base_fail(const char *what, int status, char *why, size_t room);

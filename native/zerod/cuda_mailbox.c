@@ -95,20 +95,43 @@ _Static_assert(CUDA_MAILBOX_JOBS == 16 && CUDA_MAILBOX_THREADS * 16 == 16384, "1
 
 struct mailer {
     struct cuda_base base;
-    void *module;
+    void *module, *function;
     struct cuda_mailbox *box;
     bool running;
 };
+
+static void stop_kernel(struct mailer *mailer)
+{
+    if (!mailer->running)
+        return;
+    __atomic_store_n(&mailer->box->stop, 1, __ATOMIC_RELEASE);
+    cuda.wait_stream(mailer->base.stream);
+    mailer->running = false;
+}
+
+/* 0 or -errno. Nothing is under way. */
+static int start_kernel(struct mailer *mailer)
+{
+    cuda_pointer box;
+    void *parameters[] = {&box};
+    int status = cuda.set_current(mailer->base.context);
+
+    memset(mailer->box, 0, sizeof(*mailer->box));
+    if (!status)
+        status = cuda.pointer(&box, mailer->box, 0);
+    if (!status)
+        status = cuda.launch(mailer->function, 1, 1, 1, CUDA_MAILBOX_THREADS, 1, 1, 0,
+                             mailer->base.stream, parameters, NULL);
+    mailer->running = !status;
+    return status ? -EIO : 0;
+}
 
 static void close_mailbox(void *state)
 {
     struct mailer *mailer = state;
 
     cuda.set_current(mailer->base.context);
-    if (mailer->running) {
-        __atomic_store_n(&mailer->box->stop, 1, __ATOMIC_RELEASE);
-        cuda.wait_stream(mailer->base.stream);
-    }
+    stop_kernel(mailer);
     if (mailer->module)
         cuda.unload(mailer->module);
     if (mailer->box)
@@ -117,43 +140,26 @@ static void close_mailbox(void *state)
     free(mailer);
 }
 
-/* 0 or a status. */
-static int start_kernel(struct mailer *mailer)
-{
-    cuda_pointer box;
-    void *function, *parameters[] = {&box};
-    int status = cuda.alloc_host((void **)&mailer->box, sizeof(*mailer->box),
-                                 CUDA_PORTABLE | CUDA_DEVICEMAP);
-
-    if (status)
-        return status;
-    memset(mailer->box, 0, sizeof(*mailer->box));
-    status = cuda.pointer(&box, mailer->box, 0);
-    if (!status)
-        status = cuda.load(&mailer->module, program);
-    if (!status)
-        status = cuda.function(&function, mailer->module, "zerod_mailbox");
-    if (!status)
-        status = cuda.launch(function, 1, 1, 1, CUDA_MAILBOX_THREADS, 1, 1, 0, mailer->base.stream,
-                             parameters, NULL);
-    mailer->running = !status;
-    return status;
-}
-
-static int open_mailbox(void **state, bool asked, char *why, size_t room)
+static int open_mailbox(void **state, bool asked, char *about, size_t room)
 {
     struct mailer *mailer = asked ? calloc(1, sizeof(*mailer)) : NULL;
-    int rc = !asked ? -ENODEV : mailer ? cuda_base_open(&mailer->base, why, room) : -ENOMEM, status;
+    int rc = !asked ? -ENODEV : mailer ? cuda_base_open(&mailer->base, about, room) : -ENOMEM;
+    int status;
 
     if (!asked)
-        snprintf(why, room, "it takes part of the GPU for good: --engine=cuda-mailbox");
+        snprintf(about, room, "it takes part of the GPU for good: --engine=cuda-mailbox");
     if (rc) {
         free(mailer);
         return rc;
     }
-    status = start_kernel(mailer);
+    status = cuda.alloc_host((void **)&mailer->box, sizeof(*mailer->box),
+                             CUDA_PORTABLE | CUDA_DEVICEMAP);
+    if (!status)
+        status = cuda.load(&mailer->module, program);
+    if (!status)
+        status = cuda.function(&mailer->function, mailer->module, "zerod_mailbox");
     if (status) {
-        rc = cuda_base_fail("the persistent kernel does not start", status, why, room);
+        rc = cuda_base_fail("the persistent kernel cannot be had", status, about, room);
         close_mailbox(mailer);
         return rc;
     }
@@ -161,12 +167,35 @@ static int open_mailbox(void **state, bool asked, char *why, size_t room)
     return 0;
 }
 
-/* There is always room: fewer are under way than the box has jobs. */
+/* A driver may have pinning wait for every kernel to end: this one would not. */
+static int pin(void *state, void *at, size_t bytes, void **pinned)
+{
+    struct mailer *mailer = state;
+
+    cuda.set_current(mailer->base.context);
+    stop_kernel(mailer);
+    return cuda_base_pin(state, at, bytes, pinned);
+}
+
+static void unpin(void *state, void *pinned)
+{
+    struct mailer *mailer = state;
+
+    cuda.set_current(mailer->base.context);
+    stop_kernel(mailer);
+    cuda_base_unpin(state, pinned);
+}
+
+/* There is always room: fewer are under way than the box has jobs. The first one after pinning is a
+ * launch. */
 static int submit(void *state, const struct zerod_range *range, uint64_t *ticket)
 {
     struct mailer *mailer = state;
+    int rc = mailer->running ? 0 : start_kernel(mailer);
     uint32_t posted = mailer->box->posted;
 
+    if (rc)
+        return rc;
     mailer->box->job[posted % CUDA_MAILBOX_JOBS].at = cuda_base_pointer(range);
     mailer->box->job[posted % CUDA_MAILBOX_JOBS].bytes = range->bytes;
     __atomic_store_n(&mailer->box->posted, posted + 1, __ATOMIC_RELEASE);
@@ -191,8 +220,8 @@ const struct zerod_engine zerod_engine_cuda_mailbox = {
     .doc = "a kernel that never ends on an NVIDIA GPU: asking it costs a store (by name only)",
     .depth = 8,
     .open = open_mailbox,
-    .pin = cuda_base_pin,
-    .unpin = cuda_base_unpin,
+    .pin = pin,
+    .unpin = unpin,
     .chunk = cuda_base_chunk,
     .submit = submit,
     .poll = poll_mailbox,

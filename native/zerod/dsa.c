@@ -96,9 +96,10 @@ static int open_queue(struct dsa *dsa, void *context)
     return -ENODEV;
 }
 
-static int open_dsa(void **state, bool asked, char *why, size_t room)
+static int open_dsa(void **state, bool asked, char *about, size_t room)
 {
-    void *library = zerod_library_open("libaccel-config.so.1", symbols, why, room), *context = NULL;
+    void *library = zerod_library_open("libaccel-config.so.1", symbols, about, room),
+         *context = NULL;
     struct dsa *dsa;
     int rc;
 
@@ -114,9 +115,10 @@ static int open_dsa(void **state, bool asked, char *why, size_t room)
         accfg.unref(context);
     if (!rc) {
         *state = dsa;
+        *about = '\0';
         return 0;
     }
-    snprintf(why, room, "no work queue of a DSA is enabled for users (accel-config list)");
+    snprintf(about, room, "no work queue of a DSA is enabled for users (accel-config list)");
     zerod_library_close(library);
     free(dsa);
     return rc;

@@ -19,9 +19,10 @@ struct zerod_range {
 struct zerod_engine {
     const char *name, *doc;
     size_t depth; /* clearings under way at once, at most */
-    /* Find the hardware. 0, or -errno and a sentence in why[room] why it is not to be had. What
-     * would clear by the CPU's ordinary threads is only had when it was asked for by name. */
-    int (*open)(void **state, bool asked, char *why, size_t room);
+    /* Find the hardware. 0, and what it calls itself in about[room], which is empty where it has no
+     * name; or -errno and a sentence there why it is not to be had. What would clear by the CPU's
+     * ordinary threads is only had when it was asked for by name. */
+    int (*open)(void **state, bool asked, char *about, size_t room);
     /* Memory must be pinned before it is cleared, `chunk` bytes at a time at most, and its pages
      * must not be exchanged until it is let go. NULL: any memory serves. */
     int (*pin)(void *state, void *at, size_t bytes, void **pin);

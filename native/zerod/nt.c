@@ -5,9 +5,10 @@
 
 #include <okosu/zero.h>
 
-static int open_nt(void **state, bool asked, char *why, size_t room)
+static int open_nt(void **state, bool asked, char *about, size_t room)
 {
     *state = NULL;
+    *about = '\0';
     return 0;
 }
 

@@ -24,6 +24,7 @@ typedef uint64_t cl_bits;
 #define CL_DEVICE_TYPE_GPU (1u << 2)
 #define CL_DEVICE_TYPE_ALL 0xffffffffu
 #define CL_DEVICE_MAX_MEM_ALLOC_SIZE 0x1010
+#define CL_DEVICE_NAME 0x102B
 #define CL_MEM_READ_WRITE (1u << 0)
 #define CL_MEM_USE_HOST_PTR (1u << 3)
 #define CL_MAP_READ (1u << 0)
@@ -108,9 +109,9 @@ static void close_opencl(void *state)
     free(opencl);
 }
 
-static int open_opencl(void **state, bool asked, char *why, size_t room)
+static int open_opencl(void **state, bool asked, char *about, size_t room)
 {
-    void *library = zerod_library_open("libOpenCL.so.1", symbols, why, room), *device = NULL;
+    void *library = zerod_library_open("libOpenCL.so.1", symbols, about, room), *device = NULL;
     struct opencl *opencl;
     uint64_t most = 0;
     cl_int error = 0;
@@ -119,7 +120,7 @@ static int open_opencl(void **state, bool asked, char *why, size_t room)
         return -ENOTSUP;
     opencl = calloc(1, sizeof(*opencl));
     if (!opencl || find_device(&device, asked)) {
-        snprintf(why, room, "OpenCL has no %s here", asked ? "device" : "GPU");
+        snprintf(about, room, "OpenCL has no %s here", asked ? "device" : "GPU");
         zerod_library_close(library);
         free(opencl);
         return -ENODEV;
@@ -131,10 +132,12 @@ static int open_opencl(void **state, bool asked, char *why, size_t room)
     if (opencl->context)
         opencl->queue = cl.queue(opencl->context, device, 0, &error);
     if (!opencl->queue) {
-        snprintf(why, room, "the device gives no queue: OpenCL error %d", error);
+        snprintf(about, room, "the device gives no queue: OpenCL error %d", error);
         close_opencl(opencl);
         return -ENODEV;
     }
+    *about = '\0';
+    cl.device_info(device, CL_DEVICE_NAME, room, about, NULL);
     *state = opencl;
     return 0;
 }

@@ -91,9 +91,9 @@ static int try_on(const struct zerod_use *use, unsigned char *at, unsigned patie
 }
 
 int zerod_prove(struct zerod_use *use, const struct zerod_engine *engine, bool asked,
-                unsigned patience_ms, char *why, size_t room)
+                unsigned patience_ms, char *about, size_t room)
 {
-    int fd, rc = engine->open(&use->state, asked, why, room);
+    int fd, rc = engine->open(&use->state, asked, about, room);
     bool still = false;
     void *at;
 
@@ -107,9 +107,9 @@ int zerod_prove(struct zerod_use *use, const struct zerod_engine *engine, bool a
     at = rc ? MAP_FAILED : mmap(NULL, 3 * UNIT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED) {
         rc = rc ? rc : -errno;
-        snprintf(why, room, "no memory to try it on: %s", strerror(-rc));
+        snprintf(about, room, "no memory to try it on: %s", strerror(-rc));
     } else {
-        rc = try_on(use, at, patience_ms, &still, why, room);
+        rc = try_on(use, at, patience_ms, &still, about, room);
     }
     /* What a late engine may still write to stays where it is. */
     if (at != MAP_FAILED && !still)
@@ -126,17 +126,17 @@ int zerod_choose(struct zerod_use *use, const char *name, unsigned patience_ms, 
     int rc = -ENOENT;
 
     for (const struct zerod_engine *const *row = zerod_engines; *row; row++) {
-        char what[80], why[200] = "";
+        char what[80], about[200] = "";
 
         if (name && strcmp((*row)->name, name) != 0)
             continue;
-        rc = zerod_prove(use, *row, name, patience_ms, why, sizeof(why));
+        rc = zerod_prove(use, *row, name, patience_ms, about, sizeof(about));
         if (!rc)
             return 0;
         snprintf(what, sizeof(what), "the engine %s does not serve", (*row)->name);
         /* Hardware that is there and does wrong is always worth a word. */
         if (name || verbose || rc == -EIO)
-            okosu_message(what, why, name ? "okosu-zerod --list shows those that do" : NULL);
+            okosu_message(what, about, name ? "okosu-zerod --list shows those that do" : NULL);
     }
     if (rc == -ENOENT) {
         char what[80], fix[80] = "okosu-zerod --list";

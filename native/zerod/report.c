@@ -20,14 +20,15 @@ int zerod_report_list(unsigned patience_ms)
     for (const struct zerod_engine *const *row = zerod_engines; *row; row++) {
         struct okosu_json json = {.out = stdout};
         struct zerod_use use;
-        char why[200] = "";
-        int rc = zerod_prove(&use, *row, true, patience_ms, why, sizeof(why));
+        char about[200] = "";
+        int rc = zerod_prove(&use, *row, true, patience_ms, about, sizeof(about));
 
         okosu_json_open(&json, NULL, '{');
         okosu_json_string(&json, "engine", (*row)->name);
         okosu_json_string(&json, "doc", (*row)->doc);
         okosu_json_bool(&json, "serves", !rc);
-        okosu_json_string(&json, "why", rc ? why : NULL);
+        okosu_json_string(&json, "device", rc || !*about ? NULL : about);
+        okosu_json_string(&json, "why", rc ? about : NULL);
         okosu_json_close(&json, '}');
         putchar('\n');
         if (!rc)

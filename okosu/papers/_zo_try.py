@@ -22,23 +22,19 @@ from okosu.records.types import Record
 ROUNDS, FEW = 11, 3
 WARM = 1 << 30
 """Bytes touched before each run, for a virtual machine's memory may be with its host."""
-TEMPORARIES = (
-    "import numpy as np\n"
-    "a, b = np.full(1 << 20, 1.5), np.full(1 << 20, 0.25)\n"
-    "for i in range(160): c = a * 2.0 + b * 3.0 - (a - b)\n"
-    "print(c.sum())"
-)
+TEMPORARIES = native.PACKAGE.parent / "examples/real/numpy-temporaries.py"
 SHOWN = "okosu try --levers prezero -- build/examples/churn 40 1 calloc; and a numpy program; idle, then with CPU hogs"
 
 
 def _programs() -> dict[str, list[str]]:
     """Return the programs; OkosuError where one is not here."""
     churn = native.find("okosu-measure").parents[2] / "examples" / "churn"
-    if not churn.is_file():
-        raise OkosuError("examples/churn was not found", "it is built in a checkout only", "make build")
+    for example in (churn, TEMPORARIES):
+        if not example.is_file():
+            raise OkosuError(f"examples/{example.name} was not found", "it is there in a checkout only", "make build")
     if importlib.util.find_spec("numpy") is None:
         raise OkosuError("numpy was not found", "one of the programs is written in it", "pip install numpy")
-    return {"churn": [str(churn), "40", "1", "calloc"], "numpy": [sys.executable, "-c", TEMPORARIES]}
+    return {"churn": [str(churn), "40", "1", "calloc"], "numpy": [sys.executable, str(TEMPORARIES)]}
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from okosu.papers import _zo_engines, _zo_try, points, quantities
@@ -21,6 +22,8 @@ PAGES = ("--only", "fault-2m", "--variant", "thp-touch,hugetlb-touch,pool-take,p
 WORKS = {"jhash": "jhash-100", "aes-1": "aes-1", "aes-10": "aes-10"}
 """The rows of Table 1, by the kernel of the bench corunner that stands beside."""
 MCYCLE = 1e6
+GPU = Path("/dev/nvidiactl")
+"""It is there where NVIDIA's driver is."""
 
 
 class ZeroOffload(Paper):
@@ -29,7 +32,7 @@ class ZeroOffload(Paper):
     name: ClassVar[str] = "zero-offload"
 
     def experiments(self) -> list[Experiment | LabExperiment]:
-        """Return the benches, then the daemon's engines, then the lever on whole programs."""
+        """Return the benches, then the lever on whole programs."""
 
         def bench(name: str, full: tuple[str, ...], quick: tuple[str, ...]) -> Experiment:
             return Experiment(name, f"okosu-bench-{name}", full, quick)
@@ -38,15 +41,16 @@ class ZeroOffload(Paper):
             bench("fault", ("--rounds", "15", *PAGES), ("--rounds", "5", *PAGES)),
             bench("zero-engines", ("--rounds", "9"), ("--rounds", "3", "--sizes", "2097152")),
             bench("corunner", ("--rounds", "21"), ("--rounds", "8", "--variant", "nt")),
-            LabExperiment(
-                "engines", _zo_engines.measure, "okosu-zerod --list; okosu-zerod --once --engine=NAME", quick=True
-            ),
             LabExperiment("try", _zo_try.measure, _zo_try.SHOWN, quick=True, thin=_zo_try.measure_few),
         ]
 
+    def targets(self) -> list[Target]:
+        """Return what is claimed: of a GPU where there is one."""
+        return [one for one in super().targets() if one.select.variant != "cuda-mailbox" or GPU.exists()]
+
     def compare(self, measured: Measured) -> dict[str, Ours]:
         """Return ours by the id of the published entry."""
-        found = [*_pages(measured), *_zo_engines.told(measured), *_table1(measured)]
+        found = [*_pages(measured), *_zo_engines.told(measured.rows.get("zero-engines")), *_table1(measured)]
         return {name: Ours(value, why) for name, value, why in found if value is not None}
 
     def sides(self, target: Target, measured: Measured) -> Found:
@@ -95,7 +99,8 @@ def _pages(measured: Measured) -> Told:
     yield (
         "4.launch",
         post,
-        "giving a page to the thread that clears, in the same process: a page is cleared ahead here, not in the fault",
+        "giving a page to the thread that clears, in the same process: a page is cleared ahead here, not in the fault"
+        + _zo_engines.launches(measured.rows.get("zero-engines")),
     )
     take = cycles.get("pool-take")
     if clear is not None and post is not None and take is not None:

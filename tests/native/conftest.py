@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from zerod_tool import mock_drivers
 
 from okosu import native
 
@@ -33,3 +34,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return known[key]
 
     return compile_c
+
+
+@pytest.fixture(scope="session")
+def mocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the drivers of okosu-zerod's engines that this machine has not."""
+    return mock_drivers(tmp_path_factory.mktemp("mocks"))

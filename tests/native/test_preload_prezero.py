@@ -22,6 +22,8 @@ LIBRARY = BUILT / "native/preload/libokosu-prezero.so"
 CHURN = BUILT / "examples/churn"
 TRIES = 8
 """The thread that clears has the lowest priority: on a busy machine it may get no processor for a while."""
+LIMIT = ("sh", "-c", 'ulimit -v 800000; exec "$0" "$@"')
+"""Then the pool has 200 MiB."""
 JEMALLOC = Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
 
 
@@ -42,11 +44,11 @@ def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] 
     return done.stdout
 
 
-def launch(tmp_path: Path, *words: str | Path) -> tuple[str, list[dict[str, Any]]]:
-    """Run okosu-run; return what the program printed and the pool's lines of evidence."""
+def launch(tmp_path: Path, *words: str | Path, first: Sequence[str | Path] = ()) -> tuple[str, list[dict[str, Any]]]:
+    """Run okosu-run, which `first` runs; return what the program printed and the pool's lines of evidence."""
     proof = tmp_path / "proof"
     proof.unlink(missing_ok=True)
-    command = [str(native.find("okosu-run")), "--strict", f"--proof={proof}", *map(str, words)]
+    command = [*map(str, first), str(native.find("okosu-run")), "--strict", f"--proof={proof}", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [json.loads(line) for line in proof.read_text().splitlines()]
@@ -76,6 +78,36 @@ def test_where_memory_is_limited_the_program_has_what_it_had(limit: str, kib: in
     env = os.environ | {"LD_PRELOAD": str(LIBRARY)}
     done = subprocess.run(shell, capture_output=True, text=True, check=False, env=env)
     assert (done.returncode, done.stdout) == (without.returncode, without.stdout)
+
+
+def test_sizes_around_a_unit_and_beyond_all_memory(program: Path) -> None:
+    assert run(program, "sizes") == run(program, "sizes", preload=False) == "sizes\n"
+
+
+def test_a_program_that_holds_blocks_becomes_another(program: Path) -> None:
+    """It, and a child of fork that wrote to one; each has a pool of its own then."""
+    assert run(program, "exec") == run(program, "exec", preload=False) == "sizes\nsizes\n"
+
+
+def test_when_the_pool_is_exhausted_libc_goes_on(program: Path, tmp_path: Path) -> None:
+    """With a limit of 800 MiB the pool may take 200 of them: the program has nearly as much as without."""
+    without = int(run(*LIMIT, program, "exhausted", preload=False).split()[1])
+    said, [line] = launch(tmp_path, "--prezero", "--", program, "exhausted", first=LIMIT)
+    assert without > 600
+    assert without - 64 <= int(said.split()[1]) <= without
+    # Both turns took all of it, and what is too large for it, or came later, was libc's.
+    assert 2 * 150 << 20 < line["bytes"] < 2 * 200 << 20
+    assert line["passed"] > 0
+
+
+def test_what_is_much_of_the_pool_is_libcs(tmp_path: Path) -> None:
+    """More than an eighth: 24 MiB of 200 are the pool's, 40 are not."""
+    code = "for i in range(9): b = bytes({} << 20)"
+    python = ("--prezero", "--", sys.executable, "-S", "-c")
+    _, [line] = launch(tmp_path, *python, code.format(40), first=LIMIT)
+    assert (line["blocks"], line["passed"]) == (0, 9)
+    _, [line] = launch(tmp_path, *python, code.format(24), first=LIMIT)
+    assert line["blocks"] == 8
 
 
 def test_what_was_protected_is_not_written_to(program: Path) -> None:

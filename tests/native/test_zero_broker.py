@@ -23,6 +23,7 @@ from zerod_tool import (
     Daemon,
     compiled,
     daemon_sources,
+    huge_pages,
     serving,
     start,
     take,
@@ -30,7 +31,7 @@ from zerod_tool import (
     wait,
 )
 
-LAB = "OKOSU_LAB" in os.environ
+FULL = os.environ.get("OKOSU_LAB") == "full"
 SANITIZERS = {"address": "-fsanitize=address,undefined", "thread": "-fsanitize=thread"}
 
 
@@ -53,8 +54,8 @@ def test_a_pool_of_the_daemons_units(mode: str) -> None:
 
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
-    """100,000 takes of all processes together with OKOSU_LAB. Each block is scanned whole."""
-    takes = 34000 if LAB else 250
+    """100,000 takes of all processes together in make test-lab-full. Each block is scanned whole."""
+    takes = 34000 if FULL else 250
     program = compiled(tmp_path, "zerod", daemon_sources(tmp_path), SANITIZERS[name])
     client = compiled(tmp_path, "check", [ROOT / "tests/native/programs/zero_broker_check.c"], SANITIZERS[name])
     # By name: looking for OpenCL's devices leaks in its loader.
@@ -94,7 +95,7 @@ def test_clean_pages_survive_a_program() -> None:
 
 def test_killed_clients_leave_nothing_behind() -> None:
     with serving("--cap=32M") as daemon:
-        for _ in range(20 if LAB else 4):
+        for _ in range(20 if FULL else 4):
             child = subprocess.Popen(
                 [CHECK, "hold", daemon.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
@@ -119,7 +120,7 @@ def test_the_daemon_killed_again_and_again() -> None:
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Shmem:"))
 
     before = shared()
-    kills = 100 if LAB else 12
+    kills = 100 if FULL else 12
     with tempfile.TemporaryDirectory(prefix="zerod") as folder:
         path = f"{folder}/s"
         daemon = start(path, "--cap=64M")
@@ -207,6 +208,15 @@ def test_the_rate_is_kept() -> None:
         assert time.monotonic() - begun > 0.2
 
 
+@pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="a kernel without NUMA")
+def test_memory_of_a_node() -> None:
+    """Its files are had from there where the node has memory."""
+    for options, policy in (((), "default"), (("--node=0",), "prefer:0")):
+        with serving("--cap=8M", *options) as daemon:
+            maps = Path(f"/proc/{daemon.process.pid}/numa_maps").read_text().splitlines()
+            assert {line.split()[1] for line in maps if "memfd:okosu-zerod" in line} == {policy}
+
+
 def test_memory_beyond_keep_goes_back() -> None:
     with serving("--cap=16M", "--low=2M", "--high=4M", "--keep=4M") as daemon:
         client = Client(daemon.socket)
@@ -220,29 +230,11 @@ def test_memory_beyond_keep_goes_back() -> None:
 @pytest.mark.privileged
 def test_pages_of_the_kernels_pool_lowered_underneath() -> None:
     """Where huge pages run out programs go on, on others; and a killed daemon leaves none behind."""
-    number = Path("/proc/sys/vm/nr_hugepages")
-    before = number.read_text()
-
-    def free() -> int:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("HugePages_Free:"))
-
-    was = free()
-    try:
-        number.write_text(str(int(before) + 16))
-    except OSError:
-        pytest.skip("the number of huge pages cannot be changed here")
-    try:
-        if free() < was + 16:
-            pytest.skip("there are not 16 huge pages to be had")
+    with huge_pages(16) as lower:
         options = ("--backing=hugetlb", "--cap=64M", "--low=24M", "--high=24M")
         with tempfile.TemporaryDirectory(prefix="zerod") as folder:
             daemon = start(f"{folder}/s", *options)
             check("edges", daemon)
-            number.write_text(str(int(before) + 2))
+            lower()
             check("edges", daemon)
             daemon.stop(signal.SIGKILL)
-        number.write_text(str(int(before) + 16))
-        assert free() == was + 16
-    finally:
-        number.write_text(before)

@@ -12,14 +12,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from zerod_tool import CLEAR, SOURCES, UNIT, ZEROD, Client, serving, start, take, view, wait
+from zerod_tool import CLEAR, SOURCES, UNIT, ZEROD, Client, run, serving, start, take, view, wait
 
 POCL = any(Path("/etc/OpenCL/vendors").glob("pocl*.icd"))
-
-
-def run(*argv: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """With no variables but those that are given."""
-    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, timeout=120, env=variables)
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version", "--list"])

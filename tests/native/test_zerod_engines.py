@@ -12,38 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from zerod_tool import (
-    CLEAR,
-    ROOT,
-    SOURCES,
-    TAKE,
-    UNIT,
-    ZEROD,
-    Client,
-    Daemon,
-    serving,
-)
+from zerod_tool import CLEAR, TAKE, UNIT, Client, Daemon, run, serving, take, view
 
-PROGRAMS = ROOT / "tests/native/programs"
 MOCKED = ["cuda", "cuda-mailbox", "dsa"]
-
-
-@pytest.fixture(scope="session")
-def mocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the drivers that this machine has not."""
-    folder = tmp_path_factory.mktemp("mocks")
-    for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
-        # Its threads live on when the daemon has closed it.
-        flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", f"-I{SOURCES}")
-        words: list[str | Path] = ["cc", *flags, "-o", folder / library]
-        subprocess.run([*words, PROGRAMS / f"{source}.c", "-lpthread"], check=True)
-    return folder
-
-
-def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """With no variables but those that are given."""
-    env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
-    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, timeout=120, env=env)
 
 
 def once(engine: str, mocks: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -58,9 +29,11 @@ def test_a_mocked_engine_clears_every_byte(engine: str, mocks: Path) -> None:
 
 
 def test_the_best_engine_that_proves_itself_is_taken(mocks: Path) -> None:
-    names = [row["engine"] for row in map(json.loads, run("--list").stdout.splitlines())]
+    listed = {row["engine"]: row for row in map(json.loads, run("--list", mocks=mocks).stdout.splitlines())}
+    names = list(listed)
     assert names[-1] == "nt"
     assert names.index("cuda-mailbox") > names.index("cuda")
+    assert listed["cuda"]["device"] == listed["cuda-mailbox"]["device"] == "Mock GPU 0"
     assert json.loads(run("--once", "--cap=4M", "--high=4M", mocks=mocks).stdout)["engine"] == "dsa"
     done = run("--once", "--cap=4M", "--high=4M", mocks=mocks, MOCK_DSA="none", MOCK_CUDA="leaves-byte")
     assert json.loads(done.stdout)["engine"] == "nt"
@@ -101,12 +74,16 @@ def test_pages_that_a_dsa_does_not_find_are_brought(mocks: Path) -> None:
     assert json.loads(done.stdout)["not_zero"] == 0
 
 
+def pinnings(log: Path) -> list[list[str]]:
+    """What was pinned and let go: how, where, how much. The first two are the proof's."""
+    return [line.split() for line in log.read_text().splitlines()][2:]
+
+
 def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
     """All of it, a chunk at a time; on a failure what was pinned is let go, the last one first."""
     log = tmp_path / "log"
     assert once("cuda", mocks, "--chunk=4M", MOCK_CUDA_LOG=str(log)).returncode == 0
-    # The first is the proof's.
-    pinned = [line.split() for line in log.read_text().splitlines()][2:]
+    pinned = pinnings(log)
     assert [line[0] for line in pinned] == ["register"] * 4 + ["unregister"] * 4
     assert {line[2] for line in pinned} == {str(4 << 20)}
     starts = [int(line[1], 16) for line in pinned]
@@ -116,7 +93,7 @@ def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
     done = once("cuda", mocks, "--chunk=4M", MOCK_CUDA_LOG=str(log), MOCK_CUDA="register-fails=4")
     assert done.returncode == 1
     assert "memory was not cleared" in done.stderr
-    pinned = [line.split() for line in log.read_text().splitlines()][2:]
+    pinned = pinnings(log)
     assert [line[0] for line in pinned] == ["register"] * 2 + ["unregister"] * 2
     assert pinned[2][1] == pinned[1][1]
     assert pinned[3][1] == pinned[0][1]
@@ -147,14 +124,15 @@ class Troubled:
 
 def soiled(client: Client) -> tuple[int, mmap.mmap]:
     """A unit of the client's, full of 0xa5."""
-    answer = client.ask(TAKE)
-    while answer.status == -errno.EAGAIN:
-        time.sleep(0.002)
-        answer = client.ask(TAKE)
-    assert answer.status == 0
-    memory = mmap.mmap(client.file, UNIT, offset=answer.slot * UNIT)
-    memory.write(b"\xa5" * UNIT)
-    return answer.slot, memory
+    slot = take(client)
+    memory = view(client, slot)
+    memory[:] = b"\xa5" * UNIT
+    return slot, memory
+
+
+def clears(client: Client, slot: int, memory: mmap.mmap) -> bool:
+    """Say whether the daemon clears a whole unit when it is asked to."""
+    return client.ask(CLEAR, slot, 512).status == 0 and not memory[:].strip(b"\0")
 
 
 def until(daemon: Daemon, **figures: int) -> None:
@@ -185,13 +163,9 @@ def test_an_engine_that_fails_later_is_dropped(engine: str, trouble: str, mocks:
     with troubled as (daemon, client):
         slot, memory = soiled(client)
         troubled.file.write_text(trouble)
-        assert client.ask(CLEAR, slot, 512).status == 0
-        assert not memory.read(UNIT).strip(b"\0")
-        assert not memory[:].strip(b"\0")
+        assert clears(client, slot, memory)
         assert daemon.status()["failures"] == 1
-        slot, memory = soiled(client)
-        assert client.ask(CLEAR, slot, 512).status == 0
-        assert not memory[:].strip(b"\0")
+        assert clears(client, *soiled(client))
         assert daemon.status()["failures"] == 1
 
 
@@ -242,7 +216,6 @@ def test_holes_that_a_client_makes_are_no_harm(engine: str, mocks: Path, tmp_pat
         subprocess.run(hole, check=True)
         for slot, memory in held:
             memory[:] = b"\xa5" * UNIT
-            assert client.ask(CLEAR, slot, 512).status == 0
-            assert not memory[:].strip(b"\0")
+            assert clears(client, slot, memory)
         client.close()
         until(daemon, dirty=0, clean=4)

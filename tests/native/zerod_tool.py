@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
 ZEROD = BUILT / "native/zerod/okosu-zerod"
@@ -164,6 +166,55 @@ class Client:
         if self.file >= 0:
             os.close(self.file)
         self.socket.close()
+
+
+def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The daemon's program to its end, with no variables but those that are given; `mocks`: a folder of drivers."""
+    env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
+    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, timeout=120, env=env)
+
+
+def mock_drivers(folder: Path) -> Path:
+    """Put the drivers there that a machine without such hardware has not; return the folder."""
+    for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
+        # Its threads live on when who loaded it has closed it.
+        flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", f"-I{SOURCES}")
+        words: list[str | Path] = ["cc", *flags, "-o", folder / library]
+        subprocess.run([*words, ROOT / f"tests/native/programs/{source}.c", "-lpthread"], check=True)
+    return folder
+
+
+@contextlib.contextmanager
+def huge_pages(more: int) -> Iterator[Callable[[], None]]:
+    """So many huge pages in the kernel's pool more than there were; calling what is yielded takes the free ones away.
+
+    Skips where they cannot be had, or others are free. Afterwards none has been lost.
+    """
+    number = Path("/proc/sys/vm/nr_hugepages")
+    before, was = number.read_text(), _free_huge_pages()
+    if was:
+        pytest.skip("some are free, which are not this test's to take away")
+    try:
+        number.write_text(str(int(before) + more))
+    except OSError:
+        pytest.skip("the number of huge pages cannot be changed here")
+
+    def lower() -> None:
+        number.write_text(before)
+
+    try:
+        if _free_huge_pages() < more:
+            pytest.skip(f"there are not {more} huge pages to be had")
+        yield lower
+        number.write_text(str(int(before) + more))
+        assert _free_huge_pages() == more
+    finally:
+        number.write_text(before)
+
+
+def _free_huge_pages() -> int:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("HugePages_Free:"))
 
 
 def wait(true: Callable[[], bool]) -> None:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from papers_rows import result, row
 
 from okosu import papers
+from okosu.bench.rows import Absent
 from okosu.errors import OkosuError
-from okosu.papers import _zo_engines, _zo_try, judge
+from okosu.papers import _zo_try, judge, zero_offload
 from okosu.papers.base import Measured
 from okosu.papers.entries import Select, Target
 from okosu.papers.judge import conclude
@@ -58,6 +60,11 @@ def measured(co_runner: float = 0.97) -> Measured:
         "zero-engines": [
             row("post", "nt", "okosu", 150, n=MIB2, items=1),
             row("post", "nt", "okosu", 9999, n=512 * MIB2, items=1),
+            row("complete", "nt", "okosu", MIB2 / 60, n=MIB2, unit="ns"),
+            row("processor", "nt", "okosu", MIB2 / 50, n=MIB2, unit="ns"),
+            row("post", "opencl", "okosu", [7000.0] * 9, n=MIB2, items=1),
+            row("complete", "opencl", "okosu", MIB2 / 8, n=MIB2, unit="ns", config="An iGPU"),
+            row("processor", "opencl", "okosu", MIB2 / 100, n=MIB2, unit="ns"),
         ],
         "corunner": [
             made
@@ -68,19 +75,15 @@ def measured(co_runner: float = 0.97) -> Measured:
             )
         ],
     }
-    engines = [
-        record("opencl", [7.0, 8.0, 9.0]),
-        record("nt", [60.0]),
-        record("nt", [1.0], metric="post"),
-        record("cuda", []),
-    ]
     tried = [
         record(arm, [cost, cost * 1.1], subject=program, cpus=cpus)
         for program in ("churn", "numpy")
         for cpus in ("idle", "busy")
         for arm, cost in (("base", 2.0 if cpus == "idle" else 0.98), ("prezero", 1.0))
     ]
-    return Measured({name: result(name, made) for name, made in rows.items()}, {}, {"engines": engines, "try": tried})
+    results = {name: result(name, made) for name, made in rows.items()}
+    results["zero-engines"].absent.append(Absent(variant="cuda", why="libcuda.so.1 is not there"))
+    return Measured(results, {}, {"try": tried})
 
 
 def claim(name: str, given: Measured) -> Claim:
@@ -122,21 +125,24 @@ def test_posting_is_that_of_a_huge_page() -> None:
 
 
 def test_engines_that_are_not_here_are_said_with_what_was_tested_instead() -> None:
-    ours = PAPER.compare(measured())["2.device"]
-    assert ours.value == 1
-    assert "opencl (8.0 GB/s), nt (60.0 GB/s)" in ours.why
-    assert "not here: cuda, tested against a driver of the tests' own" in ours.why
+    ours = PAPER.compare(measured())
+    assert ours["2.device"].value == 1
+    assert "nt (60.0 GB/s), opencl on An iGPU (8.0 GB/s)" in ours["2.device"].why
+    assert "not here: cuda, tested against a driver of the tests' own" in ours["2.device"].why
+    assert "asking a device: opencl 7,000 cycles and 0.011 s of processors a GiB" in ours["4.launch"].why
+
+
+def test_posting_to_a_gpu_is_judged_where_there_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(zero_offload, "GPU", tmp_path / "none")
+    assert "post-mailbox" not in [target.id for target in PAPER.targets()]
+    monkeypatch.setattr(zero_offload, "GPU", tmp_path)
     given = measured()
-    given.records["engines"][0].parameters["device"] = "H200"
-    assert "opencl on H200" in PAPER.compare(given)["2.device"].why
-
-
-def test_the_engines_that_are_here_clear_all_that_they_are_given() -> None:
-    """With the real daemon: nt serves everywhere; who does not serve says why."""
-    records = list(_zo_engines.measure(lambda _: None))
-    clear = {one.variant: one for one in records if one.metric == "clear"}
-    assert len(clear["nt"].samples) == _zo_engines.ROUNDS
-    assert all(bool(one.samples) != bool(one.note) for one in clear.values())
+    assert claim("post-mailbox", given).holds is None
+    for cost, holds in ((199.0, True), (201.0, False)):
+        made = row("post", "cuda-mailbox", "okosu", [cost] * 9, n=MIB2, items=1)
+        given.rows["zero-engines"].rows.append(made)
+        assert claim("post-mailbox", given).holds is holds
+        given.rows["zero-engines"].rows.remove(made)
 
 
 def test_programs_run_in_pairs_idle_and_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +169,8 @@ def test_programs_run_in_pairs_idle_and_busy(monkeypatch: pytest.MonkeyPatch) ->
         list(_zo_try.measure_few(lambda _: None))
 
 
-def test_the_targets_are_judged() -> None:
+def test_the_targets_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zero_offload, "GPU", Path("/nonexistent"))
     given = measured()
     names = ["take", "post", "co-runner", "try-churn", "try-numpy", "try-churn-busy", "try-numpy-busy"]
     assert [target.id for target in PAPER.targets()] == names

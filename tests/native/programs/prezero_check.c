@@ -18,13 +18,18 @@
 
 #define MIB ((size_t)1 << 20)
 
-static int bytes_are_zero(const unsigned char *at, size_t bytes)
+static int bytes_are(const unsigned char *at, size_t bytes, unsigned char value)
 {
     unsigned char any = 0;
 
     for (size_t i = 0; i < bytes; i++)
-        any |= at[i];
+        any |= at[i] ^ value;
     return !any;
+}
+
+static int bytes_are_zero(const unsigned char *at, size_t bytes)
+{
+    return bytes_are(at, bytes, 0);
 }
 
 static long faults(void)
@@ -180,6 +185,107 @@ static int check_locked(void)
     return fclose(file) || puts("locked") < 0;
 }
 
+/* Around a unit and around none: two blocks of each size, every byte of which is the caller's. */
+static void check_sizes(void)
+{
+    const size_t sizes[] = {0,           1,       2 * MIB - 1, 2 * MIB,     2 * MIB + 1,
+                            4 * MIB - 1, 4 * MIB, 4 * MIB + 1, 6 * MIB - 64};
+
+    for (int turn = 0; turn < 6; turn++) {
+        unsigned char *grows, *next;
+
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            size_t size = sizes[i];
+            unsigned char *zero = calloc(size, 1), *any = malloc(size), *more;
+
+            CHECK(zero && any && bytes_are_zero(zero, size));
+            CHECK(malloc_usable_size(zero) >= size && malloc_usable_size(any) >= size);
+            memset(any, 2, size);
+            memset(zero, 1, malloc_usable_size(zero));
+            CHECK(bytes_are(any, size, 2));
+            memset(any, 2, malloc_usable_size(any));
+            more = realloc(any, size + 1);
+            CHECK(more);
+            more[size] = 3;
+            CHECK(bytes_are(zero, size, 1) && bytes_are(more, size, 2));
+            free(zero);
+            free(more);
+        }
+        /* One that grows, and its neighbour, which begins where a unit does. */
+        grows = malloc(6 * MIB - 4096);
+        next = malloc(2 * MIB);
+        memset(next, 9, 2 * MIB);
+        grows = realloc(grows, 6 * MIB);
+        memset(grows, 4, 6 * MIB);
+        CHECK(bytes_are(next, 2 * MIB, 9));
+        free(grows);
+        free(next);
+    }
+    /* More than any pool or any machine has. */
+    errno = 0;
+    CHECK(!malloc((size_t)1 << 50) && errno == ENOMEM);
+    CHECK(!calloc((size_t)1 << 25, (size_t)1 << 25) && !malloc(SIZE_MAX - 4096));
+    CHECK(!aligned_alloc(4 * MIB, (size_t)1 << 50));
+    CHECK(mmap(NULL, (size_t)1 << 50, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+          MAP_FAILED);
+    CHECK(mmap(NULL, 0, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
+          errno == EINVAL);
+}
+
+/* Until nobody has any more, in blocks of a size that the pool serves and, between them, of one
+ * that is too large for it; twice, for all must come back. Prints how many MiB there were. */
+static int check_exhausted(void)
+{
+    static unsigned char *held[1000];
+    size_t mib[2] = {0};
+
+    for (int turn = 0; turn < 2; turn++) {
+        size_t count = 0;
+
+        for (; count < 1000; count++) {
+            size_t bytes = count % 8 ? 4 * MIB : 40 * MIB;
+
+            held[count] = turn ? malloc(bytes) : calloc(1, bytes);
+            if (!held[count])
+                break;
+            CHECK(turn || bytes_are_zero(held[count], bytes));
+            memset(held[count], (int)(count % 255) + 1, bytes);
+            mib[turn] += bytes / MIB;
+        }
+        CHECK(count > 1 && count < 1000);
+        while (count--) {
+            size_t bytes = count % 8 ? 4 * MIB : 40 * MIB;
+
+            CHECK(bytes_are(held[count], bytes, (unsigned char)(count % 255 + 1)));
+            free(held[count]);
+        }
+    }
+    /* What was freed is had again, but where it lies in pieces. */
+    CHECK(mib[1] * 4 >= mib[0] * 3);
+    return printf("exhausted %zu\n", mib[0]) < 0;
+}
+
+/* The program is another one while it, and a child of it, hold blocks. */
+static int check_exec(char **argv)
+{
+    unsigned char *held[6];
+    int status;
+    pid_t child;
+
+    for (size_t i = 0; i < 6; i++)
+        CHECK(held[i] = memset(malloc(4 * MIB), 0xa5, 4 * MIB));
+    child = fork();
+    if (child) {
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status));
+        for (size_t i = 0; i < 6; i++)
+            CHECK(held[i][0] == 0xa5 && held[i][4 * MIB - 1] == 0xa5);
+    } else {
+        memset(held[1], 7, 4 * MIB);
+    }
+    execl(argv[0], argv[0], "sizes", (char *)NULL);
+    return 1;
+}
+
 static void check_fork(void)
 {
     unsigned char *p = calloc(8 * MIB, 1);
@@ -244,7 +350,16 @@ int main(int argc, char **argv)
         return check_locked();
     if (argc > 1 && !strcmp(argv[1], "protected"))
         return check_protected();
+    if (argc > 1 && !strcmp(argv[1], "exhausted"))
+        return check_exhausted();
+    if (argc > 1 && !strcmp(argv[1], "exec"))
+        return check_exec(argv);
+    if (argc > 1 && !strcmp(argv[1], "sizes")) {
+        check_sizes();
+        return puts("sizes") < 0;
+    }
     clean = clean_blocks();
+    check_sizes();
     check_realloc();
     check_aligned();
     check_mmap(60);

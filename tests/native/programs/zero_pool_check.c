@@ -2,7 +2,8 @@
 /* zero-pool-check: the pool of clean blocks against a slow model, at its edges, with engines that
  * fail, over fork, and under threads that scan all that they take.
  *
- * zero-pool-check [TAKES THREADS SEED] prints "ok: WHAT" lines; exit status 1 names what is wrong.
+ * zero-pool-check [TAKES THREADS SEED | hugetlb] prints "ok: WHAT" lines; exit status 1 names what
+ * is wrong.
  */
 #include "zero_pool_check.h"
 
@@ -452,6 +453,10 @@ int main(int argc, char **argv)
     size_t threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 4;
     uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 
+    if (argc > 1 && !strcmp(argv[1], "hugetlb")) {
+        zero_pool_check_hugetlb();
+        return 0;
+    }
     zero_pool_check_units(seed);
     zero_pool_check_contention(takes * 1000);
     check_options();
@@ -464,6 +469,7 @@ int main(int argc, char **argv)
     check_take_any();
     check_reuse();
     check_want();
+    zero_pool_check_node();
     check_stand_back();
     check_rate();
     check_threads(takes, threads, seed);
