@@ -83,7 +83,14 @@ static uint64_t break_mapped(void)
     pid_t child;
     int status;
 
-    advise(zero_page_of(at, BROKEN), MADV_HWPOISON);
+    /* Who reports it is killed there, as one who was about to use it. */
+    child = fork();
+    if (!child) {
+        advise(zero_page_of(at, BROKEN), MADV_HWPOISON);
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGBUS)
+        work_wrong("a page that broke was left to its user");
     child = fork();
     if (!child)
         _exit(*(volatile char *)zero_page_of(at, BROKEN));
