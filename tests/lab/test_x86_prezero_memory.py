@@ -28,6 +28,9 @@ BREAKS = {
     "soft": ("cpu-nt", ""),
 }
 KEPT = 7
+# Debian's 6.12.117 without any series does not free such pages well: with hugetlb_free_vmemmap=on and DEBUG_VM,
+# "echo 8 > nr_hugepages; echo 2 > nr_hugepages" gives BUG: Bad page state, 60 times.
+KEEPING = tuple(way for way in prezero_guest.WAYS if way != "resize")
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +72,10 @@ def test_pages_without_most_of_their_struct_pages_are_cleared_as_others(breaking
     before = "cat /proc/sys/vm/hugetlb_optimize_vmemmap;"
     before += "$BIN/zero_daemon good > /dev/null &" if engine == "user" else ""
     on = "hugetlb_free_vmemmap=on"
-    outcome = prezero_guest.check(breaking, engine, 2, prezero_guest.WAYS, before, on, exact=True)
+    outcome = prezero_guest.check(breaking, engine, 2, KEEPING, before, on, exact=True)
     assert quiet(outcome).stdout.startswith(b"1\n")
-    assert prezero_guest.scans(outcome) == prezero_guest.expected(2)
+    expected = prezero_guest.expected(2)
+    assert prezero_guest.scans(outcome) == {way: expected[way] for way in KEEPING}
     assert prezero_guest.stats(outcome)["cleared"] > 0
 
 
