@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""An array expression whose temporaries come and go: numpy-temporaries.py [MIB [TURNS]] (default 8 MiB each, 160 turns).
+"""An array expression whose temporaries come and go: numpy-temporaries.py [MIB [TURNS]] (default 8 MiB, 160 turns).
 
 Debian package: python3-numpy.
 """

@@ -58,9 +58,11 @@ def measure(
 
     In an exact machine. OkosuError (125) where a program fails.
     """
-    age, huge = (str(guest.program(name)) for name in ("place_age", "colour_huge"))
-    command = ["sh", "-c", _SCRIPT % setup, age, huge, str(seed), str(percent)]
-    outcome = qemu.run(built, command, exact=True, memory=MEMORY, kernel_args=kernel_args, timeout=TIMEOUT_S)
+    files = {f"/{name}": guest.program(name) for name in ("place_age", "colour_huge")}
+    command = ["sh", "-c", _SCRIPT % setup, *files, str(seed), str(percent)]
+    outcome = qemu.run(
+        built, command, exact=True, memory=MEMORY, kernel_args=kernel_args, files=files, timeout=TIMEOUT_S
+    )
     if outcome.status:
         raise OkosuError(
             f"colour_huge ended with {outcome.status}", outcome.console[-600:], "the reason above", LAUNCHER_FAILED

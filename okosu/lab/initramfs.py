@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,11 +87,12 @@ def libraries(program: Path) -> list[Path]:
     return sorted({Path(path) for path in re.findall(r"(/\S+) \(0x", said.stdout)})
 
 
-def packed(init: Path, job: bytes, command: Sequence[str], cwd: Path) -> bytes:
+def packed(init: Path, job: bytes, command: Sequence[str], cwd: Path, files: Mapping[str, Path]) -> bytes:
     """Return the file system of a guest that runs `command` from memory alone.
 
     It holds the first process and its job, busybox under its own name and those of its commands, the command's program
-    with its libraries, and every other file of the host that a word of the command names.
+    with its libraries, every other file of the host that a word of the command names, and `files`: {absolute path
+    in the guest: program of the host}.
     """
     archive = Archive()
     for path in (*_MOUNT_POINTS, str(cwd)):
@@ -107,11 +108,13 @@ def packed(init: Path, job: bytes, command: Sequence[str], cwd: Path) -> bytes:
         # A script may be longer than a name can be: Path.is_file() raises for that.
         if os.path.isfile(cwd / word):  # noqa: PTH113
             _add_program(archive, Path(os.path.normpath(cwd / word)))
+    for name, source in files.items():
+        _add_program(archive, source, name)
     return archive.pack()
 
 
-def _add_program(archive: Archive, program: Path) -> None:
-    archive.copy(program)
+def _add_program(archive: Archive, program: Path, path: str | None = None) -> None:
+    archive.copy(program, path)
     for library in libraries(program):
         archive.copy(library)
 

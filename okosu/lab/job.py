@@ -15,7 +15,8 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 HIDDEN = (Path("/tmp"), Path("/run"))
 _HIDDEN_PATH = re.compile(r"(?:/tmp|/run)/(?!\.)[^/\s'\"`$;&|<>()=,:]+")
 
-_OUT_ELSEWHERE = Path("/run/okosu-out")
+# What the folder is called in the guest where it cannot have the host's name.
+OUT_ELSEWHERE = Path("/run/okosu-out")
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
@@ -51,7 +52,7 @@ class Job:
 
     def _surroundings(self) -> Iterator[str]:
         # In another root the out folder's name need not exist; /run can be written in any.
-        inside = self.out if self.root is None else _OUT_ELSEWHERE
+        inside = self.out if self.root is None else OUT_ELSEWHERE
         yield f"write={inside}"
         yield f"from={self.out}"
         if self.root is None:

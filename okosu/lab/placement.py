@@ -156,14 +156,14 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
     """
     machine = machines.find(setting.machine)
     check(setting, points)
-    programs = [guest.program(f"place_{name}", say) for name in ("age", *sorted({p.workload for p in points}))]
+    files = {f"/{name}": guest.program(name, say) for name in _programs(points)}
     shape = machine.shape(1, model.SEED)
-    parts = [str(path) for path in programs], built.key, model.build(say).key, shape
+    parts = [[name, str(path)] for name, path in files.items()], built.key, model.build(say).key, shape
     key = cache.key(parts, msgspec.to_builtins(setting), msgspec.to_builtins(list(points)), script(setting, points))
 
     def fill(folder: Path) -> None:
         say(f"{setting.machine}, {setting.colour}, {'aged' if setting.aged else 'fresh'}, seed {setting.seed}")
-        command = ["sh", "-c", script(setting, points), *map(str, programs)]
+        command = ["sh", "-c", script(setting, points), *files]
         outcome = qemu.run(
             built,
             command,
@@ -171,6 +171,7 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
             model=setting.machine,
             memory=setting.memory,
             seed=setting.seed,
+            files=files,
             timeout=_TIMEOUT_S,
         )
         if outcome.status:
@@ -182,6 +183,10 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
 
     kept = cache.made(_KIND, key, fill, say) / _RESULT
     return msgspec.json.decode(kept.read_bytes(), type=list[Placed])
+
+
+def _programs(points: Sequence[Point]) -> list[str]:
+    return [f"place_{name}" for name in ("age", *sorted({point.workload for point in points}))]
 
 
 def check(setting: Setting, points: Sequence[Point]) -> None:

@@ -14,7 +14,7 @@ from okosu.lab import boot, guest, initramfs
 from okosu.lab import model as model_
 from okosu.lab.build import Builder, Built, Recipe
 from okosu.lab.cache import Say, quiet
-from okosu.lab.job import Job, guest_path
+from okosu.lab.job import OUT_ELSEWHERE, Job, guest_path
 from okosu.lab.outcome import STREAMS, GuestError, Heard, Outcome
 from okosu.lab.uml_needs import size
 
@@ -81,6 +81,7 @@ def run(
     seed: int = SEED,
     out: Path | None = None,
     root: Path | None = None,
+    files: Mapping[str, Path] | None = None,
     say: Say = quiet,
     on_data: boot.OnData | None = None,
 ) -> Outcome:
@@ -90,19 +91,29 @@ def run(
     libraries, the files that the command's words name and busybox, and what is left in OKOSU_OUT comes back when the
     command has ended. With `model` its accesses run through the memory hierarchy of the machine of that name
     (machines.py): the guest is exact, and the counts are the file model.COUNTS of the outcome. Another plugin of QEMU's
-    can be given in its place, whose file is among the outcome's. `timeout` is in seconds
-    of the host. For the machine see Machine. GuestError where the command did not come to an end.
+    can be given in its place, whose file is among the outcome's. With `files`, {absolute path in the guest: program of
+    the host}, an exact guest is the same wherever this host keeps them and okosu is called: its current folder is /.
+    `timeout` is in seconds of the host. For the machine see Machine. GuestError where the command did not come to its
+    end.
     """
     machine = Machine(cpus, memory, nodes, kvm, exact or model is not None, seed)
     check_host(machine)
     plugged = model_.plug(model, cpus, _node_bytes(machine), say) if isinstance(model, str) else model
+    if files is not None and not machine.exact:
+        why = "its root is the host's"
+        raise OkosuError("only an exact guest has files of its own", why, "exact=True", LAUNCHER_FAILED)
     if machine.exact and root is not None:
         why = "its root is made in memory from this machine's files"
         raise OkosuError("an exact machine has no other root", why, "one of the two", LAUNCHER_FAILED)
     init = guest.build(say) / "init"
 
     def prepare(folder: Path, where: Path) -> boot.Start:
-        _write_job(folder, Job(list(command), Path.cwd(), where, root, chroot=root is not None), init, machine)
+        # The scratch folder's name is drawn anew for each run: an exact guest, where a name's hash decides how many
+        # instructions its look-up takes, must not see it.
+        inside = OUT_ELSEWHERE if machine.exact and out is None else where
+        cwd = Path.cwd() if files is None else Path("/")
+        job = Job(list(command), cwd, inside, root, chroot=root is not None)
+        _write_job(folder, job, init, machine, files or {})
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder / "work")}
         plugin = plugged.arguments(folder) if plugged else []
         return boot.Start(lambda fds: [*arguments(built, folder, fds, machine, where, kernel_args), *plugin], env)
@@ -115,14 +126,14 @@ def _no_reason(_: Heard) -> GuestError | None:
     return None
 
 
-def _write_job(folder: Path, job: Job, init: Path, machine: Machine) -> None:
+def _write_job(folder: Path, job: Job, init: Path, machine: Machine, files: Mapping[str, Path]) -> None:
     if not machine.exact:
         job.write(folder, init)
         with (folder / "job").open("ab") as file:
             file.write(f"share={_OUT}\0".encode())
         return
     text = job.encode() + f"share-at-end={_OUT}\0".encode()
-    (folder / "initramfs").write_bytes(initramfs.packed(init, text, job.command, job.cwd))
+    (folder / "initramfs").write_bytes(initramfs.packed(init, text, job.command, job.cwd, files))
 
 
 def check_host(machine: Machine) -> None:

@@ -100,7 +100,7 @@ def test_two_exact_runs_are_the_same(built: Built, tmp_path: Path) -> None:
     source, program = tmp_path / "count.c", tmp_path / "count"
     source.write_text(COUNTING)
     subprocess.run(["gcc", "-O1", "-o", program, source], check=True)
-    script = 'for i in 1 2 3; do "$0"; done; cat /proc/uptime /proc/interrupts; echo kept > "$OKOSU_OUT/f"'
+    script = 'env; for i in 1 2 3; do "$0"; done; cat /proc/uptime /proc/interrupts; echo kept > "$OKOSU_OUT/f"'
     outcomes = [run(built, "sh", "-c", script, str(program), exact=True, cpus=2) for _ in range(2)]
     one, other = outcomes
     assert one.status == 0, one.console
