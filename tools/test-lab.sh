@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 # qemu-user, 3 minutes. Placement on a QEMU guest of four nodes, arrays beyond 2^31 bytes, a quick reproduction: 4.
 # Kernels under User-Mode Linux: 8 minutes cold, 1 warm. The scheduling hardware with its proofs: 13 minutes cold. Kernels
 # under QEMU: not timed on idle cores since their tests grew. OKOSU_LAB=full adds whole builds of every commit and the survey.
+# With OKOSU_LIBHUGETLBFS=DIR, where it has been built, also libhugetlbfs's own tests, on two kernels: docs/LAB.md.
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
 OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py

@@ -116,13 +116,18 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     mount -t cgroup2 none /sys/fs/cgroup; cd /sys/fs/cgroup; mkdir -p some/deeper
     echo +page_color > cgroup.subtree_control; echo +page_color > some/cgroup.subtree_control
     echo 4-7 > some/page_color.colors; echo 6-9 > some/deeper/page_color.colors
-    for group in some some/deeper; do echo "== $group effective"; cat $group/page_color.colors.effective; done
+    mkdir some/later
+    for group in some some/deeper some/later; do
+        echo "== $group effective"; cat $group/page_color.colors.effective
+    done
     echo $$ > some/deeper/cgroup.procs
     echo "== group"; $pages {PAGES} none 0
     echo "== both"; $pages {PAGES} none 0{1 << 7:x}
     """
     found = colour_guest.sections(colour_guest.run(built, script))
     assert (found["some effective"], found["some/deeper effective"]) == (["4-7"], ["6-7"])
+    # One that is made when its parent's are chosen already, and has chosen none.
+    assert found["some/later effective"] == ["4-7"]
     group = counts([page.before for page in pages(found["group"])])
     assert group[6] + group[7] >= 0.99 * PAGES
     assert abs(group[6] - group[7]) <= 0.1 * PAGES

@@ -81,6 +81,32 @@ def test_a_page_withheld_is_neither_promised_nor_freed(built: Built) -> None:
     assert outcome.stdout.split() == [b"1", b"0"]
 
 
+def test_a_page_that_one_engine_keeps_keeps_no_other_from_its_work(built: Built) -> None:
+    script = f"""
+        echo 10000 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf
+        echo 8 > $P/nr_hugepages; echo 8 > $P/zero_target; echo dma > $P/zero_engine
+        until grep -q '^stuck 1' $P/zero_stats; do sleep 0.05; done
+        echo cpu-nt > $P/zero_engine
+        n=0; until [ "$(cat $P/zeroed_hugepages)" = 7 ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 50 ]; done
+        grep '^stuck' $P/zero_stats"""
+    outcome = prezero_guest.run(built, script, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True)
+    assert prezero_guest.stats(outcome) == {"stuck": 1}
+
+
+def test_the_thread_is_no_idle_one_while_its_page_is_waited_for(built: Built) -> None:
+    # The policy is the 41st field of its stat: 0 that of any task, 5 SCHED_IDLE. The pool's only page takes 500 ms.
+    script = f"""
+        mkdir /tmp/huge; mount -t hugetlbfs none /tmp/huge
+        echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo 500 > {MOCK}/delay_ms; echo dma > $P/zero_engine
+        thread=$(grep -l '^hzero/2048kB' /proc/[0-9]*/comm | cut -d/ -f3)
+        policy() {{ cut -d' ' -f41 /proc/$thread/stat; }}
+        until grep -q '^running 1' $P/zero_stats; do sleep 0.02; done; policy
+        fallocate -l 2097152 /tmp/huge/file & for now in 1 2 3; do sleep 0.05; policy; done
+        wait $!; sleep 0.1; policy; grep '^waited' $P/zero_stats"""
+    outcome = prezero_guest.run(built, script, CHANNEL, exact=True)
+    assert outcome.stdout.split() == [b"5", b"0", b"0", b"0", b"5", b"waited", b"1"]
+
+
 def test_clean_pages_survive_neither_a_demotion_nor_its_end(built: Built) -> None:
     # One page of 1 GiB, cleared and called clean, becomes 512 that are not.
     big = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
