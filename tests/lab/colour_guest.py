@@ -38,14 +38,17 @@ class Page:
 def run(built: Built, script: str, **machine: object) -> Outcome:
     """Run a shell script that has PROGRAM as $PROGRAM for each colour_PROGRAM, place_age as $age; it must end well.
 
-    In an exact machine, whatever is not said otherwise: what a test found it finds again.
+    In an exact machine, whatever is not said otherwise: what a test found it finds again, wherever the programs lie.
     """
     names = {name: f"colour_{name}" for name in ("cost", "free", "huge", "pages", "stress")} | {"age": "place_age"}
-    programs = {name: str(guest.program(program)) for name, program in names.items()}
-    known = "".join(f"{name}={path}\n" for name, path in programs.items())
+    programs = {name: guest.program(program) for name, program in names.items()}
     given: dict[str, object] = {"timeout": TIMEOUT_S, "memory": "256M", "exact": True, **machine}
-    # The programs are there because words name them.
-    command = ["sh", "-c", _PRELUDE + known + script, "sh", *programs.values()]
+    where = {name: str(path) for name, path in programs.items()}
+    if given["exact"]:
+        where = {name: f"/{path.name}" for name, path in programs.items()}
+        given["files"] = {where[name]: path for name, path in programs.items()}
+    known = "".join(f"{name}={path}\n" for name, path in where.items())
+    command = ["sh", "-c", _PRELUDE + known + script]
     outcome = qemu.run(built, command, **given)  # type: ignore[arg-type]
     assert outcome.status == 0, outcome.console[-3000:]
     return outcome

@@ -8,7 +8,7 @@ import os
 import prezero_guest
 import pytest
 import x86_guest
-from prezero_guest import MOCK
+from prezero_guest import APART, MOCK
 
 from okosu.lab.build import Built
 
@@ -46,7 +46,7 @@ def test_a_controller_s_errors_are_pages_that_the_cpu_clears(built: Built) -> No
 
 
 def test_a_controller_that_is_late_is_stopped(built: Built) -> None:
-    before = f"echo 200 > {MOCK}/delay_ms;"
+    before = f"echo 200 > {MOCK}/delay_ms; {APART}"
     ways = ("touch", "fork")
     outcome = prezero_guest.check(built, "dma", ROUNDS, ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True)
     found = prezero_guest.stats(outcome)
@@ -57,7 +57,7 @@ def test_a_controller_that_is_late_is_stopped(built: Built) -> None:
 def test_a_controller_that_writes_after_its_time_writes_to_nobody_s_page(built: Built) -> None:
     # It cannot be stopped, and copies 300 ms after it was given up. Whoever had the page by then would see it: the
     # program compares what it wrote, and the kernel looks for its pattern in pages that are free.
-    before = f"echo 300 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf;"
+    before = f"echo 300 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf; {APART}"
     ways = ("touch", "fork", "cow", "touch", "touch")
     outcome = prezero_guest.check(
         built, "dma", max(ROUNDS, 8), ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True

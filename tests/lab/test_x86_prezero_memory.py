@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series hugetlb-prezero and memory: pages that break, large ones, thin maps, and what the thread may take."""
+"""The series hugetlb-prezero and memory: pages that break, large ones, thin maps, what the thread may take, and who may
+see what its owner left in a page."""
 
 from __future__ import annotations
 
@@ -129,3 +130,17 @@ def test_the_thread_stays_on_its_cpus(built: Built) -> None:
     ran = [words[1:] for words in said if words[0] == "ran"]
     assert {cpu for cpu, _ in ran} == {"0", "1", "2"}
     assert all(cpu == on for cpu, on in ran)
+
+
+@full
+def test_nobody_is_a_daemon_where_the_kernel_is_locked_down(breaking: Built) -> None:
+    script = """
+        $BIN/zero_daemon good > /tmp/first & daemon=$!; sleep 0.3; cat /tmp/first; kill -9 $daemon; wait $daemon || true
+        mount -t securityfs none /sys/kernel/security
+        echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown
+        $BIN/zero_daemon good 2>&1 || echo locked down $?"""
+    said = prezero_guest.run(breaking, script, exact=True).stdout.decode()
+    assert said.startswith("ready\n")
+    assert "[integrity]" in said
+    assert "Operation not permitted" in said
+    assert said.endswith("locked down 1\n")

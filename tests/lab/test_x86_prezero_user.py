@@ -8,7 +8,7 @@ import os
 import prezero_guest
 import pytest
 import x86_guest
-from prezero_guest import DEBUG, SETTLE
+from prezero_guest import APART, DEBUG, SETTLE
 
 from okosu.lab.build import Built
 
@@ -26,15 +26,10 @@ def built() -> Built:
 
 
 def misbehave(built: Built, how: str, ways: tuple[str, ...] = ("touch", "fork", "touch")) -> dict[str, int]:
-    """Let a daemon that behaves so clear pages that zero_check uses, end it, and return the counters after that.
-
-    The pool's thread, of the priority of idle time, has a CPU that zero_check is not on, and it is the first: while
-    that is busy, the other's timers may go off a second late in an exact guest.
-    """
+    """Let a daemon that behaves so clear pages that zero_check uses, end it, and return the counters after that."""
     script = f"""
-        echo 0 > $P/zero_cpus
         $BIN/zero_daemon {how} > /dev/null & daemon=$!
-        taskset 2 $BIN/zero_check user 6 {" ".join(ways)} > /dev/null
+        {APART} $BIN/zero_check user 6 {" ".join(ways)} > /dev/null
         kill -9 $daemon 2> /dev/null || true
         {SETTLE}"""
     found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT, exact=True))
