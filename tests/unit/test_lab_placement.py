@@ -87,7 +87,12 @@ def test_points_get_their_words_and_their_regions(tmp_path: Path, measured: Any)
     assert (two.user.loads, two.user.misses(2), two.faults, two.vmstat["page_color_hit"]) == (80, 10, 11, 9)
     command, more = guest.asked[0]
     assert command[:2] == ["sh", "-c"]
-    assert command[3:] == ["/programs/place_age", "/programs/place_transpose"]
+    # Where this machine keeps them is nothing that the guest sees.
+    assert command[3:] == ["/place_age", "/place_transpose"]
+    assert {name: str(path) for name, path in more["files"].items()} == {
+        "/place_age": "/programs/place_age",
+        "/place_transpose": "/programs/place_transpose",
+    }
     assert (more["model"], more["seed"], more["memory"], more["kernel_args"]) == ("celeron-900", 3, "256M", [])
 
 

@@ -183,12 +183,14 @@ def test_the_guest_in_memory_has_the_command_its_libraries_and_its_files(
     monkeypatch.setattr(initramfs, "libraries", lambda path: [library] if path == program else [])
     monkeypatch.setenv("PATH", f"{busybox.parent}:/usr/bin:/bin")
     script = "true\n" * 10000
-    packed = initramfs.packed(tmp_path / "init", b"job", ["./program", "input", "-v", "absent", script], tmp_path)
+    command = ["./program", "input", "-v", "absent", script]
+    packed = initramfs.packed(tmp_path / "init", b"job", command, tmp_path, {"/named": program})
     found = entries(packed)
     here = str(tmp_path.resolve()).lstrip("/")
     assert found["init"][1] == b"init"
     assert found["job"][1] == b"job"
     assert found[f"{here}/program"] == (0o100755, b"#!/bin/sh\n")
+    assert found["named"] == (0o100755, b"#!/bin/sh\n")
     assert found[f"{here}/lib.so"][1] == b"library"
     assert found[f"{here}/input"][1] == b"words"
     assert found[f"{here}/bin/cat"] == (0o120777, b"busybox")
@@ -213,3 +215,9 @@ def test_the_machine_s_options_reach_the_platform_that_has_them() -> None:
 def test_every_option_of_the_machine_is_an_argument_of_run() -> None:
     row = platforms.find("x86")
     assert set(row.machine) <= set(inspect.signature(row.run).parameters)
+
+
+def test_only_an_exact_guest_has_files_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(OkosuError, match="files of its own") as caught:
+        qemu.run(BUILT, ["/named"], files={"/named": tmp_path / "program"})
+    assert caught.value.status == LAUNCHER_FAILED
