@@ -13,6 +13,7 @@ from okosu.lab.outcome import Outcome
 
 TIMEOUT_S = 300.0
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
 MOCK = "/sys/module/hugetlb_zero_mock/parameters"
 # Freed pages are filled with a pattern, and what is taken is looked through by the kernel itself.
 DEBUG = "hugetlb_zero.debug=1"

@@ -8,14 +8,13 @@ import os
 import prezero_guest
 import pytest
 import x86_guest
-from prezero_guest import MOCK, SETTLE
+from prezero_guest import BIG, MOCK, SETTLE
 
 from okosu.lab.build import Built
 from okosu.lab.outcome import Outcome
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
 TIMEOUT_S = 1800.0
 ROUNDS = 2
 GIB = b"1048576"

@@ -9,7 +9,7 @@ import os
 import prezero_guest
 import pytest
 import x86_guest
-from prezero_guest import MOCK, SETTLE
+from prezero_guest import BIG, MOCK, SETTLE
 
 from okosu.lab import qemu
 from okosu.lab.build import Built
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 full = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 CHANNEL = "hugetlb_zero_mock.channels=2"
-BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
 # By the state of the page that breaks: the engine, and what makes it slow enough to be met at its work.
 BREAKS = {
     "clean": ("cpu-nt", ""),
