@@ -72,8 +72,9 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def measure(guest: Guest, setting: Setting, *points: Point) -> list[placement.Placed]:
         monkeypatch.setattr(placement.qemu, "run", guest.run)
-        return placement.measure(SimpleNamespace(key="kernel"), setting, points)  # type: ignore[arg-type]
+        return placement.measure(SimpleNamespace(path=tmp_path), setting, points)  # type: ignore[arg-type]
 
+    (tmp_path / "bzImage").write_bytes(b"kernel")
     return measure
 
 
@@ -105,6 +106,9 @@ def test_what_was_measured_is_kept_by_all_that_decides_it(tmp_path: Path, measur
     measured(guest, Setting("celeron-900", "stock", aged=True, seed=4), Point(85))
     measured(guest, Setting("celeron-900", "stock", aged=False, seed=3), Point(85))
     assert len(guest.asked) == 4
+    (tmp_path / "bzImage").write_bytes(b"another")
+    assert measured(guest, AGED, Point(85)) == first
+    assert len(guest.asked) == 5
 
 
 @pytest.mark.parametrize(
