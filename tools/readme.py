@@ -70,8 +70,11 @@ def _disputed(paths: list[str]) -> str:
     return _compared(paths[0], ("value", "disputed"))
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+def _number(value: float, digits: int = 3) -> str:
+    # Targets that must be above 0 to be compared stand for none at all.
+    if abs(value) < 1e-8:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
 def _compared(path: str, marks: tuple[str, ...]) -> str:
@@ -89,9 +92,11 @@ def _claims(paths: list[str]) -> str:
     said = {True: "holds", False: "**missed**", None: "not judged"}
     for claim in files.read(ROOT / paths[0]).claims:
         if claim.kind != "published":
-            ours = "" if claim.measured is None else _number(claim.measured)
+            # As many digits as the target has, or 1.004 would be told as 1.
+            digits = max(3, len(f"{claim.target:g}".replace(".", "").lstrip("0")))
+            ours = "" if claim.measured is None else _number(claim.measured, digits)
             unit = f" {claim.unit}" if claim.unit not in ("times", "share") else ""
-            target = f"{claim.sign} {_number(claim.target)}{unit} ({claim.kind})"
+            target = f"{claim.sign} {_number(claim.target, digits)}{unit} ({claim.kind})"
             lines.append(f"| {claim.text} | {ours} | {target} | {said[claim.holds]} |")
     return "\n".join(lines) + "\n"
 
