@@ -204,6 +204,9 @@ static void check_fork(void)
     while (!(a = okosu_zero_pool_take(pool, UNIT)))
         usleep(1000);
     a[5] = 7;
+    /* Or a child that could take from it would find nothing there either. */
+    while (!stats_of(pool).clean)
+        usleep(1000);
     child = fork();
     CHECK(child >= 0);
     if (!child) {
