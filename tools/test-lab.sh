@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 # The wheel in an environment of its own and the report in a real browser: 2 minutes. The library on AArch64 under
 # qemu-user, 3 minutes. Placement on a QEMU guest of four nodes, arrays beyond 2^31 bytes, a quick reproduction: 4.
 # Kernels under User-Mode Linux: 8 minutes cold, 1 warm. The scheduling hardware with its proofs: 13 minutes cold. Huge
-# pages cleared ahead: 9 minutes cold, 4 of which build the kernel of all that run under QEMU. OKOSU_LAB=full adds whole
-# builds of every commit and the survey.
+# pages cleared ahead: 9 minutes cold, 4 of which build the kernel of all that run under QEMU; pages by colour: 9, of which
+# the same 4. OKOSU_LAB=full adds whole builds of every commit and the survey.
 # With OKOSU_LIBHUGETLBFS=DIR, where it has been built, also libhugetlbfs's own tests, on two kernels: docs/LAB.md.
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
