@@ -41,7 +41,7 @@ lab-deps: .venv/.stamp-rtl
 peers: .venv/.stamp-run
 	@tools/peers.sh
 
-.venv/.stamp-run: pyproject.toml tools/venv.sh
+.venv/.stamp-run: pyproject.toml tools/venv.sh lab/entry_points.txt papers/entry_points.txt
 	@tools/deps.sh && tools/venv.sh run report
 
 .venv/.stamp-test: .venv/.stamp-run

@@ -29,14 +29,14 @@ _SCRIPTS = frozenset({"okosu-run", "okosu-zerod"})
 # Every microbenchmark okosu-bench-NAME is native/bench/NAME.c, so that a new one needs no row above.
 BENCH = "okosu-bench-"
 _BENCH_FOLDER = "native/bench"
-# Every listing okosu-paper-FOLDER-NAME of a paper is native/papers/FOLDER/NAME.c; a folder's name has no hyphen.
+# Every listing okosu-paper-FOLDER-NAME is papers/FOLDER/listings/NAME.c; a folder's name has no hyphen.
 PAPER = "okosu-paper-"
-_PAPERS_FOLDER = "native/papers"
+_PAPERS_FOLDER = "papers"
 
 
 def _build_place(name: str) -> str:
     if name.startswith(PAPER):
-        return f"{_PAPERS_FOLDER}/{name.removeprefix(PAPER).partition('-')[0]}/{name}"
+        return f"{_PAPERS_FOLDER}/{name.removeprefix(PAPER).partition('-')[0]}/listings/{name}"
     return f"{_BENCH_FOLDER}/{name}" if name.startswith(BENCH) else _BUILD_PLACES[name]
 
 

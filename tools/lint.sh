@@ -3,13 +3,12 @@
 # Style and types: ruff, mypy, and the length of files. clang-format where it is installed.
 set -eu
 cd "$(dirname "$0")/.."
-.venv/bin/ruff check --quiet okosu tests rtl/dv
+.venv/bin/ruff check --quiet okosu lab papers tests tools
 .venv/bin/mypy --no-error-summary --cache-dir "${TMPDIR:-/tmp}/okosu-mypy-$(id -u)"
-MYPYPATH=. .venv/bin/mypy --no-error-summary --strict --cache-dir "${TMPDIR:-/tmp}/okosu-mypy-$(id -u)" rtl/dv/mutation.py
 if command -v clang-format >/dev/null; then
-    find native examples tests kernel/guest model rtl \( -name '*.[ch]' -o -name '*.cpp' \) -print0 | xargs -0 clang-format --dry-run --Werror
+    find native examples tests lab papers \( -name '*.[ch]' -o -name '*.cpp' \) -print0 | xargs -0 clang-format --dry-run --Werror
 fi
-long=$(find okosu tests -name '*.py' -exec wc -l {} + | awk '$1 > 300 && $2 != "total"'; find native examples kernel/guest model rtl/sw -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"')
+long=$(find okosu lab papers tests -name '*.py' -exec wc -l {} + | awk '$1 > 300 && $2 != "total"'; find native examples lab papers -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"')
 [ -z "$long" ] || { echo "files too long:"; echo "$long"; exit 1; } >&2
 # A script that does not parse would fail only when somebody needs it.
 for script in tools/*.sh examples/real/*.sh .ci/run; do sh -n "$script"; done

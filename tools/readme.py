@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the marked blocks of README.md, docs/*.md and rtl/README.md from records: `python tools/readme.py [--check]`.
+"""Fills the marked blocks of README.md, docs/*.md and papers/scheduling_hardware/README.md from records: `python tools/readme.py [--check]`.
 
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
 reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
 others) or `claims` (each promise beyond it). `engines` is a table of what clears, of any number of records of
 zero-offload or of `okosu bench zero-engines`. `colouring` is what that of superpage-colouring
-says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that rtl/dv/mutation.py
+says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that papers/scheduling_hardware/dv/mutation.py
 records. A PATH that is not there yet is named as such.
 """
 
@@ -23,10 +23,11 @@ sys.path.insert(0, str(ROOT))
 
 from okosu.bench.rows import from_records  # noqa: E402
 from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
-from okosu.lab import rtl_cost  # noqa: E402
 from okosu.records import files  # noqa: E402
-from okosu.report import commands, model, spc_words  # noqa: E402
+from okosu.report import commands, model
 from okosu.trial.session import Session  # noqa: E402
+from papers.scheduling_hardware import cost_table  # noqa: E402
+from papers.superpage_colouring.report import words as wording  # noqa: E402
 
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -128,15 +129,15 @@ def _engines(paths: list[str]) -> str:
 
 def _colouring(paths: list[str]) -> str:
     held = files.read(ROOT / paths[0])
-    lines = [*spc_words.words(held), ""]
-    for part in spc_words.tables(held):
+    lines = [*wording.words(held), ""]
+    for part in wording.tables(held):
         rows = [part.head, ["---"] * len(part.head), *part.body]
         lines += [f"{part.title}. {part.about}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _cost(paths: list[str]) -> str:
-    return "\n".join(rtl_cost.tables(json.loads((ROOT / paths[0]).read_text()))) + "\n"
+    return "\n".join(cost_table.tables(json.loads((ROOT / paths[0]).read_text()))) + "\n"
 
 
 def _mutation(paths: list[str]) -> str:
@@ -180,7 +181,7 @@ def fill(text: str) -> str:
 def main() -> int:
     """Rewrite the documents, or with --check say which differ (exit 1)."""
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "rtl/README.md"]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("papers/*/README.md"))]:
         text = path.read_text()
         made = fill(text)
         if made != text:

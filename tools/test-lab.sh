@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # With OKOSU_LIBHUGETLBFS=DIR, where it has been built, also libhugetlbfs's own tests, on two kernels: docs/LAB.md.
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
-OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/lab tests/unit/test_report_browser.py
+OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/long lab/tests/long papers tests/unit/test_report_browser.py
 # OpenCL is there only now. Pages of 1 GiB by each engine; OKOSU_LAB=full adds 100,000 takes and returns of the pool's
 # blocks under each sanitizer, over threads and over processes beside the daemon.
 OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/native/test_zerod.py tests/native/test_zero_engines_bench.py \

@@ -14,7 +14,7 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 chmod 755 "$copy"
-cp -a --reflink=auto okosu tests examples native kernel model rtl docs schemas README.md pyproject.toml tools meson.build meson_options.txt Makefile build .venv "$copy"
+cp -a --reflink=auto okosu tests examples native lab papers docs schemas README.md pyproject.toml tools meson.build meson_options.txt Makefile build .venv conftest.py "$copy"
 mkdir -p "$copy/home" "$copy/tmp"
 chown 65534:65534 "$copy/home" "$copy/tmp"
 cd "$copy"

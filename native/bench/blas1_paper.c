@@ -3,7 +3,7 @@
  * flags. Their own file and their order of arguments are kept, so each is reached by a jump. */
 #include "blas1.h"
 
-#include <hpc_programming/kernels.h>
+#include <hpc_programming/listings/kernels.h>
 
 /* The same listing, compiled so that the compiler can't turn it into vector code, which the paper's
  * did not do. */

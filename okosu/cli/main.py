@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The okosu command: finds its sub-commands by scanning okosu/cli, and turns every failure into the three-part
-error."""
+"""The okosu command: finds its sub-commands in okosu/cli and by entry points, and turns every failure into the
+three-part error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 import okosu
-from okosu import cli
+from okosu import cli, plugins
 from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
 
 EXAMPLES = """\
@@ -21,6 +21,10 @@ EXAMPLES = """\
   okosu run --superpage=thp -- ./app args      run it with a lever
   okosu doctor                     what this machine has, and which levers are available
 """
+
+
+IN_A_CHECKOUT = {"lab": "the folder lab/ has", "reproduce": "the folder papers/ has"}
+"""Commands that a checkout registers and a wheel has not."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,13 +43,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def commands() -> dict[str, ModuleType]:
-    """Return the sub-commands by name: every module of okosu/cli that defines NAME."""
+    """Return the sub-commands by name: every module of okosu/cli that defines NAME, and what others register."""
     found = {}
     for info in pkgutil.iter_modules(cli.__path__):
         if info.name.startswith("_") or info.name == "main":
             continue
         module = importlib.import_module(f"okosu.cli.{info.name}")
         found[module.NAME] = module
+    found |= plugins.load("okosu.commands")
     return dict(sorted(found.items(), key=lambda item: getattr(item[1], "PLACE", 50)))
 
 
@@ -72,6 +77,9 @@ def _overview() -> str:
 
 
 def _nearest(name: str) -> OkosuError:
+    if name in IN_A_CHECKOUT:
+        why = f"{IN_A_CHECKOUT[name]} it, and neither is part of the installed package"
+        return OkosuError(f"okosu {name} is not installed", why, "a checkout of okosu: make build", USAGE_ERROR)
     import difflib
 
     near = difflib.get_close_matches(name, list(commands()), 1)

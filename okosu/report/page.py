@@ -12,9 +12,10 @@ from statistics import median
 from typing import Any
 
 import okosu
+from okosu import plugins
 from okosu.errors import OkosuError
 from okosu.records.types import Envelope
-from okosu.report import bench, charts, claims, commands, facts, formats, lab, model, story
+from okosu.report import bench, charts, claims, commands, facts, formats, model, story
 from okosu.report.model import BASE, STAGES, Arm, Trial
 
 _HERE = Path(__file__).parent
@@ -55,7 +56,7 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
             chart["svg"] = markup(chart["svg"])
     for chart in (chart for each in section["benches"] for group in each["groups"] for chart in group["charts"]):
         chart["svg"], chart["narrow"] = markup(chart["svg"]), markup(chart["narrow"])
-    for part in section["lab"]:
+    for part in section["parts"]:
         part.charts = {width: markup(chart) for width, chart in part.charts.items()}
 
 
@@ -63,7 +64,8 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
     key = f"s{index}"
     envelope = trial.envelope
     is_trial = envelope.schema.startswith("okosu.try/")
-    benches, in_lab = bench.sections(envelope, key), lab.parts(envelope, key)
+    benches = bench.sections(envelope, key)
+    parts = [part for show in plugins.load("okosu.report").values() for part in show(envelope, key)]
     carried = trial.by_predecessor()
     labels, explained = facts.explaining(trial)
     unit = _unit(trial)
@@ -100,12 +102,12 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "explain": explained,
         "claims": claims.claims(envelope),
         "benches": benches,
-        "lab": in_lab,
+        "parts": parts,
         "machine": facts.machine(trial),
         "state": facts.state(trial),
         "plan": facts.plan(trial),
         # Of a benchmark's thousands of records, each is in a table of its own kernel already.
-        "records": [] if benches or in_lab else facts.all_records(trial),
+        "records": [] if benches or parts else facts.all_records(trial),
         "again": commands.again(trial) if is_trial else commands.bench(trial),
         "revalidate": commands.revalidate(path),
     }

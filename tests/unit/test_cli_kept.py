@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.cache import Say
 from okosu.cli._kept import Kept
 from okosu.errors import OkosuError
-from okosu.lab.cache import Say
 from okosu.records.types import Record
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from papers_rows import result, row
 
 from okosu.bench import rows
 from okosu.records import files
 from okosu.records.types import REPRODUCE_SCHEMA, Envelope, Tool
+from papers.common.tests.rows import result, row
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB2 = 2 << 20

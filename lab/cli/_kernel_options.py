@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of the lab share: the options that say which kernel, progress on a terminal, JSON at the end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+
+if TYPE_CHECKING:
+    from lab.build import Built
+    from lab.cache import Say
+    from lab.platforms import Platform
+
+
+def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say which kernel to build."""
+    add = parser.add_argument
+    add(
+        "platform",
+        metavar="PLATFORM",
+        help="uml: a kernel that is a process of this machine; x86: one in QEMU; rtl: no kernel",
+    )
+    add(
+        "--series", action="append", metavar="NAME", help="apply this series of kernel/series (default: the platform's)"
+    )
+    add("--stock", action="store_true", help="apply no series: Debian's kernel as it is")
+    add("--fragment", action="append", metavar="NAME", help="merge lab/config/NAME.fragment too")
+    add("--cc", default="gcc", metavar="CC", help="the compiler, as in CC=… of the kernel's make (default: gcc)")
+    add("--kcflags", default="", metavar="FLAGS", help="more flags for the compiler, as in KCFLAGS=…")
+    add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")
+
+
+def chosen(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
+    """Return the arguments of Platform.build that the options mean."""
+    if args.stock and args.series:
+        raise OkosuError("--stock and --series exclude each other", "", "one of them", USAGE_ERROR)
+    series = () if args.stock else tuple(args.series or platform.recipe.series)
+    return {
+        "series": series,
+        "fragments": (*platform.recipe.fragments, *(args.fragment or ())),
+        "cc": args.cc,
+        "kcflags": args.kcflags,
+        "source": args.kernel_source,
+    }
+
+
+def described(built: Built) -> dict[str, Any]:
+    """Return what JSON says of a kernel."""
+    return {
+        "kernel": built.version,
+        "compiler": built.compiler,
+        "series": list(built.series),
+        "fragments": list(built.fragments),
+        "key": built.key,
+        "path": str(built.path),
+    }
+
+
+@contextmanager
+def progress() -> Iterator[Say]:
+    """Give the function that shows a line of progress on stderr, each in place of the last; silent off a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    # A terminal that does not know its width says 0.
+    width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"\r\033[K{text[:width]}")
+        sys.stderr.flush()
+
+    try:
+        yield say
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
+
+
+def write_json(where: str, value: dict[str, Any]) -> None:
+    """Write `value` to the file `where`, or to stdout where that is "-"."""
+    text = json.dumps(value, indent=2) + "\n"
+    if where == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(where).write_text(text)
+    except OSError as error:
+        raise OkosuError(
+            f"{where}: {error.strerror}", "", "--json FILE that can be written", LAUNCHER_FAILED
+        ) from error
+
+
+def check_writable(args: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise OkosuError (125) where a file that an option names cannot be written: better before a run than after it."""
+    for name in names:
+        where = getattr(args, name)
+        if where is None or str(where) == "-":
+            continue
+        path = Path(where)
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            why = "there is no such folder" if not path.parent.is_dir() else ""
+            raise OkosuError(f"{where} cannot be written", why, f"another file for --{name}", LAUNCHER_FAILED)

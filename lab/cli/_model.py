@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `okosu lab run x86 --machine NAME` says of the memory-hierarchy model: a table on stderr, and its part of the
+JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lab.machines import Machine
+    from lab.outcome import Outcome
+    from lab.plugin_counts import Counts, Region
+
+_LACKS = (
+    "data accesses alone, one after the other: no instruction fetches, prefetches, store buffers, sectors, DRAM rows "
+    "or coherence; a page walk costs the same each time"
+)
+
+
+def show(name: str, outcome: Outcome) -> None:
+    """Print each marked region on stderr: what was found where, and the time that the machine would take."""
+    from lab import machines, model_plugin, plugin_counts
+
+    machine = machines.find(name)
+    everything = model_plugin.regions(outcome.files[model_plugin.COUNTS])
+    regions = plugin_counts.inside(everything)
+    lines = [line for region in regions for line in table(machine, region)]
+    if not regions:
+        lines = ["no region was marked: a program marks it with lab/guest/mark.h"]
+    if broken := max((region.broken for region in everything), default=0):
+        lines.append(f"{broken} messages to the model made no sense: large pages or labels are not what was meant")
+    print("\n".join([f"model: {machine.name}; {_LACKS}", *lines]), file=sys.stderr)
+
+
+def table(machine: Machine, region: Region) -> list[str]:
+    """Return the lines for one region on one CPU."""
+    places = [*(cache.name for cache in machine.cache), "memory"]
+    levels = [*(f"TLB {level}" for level in sorted({tlb.level for tlb in machine.tlb})), "walk"]
+    rows = [("instructions", *_both(region, lambda counts: counts.instructions))]
+    rows += [
+        (f"found in {place}", *_both(region, lambda counts, i=i: counts.found[i])) for i, place in enumerate(places)
+    ]
+    rows += [(level, *_both(region, lambda counts, i=i: counts.translated[i])) for i, level in enumerate(levels)]
+    rows += [("bytes", *_both(region, lambda counts: counts.bytes))]
+    rows += [("cycles", round(region.user.cycles(machine)), round(region.kernel.cycles(machine)))]
+    speed = region.megabytes_per_second(machine)
+    head = f"region {region.label}, CPU {region.cpu}: {region.seconds(machine):.6f} s, {speed:.1f} MB/s"
+    return [head, f"  {'':16}{'program':>16}{'kernel':>16}", *(f"  {what:16}{a:16}{b:16}" for what, a, b in rows)]
+
+
+def described(name: str, outcome: Outcome) -> dict[str, Any]:
+    """Return the JSON: the machine, and every region with its counts and what they cost."""
+    import msgspec
+
+    from lab import machines, model_plugin
+
+    machine = machines.find(name)
+    regions = model_plugin.regions(outcome.files[model_plugin.COUNTS])
+    costs = [
+        {
+            "cycles": region.cycles(machine),
+            "seconds": region.seconds(machine),
+            "mb_per_s": region.megabytes_per_second(machine),
+        }
+        for region in regions
+    ]
+    pairs = zip(regions, costs, strict=True)
+    return {
+        "machine": {"id": name, **msgspec.to_builtins(machine)},
+        "lacks": _LACKS,
+        "regions": [msgspec.to_builtins(region) | cost for region, cost in pairs],
+    }
+
+
+def _both(region: Region, of: Any) -> tuple[int, int]:
+    counts: tuple[Counts, Counts] = (region.user, region.kernel)
+    return of(counts[0]), of(counts[1])

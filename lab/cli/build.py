@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu lab build: a kernel with okosu's series, kept in the cache."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from lab import registry
+from lab.cli import _kernel_options
+
+NAME = "build"
+PLACE = 1
+HELP = "build a platform's kernel or simulator (minutes; kept by what it is made from)"
+EXAMPLES = """\
+  okosu lab build uml                            Debian's kernel with the series um-simd
+  okosu lab build uml --stock                    without any series
+  okosu lab build uml --fragment um-gprof        with the configuration of config/um-gprof.fragment on top
+  okosu lab build uml --cc gcc-11 --dry-run      what would be done
+  okosu lab build x86                            for a machine in QEMU, with the series x86-simd-copy
+  okosu lab build rtl --pes 8                    the simulator of the machine in rtl/
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    _kernel_options.add_kernel_arguments(parser)
+    for machine in registry.machines().values():
+        machine.add_build_arguments(parser)
+    parser.add_argument("--json", metavar="FILE|-", help="write what was built as JSON; -: to stdout")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and build nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build, and print the folder with the kernel: 0, or 125."""
+    from dataclasses import replace
+
+    from lab import build, platforms, rooms, source
+
+    machines = registry.machines()
+    if args.platform in machines:
+        return machines[args.platform].build(args)
+    for machine in machines.values():
+        machine.refuse(args)
+    platform = platforms.find(args.platform)
+    chosen = _kernel_options.chosen(args, platform)
+    if args.dry_run:
+        print("\n".join(build.plan(replace(platform.recipe, **chosen))))
+        return 0
+    if chosen["series"] and (ours := source.version(args.kernel_source)) != rooms.base_version():
+        print(f"okosu: the series were made on Linux {rooms.base_version()}; this is {ours}", file=sys.stderr)
+    with _kernel_options.progress() as say:
+        built = platform.build(**chosen, say=say)
+    if args.json:
+        _kernel_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_kernel_options.described(built)})
+    if args.json != "-":
+        print(built.path)
+    return 0

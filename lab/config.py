@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel configurations: fragments, config/NAME.fragment of any room, merged onto an empty one and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from lab import rooms
+from lab.series import find as find_series
+from lab.series import names
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+
+_SET = re.compile(r"^CONFIG_(\w+)=(\S.*)$")
+_UNSET = re.compile(r"^# CONFIG_(\w+) is not set$")
+
+Config = dict[str, str]
+
+
+def parse(text: str) -> Config:
+    """Return {symbol without CONFIG_: value} of a .config or a fragment; "n" for what is said to be unset."""
+    found: Config = {}
+    for line in text.splitlines():
+        if match := _SET.match(line):
+            found[match[1]] = match[2]
+        elif match := _UNSET.match(line):
+            found[match[1]] = "n"
+    return found
+
+
+def fragments(wanted: Sequence[str]) -> Config:
+    """Return what the fragments NAME ask for, a later one overruling an earlier."""
+    merged: Config = {}
+    for name in wanted:
+        found = rooms.find(f"config/{name}.fragment")
+        if not found:
+            there = sorted(path.stem for path in rooms.find("config/*.fragment"))
+            raise OkosuError(
+                f"no configuration fragment is called {name!r}",
+                f"there is {', '.join(there) or 'none'}",
+                "--fragment NAME with one of them",
+                LAUNCHER_FAILED,
+            )
+        merged.update(parse(found[0].read_text()))
+    return merged
+
+
+def text(config: Config) -> str:
+    """Return `config` as the lines of a .config."""
+    return "".join(
+        f"# CONFIG_{name} is not set\n" if value == "n" else f"CONFIG_{name}={value}\n"
+        for name, value in config.items()
+    )
+
+
+def check(asked: Config, made: Config, applied: Iterable[str] = ()) -> None:
+    """Raise OkosuError (125) that names the symbols asked for and not in the configuration made.
+
+    A symbol that only a series of okosu's defines is no fault where that series is not among those `applied`.
+    """
+    missing = {name: value for name, value in asked.items() if made.get(name, "n") != value}
+    if missing:
+        elsewhere = [find_series(name).symbols for name in names() if name not in set(applied)]
+        missing = {name: value for name, value in missing.items() if not any(name in symbols for symbols in elsewhere)}
+    if missing:
+        listed = ", ".join(f"CONFIG_{name}={value}" for name, value in sorted(missing.items()))
+        raise OkosuError(
+            f"the kernel's configuration does not take {listed}",
+            "the symbol is unknown in this source, or another symbol that it depends on is not set",
+            "add what it depends on to the fragment, or take it out",
+            LAUNCHER_FAILED,
+        )

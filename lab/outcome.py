@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a command fared in a guest: what its first process reports, and what the kernel's log says of a failure."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import cache
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+
+STREAMS = ("stdout", "stderr", "control", "log")
+
+_EXIT = re.compile(rb"^(exit|signal) (\d+) (\d+\.\d+)\n", re.M)
+_FAIL = re.compile(rb"^fail (.*)$", re.M)
+_PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
+
+
+class GuestError(OkosuError):
+    """A guest that did not bring its command to an end; `heard` is what came out of it until then."""
+
+    def __init__(self, what: str, why: str, fix: str, heard: Heard) -> None:
+        super().__init__(what, why, fix, LAUNCHER_FAILED)
+        self.heard = heard
+
+
+@dataclass
+class Heard:
+    """What came out of a guest: each stream by itself, and the text of all as it came, with the control line left
+    out."""
+
+    streams: dict[str, bytearray] = field(default_factory=lambda: {name: bytearray() for name in STREAMS})
+    together: bytearray = field(default_factory=bytearray)
+
+    def add(self, stream: str, data: bytes) -> None:
+        """Take in what a stream brought."""
+        self.streams[stream] += data
+        if stream != "control":
+            self.together += data
+
+    @property
+    def started(self) -> bool:
+        """Whether the command was started."""
+        return self.streams["control"].startswith(b"start\n")
+
+    @property
+    def text(self) -> str:
+        """Return all that came out, as it came."""
+        return self.together.decode(errors="replace")
+
+    @property
+    def log(self) -> str:
+        """Return the kernel's log; a serial line's carriage returns are no part of it."""
+        return self.streams["log"].decode(errors="replace").replace("\r\n", "\n")
+
+    @property
+    def ended(self) -> tuple[int, int | None, float] | None:
+        """Return (exit status as a shell has it, signal or None, seconds) once the command has ended, else None."""
+        match = _EXIT.search(self.streams["control"])
+        if not match:
+            return None
+        number, seconds = int(match[2]), float(match[3])
+        return (128 + number, number, seconds) if match[1] == b"signal" else (number, None, seconds)
+
+    @property
+    def failure(self) -> str | None:
+        """Return why the guest could not run the command: the first process's word or the kernel's last, or None."""
+        if match := _FAIL.search(self.streams["control"]):
+            return match[1].decode(errors="replace")
+        if panic := _PANIC.search(self.log):
+            return f"kernel panic: {panic[1]}"
+        return None
+
+
+@dataclass
+class Outcome:
+    """A command that ran to its end in a guest.
+
+    `status` is its exit status, 128 + N after signal N (then `signal` is N). `stdout` and `stderr` are its bytes,
+    `log` the kernel's messages, `console` all three as they came. `boot_seconds` run from the start of the simulator to
+    the start of the command by the host's clock, `seconds` from there to its end by the guest's. `files` are what it
+    left in its out folder and what the simulator wrote (gmon.out); where the caller named no folder they are removed
+    with this object.
+    """
+
+    status: int
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    log: str
+    console: str
+    boot_seconds: float
+    seconds: float
+    files: dict[str, Path]
+
+    def remove_with_me(self, folder: Path) -> None:
+        """Remove `folder` when this object goes."""
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+
+def keep_log(heard: Heard) -> Path:
+    """Write what came out of a guest that failed into the cache, and return the file."""
+    path = cache.root() / "failed-guest.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(heard.together)
+    return path
+
+
+def last_lines(log: str, count: int = 3) -> str:
+    """Return the last lines of a log that say something, for an error."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return "\n       ".join(lines[-count:]) or "the guest said nothing"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is added to the lab from outside, by the entry points of the group `okosu.lab`.
+
+Each is a module with commands() (the further sub-commands of `okosu lab`) and machines() (the platforms without a
+kernel). A machine has NAME and DOC, add_build_arguments(parser) and add_run_arguments(parser), refuse(args), which
+raises where one of its options is given with another platform, and build(args) and run(args), which return exit
+statuses.
+"""
+
+from __future__ import annotations
+
+import argparse
+from types import ModuleType
+from typing import Any, Protocol
+
+from okosu import plugins
+
+
+class Machine(Protocol):
+    """A platform of `okosu lab build` and `okosu lab run` that is no kernel."""
+
+    NAME: str
+    DOC: str
+
+    def add_build_arguments(self, parser: argparse.ArgumentParser) -> Any:
+        """Declare the options of a build."""
+
+    def add_run_arguments(self, parser: argparse.ArgumentParser) -> Any:
+        """Declare the options of a run, those of a build among them."""
+
+    def refuse(self, args: argparse.Namespace) -> None:
+        """Raise OkosuError (2) where an option of this machine is given with another platform."""
+
+    def build(self, args: argparse.Namespace) -> int:
+        """Build it."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run a program on it."""
+
+
+def commands() -> list[ModuleType]:
+    """Return the sub-commands of `okosu lab` that others add."""
+    return [module for added in plugins.load("okosu.lab").values() for module in added.commands()]
+
+
+def machines() -> dict[str, Machine]:
+    """Return the machines without a kernel that others add, by name."""
+    return {machine.NAME: machine for added in plugins.load("okosu.lab").values() for machine in added.machines()}

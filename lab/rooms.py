@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where kernel series, configuration fragments and guest programs lie: in the lab, and in the folder of each paper.
+
+A room is a folder that may have `series/NAME/*.patch`, `config/NAME.fragment` and `guest/NAME.c`. The lab's own room
+comes first; each folder below papers/ is another, found by scan, so that a paper brings its own and nothing names it
+here. OKOSU_ROOM=DIR stands in for all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+LAB = Path(__file__).resolve().parent
+CHECKOUT = LAB.parent
+
+
+def rooms() -> list[Path]:
+    """Return every room, the lab's first, the papers' in alphabetical order."""
+    if named := os.environ.get("OKOSU_ROOM"):
+        return [Path(named)]
+    return [LAB, *sorted(path for path in (CHECKOUT / "papers").glob("*") if path.is_dir())]
+
+
+def find(pattern: str) -> list[Path]:
+    """Return what matches `pattern` (such as "config/*.fragment") in any room, in order of the files' names."""
+    return sorted((path for room in rooms() for path in room.glob(pattern)), key=lambda path: path.name)
+
+
+def base_version() -> str:
+    """Return the version of Debian's kernel source that the series were made on."""
+    return (rooms()[0] / "VERSION").read_text().strip()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Patch series: folders of `git format-patch` files, series/NAME of any room, applied in order of their names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lab.rooms import find as find_files
+from okosu.errors import LAUNCHER_FAILED, OkosuError
+
+_TOUCHED = re.compile(rb"^(?:--- a|\+\+\+ b|rename from |rename to )/?(\S.*)$", re.M)
+_DEFINED = re.compile(rb"^\+\s*(?:menu)?config (\w+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series: its name and its patches in order."""
+
+    name: str
+    patches: tuple[Path, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the hash of what the patches change; their messages build no other kernel."""
+        found = hashlib.sha256()
+        for patch in self.patches:
+            found.update(changes(patch.read_bytes()))
+        return found.hexdigest()
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """Return the paths of the files that the patches change, make or remove."""
+        return frozenset(path for patch in self.patches for path in touched(patch.read_bytes()))
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """Return the configuration symbols, without CONFIG_, that the patches define."""
+        return frozenset(found.decode() for patch in self.patches for found in _DEFINED.findall(patch.read_bytes()))
+
+
+def touched(patch: bytes) -> set[str]:
+    """Return the paths that one patch names as old or new files."""
+    return {path.rstrip(b"\r\t ").decode(errors="surrogateescape") for path in _TOUCHED.findall(patch)}
+
+
+def changes(patch: bytes) -> bytes:
+    """Return a patch without its message and without the version of git that ends it."""
+    return patch[patch.find(b"\ndiff --git ") + 1 :].rpartition(b"\n-- \n")[0] or patch
+
+
+def names() -> list[str]:
+    """Return the names of all series."""
+    return sorted({path.parent.name for path in find_files("series/*/*.patch")})
+
+
+def find(name: str) -> Series:
+    """Return the series called `name`; OkosuError (125) if there is none, or nothing in it."""
+    patches = tuple(find_files(f"series/{name}/*.patch"))
+    if not patches:
+        raise OkosuError(
+            f"no series is called {name!r}",
+            f"there is {', '.join(names()) or 'none'}",
+            "--series NAME with one of them, or --stock for Debian's kernel as it is",
+            LAUNCHER_FAILED,
+        )
+    return Series(name, patches)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series' commits one by one: a tree to check them out in, and single objects built from it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from lab import build, cache, config, series, source, tree
+
+_FIXED = ("-s", "LOCALVERSION=", "KCFLAGS=-Werror")
+# GCC's W=1, and sparse of every file, whether it has to be compiled or not.
+_STRICT = ("W=1", "C=2", "KCFLAGS=")
+
+
+class Workbench:
+    """A series' commits, and objects built from any of them: in a tree of its own, once, and then kept by the lab."""
+
+    def __init__(self, folder: Path, name: str, arch: str) -> None:
+        self.folder, self.arch = folder, arch
+        self.source = source.find()
+        self.patched = tree.patched(self.source, [series.find(name)])
+        self.commits = _git(self.patched, "rev-list", "--reverse", "HEAD").split()
+        self.commit = self.commits[-1]
+
+    def checkout(self, commit: str) -> None:
+        """Take a commit to build from; the first of `commits` is the kernel without the series."""
+        self.commit = commit
+
+    def changed(self, commit: str) -> list[str]:
+        """Return the files that a commit changes."""
+        return _git(self.patched, "show", "--name-only", "--format=", commit).split()
+
+    def files(self) -> set[str]:
+        """Return the files of the commit to build from that some commit of the series touches."""
+        return set(_git(self.patched, "ls-tree", "-r", "--name-only", self.commit).split())
+
+    def complaints(self, asked: Mapping[str, str], *targets: str) -> Counter[str]:
+        """Return what GCC's W=1 and sparse say of the objects' sources: FILE: MESSAGE, and how often."""
+        objects = self._configured(asked)
+        # What make itself builds first is none of the targets' business.
+        self._make(objects, "prepare")
+        found = re.findall(r"^(\S+?):[\d:]+ ((?:warning|error): .*)$", self._make(objects, *_STRICT, *targets), re.M)
+        return Counter(f"{path.removeprefix(f'{self.tree}/')}: {said}" for path, said in found)
+
+    def make(self, asked: Mapping[str, str], *targets: str, words: Sequence[str] = ()) -> Path:
+        """Build `targets` (objects, or folders of them) in the configuration `asked`; return the folder they are in.
+
+        `words` are further ones for make.
+        """
+        content = _git(self.patched, "rev-parse", f"{self.commit}^{{tree}}").strip()
+        compiler = build.compiler_version("gcc")
+        fixed = (*_FIXED, *words)
+        name = cache.key(self.source.version, content, self.arch, sorted(asked.items()), targets, fixed, compiler)
+        return cache.made("objects", name, lambda to: self._fill(to, asked, targets, words))
+
+    def _fill(self, to: Path, asked: Mapping[str, str], targets: Sequence[str], words: Sequence[str]) -> None:
+        objects = self._configured(asked)
+        # Symbols of later commits are not known yet, which make does not mind.
+        self._make(objects, *words, *targets)
+        for target in targets:
+            for path in sorted((objects / target).glob("*.o")) if target.endswith("/") else [objects / target]:
+                kept = to / path.relative_to(objects)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, kept)
+
+    def _configured(self, asked: Mapping[str, str]) -> Path:
+        """Check the commit out, and return a folder for its objects in the configuration `asked`."""
+        _git(self.tree, "checkout", "--quiet", self.commit)
+        objects = self.folder / f"objects-{cache.key(sorted(asked.items()))}"
+        objects.mkdir(exist_ok=True)
+        wanted = objects / "asked.config"
+        wanted.write_text(config.text(dict(asked)))
+        self._make(objects, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig")
+        return objects
+
+    @cached_property
+    def tree(self) -> Path:
+        """Return a tree to check commits out in. Hard links: what git checks out and make writes are new files."""
+        made = self.folder / "tree"
+        subprocess.run(["cp", "-al", f"{self.patched}/.", made], check=True)
+        return made
+
+    def _make(self, objects: Path, *words: str) -> str:
+        jobs = len(os.sched_getaffinity(0))
+        fixed = [f"O={objects}", f"ARCH={self.arch}", f"-j{jobs}", *_FIXED]
+        done = subprocess.run(["make", "-C", self.tree, *fixed, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+        return done.stderr
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout
+
+
+def code(obj: Path) -> str:
+    """Return an object's instructions, relocations and data, of every section that is loaded with the program."""
+    heads = _objdump("-hw", obj)
+    loaded = [
+        words[1] for line in heads.splitlines() if "CONTENTS" in line and "ALLOC" in line if (words := line.split())
+    ]
+    assert ".text" in loaded
+    chosen = [word for name in loaded for word in ("-j", name)]
+    return _objdump("-drs", "--no-show-raw-insn", *chosen, obj).partition("\n\n")[2]
+
+
+def masked(obj: Path) -> str:
+    """Return the same, without the numbers that compiler and line give to names."""
+    names = r"\b([A-Za-z_]\w*)\.\d+\b|(__UNIQUE_ID_\w*?)\d+\b|(__initcall__kmod_\w+?__)\d+_\d+(?=_)"
+    return re.sub(names, r"\1\2\3", code(obj))
+
+
+def _objdump(*words: str | Path) -> str:
+    return subprocess.run(["objdump", *words], capture_output=True, text=True, check=True).stdout
+
+
+def instructions(obj: Path, function: str) -> list[str]:
+    """Return the mnemonics of one function's code in order."""
+    words = ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", f"--disassemble={function}", str(obj)]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^ +[0-9a-f]+:\t(\S+)", said, re.M)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree's own tests of memory management, tools/testing/selftests/mm: built for this machine, run in a guest."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab import cache, qemu, source
+from lab.build import Built, compiler_version
+from lab.tests.long import x86_guest
+
+TIMEOUT_S = 1800.0
+# Each of them, in seconds: emulated.
+EACH_S = 120
+# Huge ones, before each test.
+PAGES = 128
+
+# As run_vmtests.sh calls them; where it goes by the size of the machine, for one of 1 GiB.
+CALLS = (
+    "compaction_test",
+    "cow",
+    "droppable",
+    "hugepage-mmap",
+    "hugepage-mremap",
+    "hugepage-shm",
+    "hugepage-vmemmap",
+    "hugetlb-madvise",
+    "hugetlb_fault_after_madv",
+    "hugetlb_madv_vs_map",
+    "khugepaged all:anon",
+    "ksm_functional_tests",
+    "ksm_tests -M -p 10",
+    "ksm_tests -U",
+    "ksm_tests -Z -p 10 -z 0",
+    "ksm_tests -Z -p 10 -z 1",
+    "ksm_tests -N -m 1",
+    "ksm_tests -N -m 0",
+    "madv_populate",
+    "map_fixed_noreplace",
+    "map_hugetlb",
+    "map_populate",
+    "mdwe_test",
+    "migration",
+    "mkdirty",
+    "mlock-random-test",
+    "mlock2-tests",
+    "mremap_dontunmap",
+    "mremap_test",
+    "mrelease_test",
+    "mseal_test",
+    "on-fault-limit",
+    "pagemap_ioctl",
+    "split_huge_page_test",
+    "thuge-gen",
+    "transhuge-stress -d 5",
+    "uffd-stress anon 20 4",
+    "uffd-stress shmem 20 4",
+    "uffd-unit-tests",
+)
+
+# Those of pages of hugetlbfs. What would need pages of 1 GiB, or to poison memory, has no place in such a machine.
+HUGETLB = (
+    "hugepage-mmap",
+    "hugepage-mremap",
+    "hugepage-shm",
+    "hugetlb-madvise",
+    "hugetlb_dio",
+    "hugetlb_fault_after_madv",
+    "hugetlb_madv_vs_map",
+    "map_hugetlb",
+    "thuge-gen",
+    "uffd-stress hugetlb 64 4",
+    "uffd-stress hugetlb-private 64 4",
+    "uffd-unit-tests",
+)
+
+# khugepaged.c of 6.12.117 uses it and does not include what defines it.
+_FORGOTTEN = "CPPFLAGS=-DKSFT_SKIP=4"
+
+_SCRIPT = """
+cd "$0"
+for file in enabled defrag; do echo madvise > /sys/kernel/mm/transparent_hugepage/$file; done
+mount -t tmpfs tmpfs /mnt
+mkdir /tmp/huge; mount -t hugetlbfs hugetlbfs /tmp/huge
+echo PAGES > /proc/sys/vm/nr_hugepages
+eval "$1"; shift
+for call in "$@"; do
+    [ -x "${call%% *}" ] || { echo "missing: $call"; continue; }
+    status=0
+    echo PAGES > /proc/sys/vm/nr_hugepages
+    timeout SECONDS ./$call > /tmp/said 2>&1 < /dev/null || status=$?
+    echo "$status: $call"
+done
+""".replace("SECONDS", str(EACH_S)).replace("PAGES", str(PAGES))
+
+
+def build() -> Path:
+    """Return the folder with the programs of the tree's tests, as many as this machine's libraries are enough for."""
+    tree = source.find()
+
+    def fill(folder: Path) -> None:
+        headers = folder / "usr"
+        common = ["make", "-s", f"-j{len(os.sched_getaffinity(0))}"]
+        asked = ["headers_install", "ARCH=x86", f"O={folder / 'objects'}", f"INSTALL_HDR_PATH={headers}"]
+        (folder / "objects").mkdir(exist_ok=True)
+        subprocess.run([*common, "-C", tree.path, *asked], check=True, capture_output=True)
+        # make writes local_config.* into the sources' folder.
+        sources = folder / "tree"
+        for part in ("tools", "mm"):
+            sources.joinpath(part).parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["cp", "-al", tree.path / part, sources / part], check=True)
+        tests = sources / "tools/testing/selftests/mm"
+        flags = [f"KHDR_INCLUDES=-isystem {headers}/include", _FORGOTTEN]
+        # Some want libraries that are not there: the others go on.
+        subprocess.run(
+            [*common, "-k", "-C", tests, f"OUTPUT={folder}", *flags, "all"], check=False, capture_output=True
+        )
+
+    return cache.made("selftests", cache.key("mm", tree.version, compiler_version("gcc"), _FORGOTTEN), fill)
+
+
+def run(
+    built: Built,
+    programs: Path,
+    calls: Sequence[str] = CALLS,
+    kernel_args: Sequence[str] = (),
+    before: str = ":",
+) -> dict[str, str]:
+    """Return {call: exit status, or "missing"} of one boot of `built`, in which the script `before` is run first."""
+    command = ["bash", "-c", _SCRIPT, str(programs), before, *calls]
+    outcome = qemu.run(built, command, kernel_args=kernel_args, memory="1G", cpus=2, nodes=2, timeout=TIMEOUT_S)
+    rows = (line.split(": ", 1) for line in outcome.stdout.decode().splitlines())
+    found = {call: status for status, call in rows}
+    assert set(found) == set(calls), outcome.console[-3000:]
+    assert x86_guest.complaints(outcome.log) == []
+    return found

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu lab as it is typed, with a source and a kernel that are files of a few lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.tests import lab_fake
+
+pytestmark = lab_fake.needs_git
+
+
+# What boots in the kernel's place: runs the job's command here and reports like a guest.
+LINUX = f"""\
+#!{sys.executable}
+import os, subprocess, sys
+words = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
+lines = [int(words[f"ssl{{n}}"].rpartition(":")[2]) for n in range(3)]
+job = open(os.path.dirname(words["init"]) + "/job", "rb").read().decode().split("\\0")
+os.write(1, b"Linux version 6.12\\n")
+os.write(lines[2], b"start\\n")
+done = subprocess.run([w[4:] for w in job if w.startswith("arg=")], stdout=lines[0], stderr=lines[1])
+os.write(lines[2], f"exit {{done.returncode}} 0.5\\n".encode())
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    lab_fake.kernel_with_series(tmp_path / "kernel")
+    lab_fake.source(tmp_path / "linux", LINUX)
+    (tools := tmp_path / "tools").mkdir()
+    for name in ("flex", "bison", "bc", "xz"):
+        (tools / name).symlink_to("/bin/true")
+    return {
+        **os.environ,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "OKOSU_ROOM": str(tmp_path / "kernel"),
+        "PATH": f"{os.environ['PATH']}:{tools}",
+    }
+
+
+def okosu(environment: dict[str, str], *words: str, **options) -> subprocess.CompletedProcess[bytes]:  # type: ignore[no-untyped-def]
+    argv = [sys.executable, "-m", "okosu", "lab", *words]
+    return subprocess.run(argv, env=environment, check=False, timeout=300, **{"capture_output": True, **options})
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> list[str]:
+    return ["uml", "--series", "one", "--kernel-source", str(tmp_path / "linux")]
+
+
+def test_build_prints_the_folder_and_nothing_else(
+    environment: dict[str, str], kernel: list[str], tmp_path: Path
+) -> None:
+    done = okosu(environment, "build", *kernel)
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"okosu: the series were made on Linux 6.12.7-1; this is 6.12.7-")
+    assert done.stderr.count(b"\n") == 1
+    folder = Path(done.stdout.decode().strip())
+    assert (folder / "linux").is_file()
+    done = okosu(environment, "build", *kernel, "--fragment", "more", "--json", "-")
+    told = json.loads(done.stdout)
+    assert (told["series"], told["fragments"]) == (["one"], ["um", "more"])
+    assert told["path"] != str(folder)
+
+
+def test_progress_is_shown_on_a_terminal_and_taken_away(environment: dict[str, str], kernel: list[str]) -> None:
+    ours, theirs = pty.openpty()
+    done = okosu(environment, "build", *kernel, capture_output=False, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while block := os.read(ours, 65536):
+            shown += block
+    except OSError:
+        pass
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"\r\x1b[Kapplying one" in shown
+    assert shown.endswith(b"\r\x1b[K")
+
+
+def test_run_hands_over_output_and_status(environment: dict[str, str], kernel: list[str], tmp_path: Path) -> None:
+    words = ["--json", str(tmp_path / "run.json"), "--", "sh", "-c", "printf 'a\\0b'; echo e >&2; exit 9"]
+    done = okosu(environment, "run", *kernel, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (9, b"a\0b", b"e\n")
+    told = json.loads((tmp_path / "run.json").read_text())
+    assert (told["schema"], told["status"], told["seconds"]) == ("okosu.lab-run/1", 9, 0.5)
+    assert "stdout" not in told
+
+
+def test_run_shows_the_kernels_messages_only_when_asked(environment: dict[str, str], kernel: list[str]) -> None:
+    assert okosu(environment, "run", *kernel, "--", "true").stderr == b""
+    assert okosu(environment, "run", *kernel, "--console", "--", "true").stderr == b"Linux version 6.12\n"
+
+
+def test_run_with_json_on_stdout_prints_nothing_else(environment: dict[str, str], kernel: list[str]) -> None:
+    done = okosu(environment, "run", *kernel, "--json", "-", "--", "echo", "hello")
+    told = json.loads(done.stdout)
+    assert (told["stdout"], told["log"], told["built"]["series"]) == ("hello\n", "Linux version 6.12\n", ["one"])
+
+
+def test_a_reader_that_goes_away_ends_the_guest(environment: dict[str, str], kernel: list[str]) -> None:
+    okosu(environment, "build", *kernel)
+    words = [sys.executable, "-m", "okosu", "lab", "run", *kernel, "--", "sh", "-c", "yes; sleep 600"]
+    child = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.read(2) == b"y\n"
+    child.stdout.close()
+    assert child.wait(timeout=300) == 1
+
+
+def test_dry_run_does_nothing(environment: dict[str, str], kernel: list[str], tmp_path: Path) -> None:
+    done = okosu(environment, "run", *kernel, "--kernel-arg", "um_copy=sse2", "--dry-run", "--", "echo", "a b")
+    assert done.returncode == 0
+    for part in (b"one (2 patches)", b"um_copy=sse2", b"run: echo 'a b'"):
+        assert part in done.stdout
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_failure_of_ours_is_125(environment: dict[str, str], kernel: list[str], tmp_path: Path) -> None:
+    (tmp_path / "linux/broken.c").touch()
+    done = okosu(environment, "run", *kernel, "--", "true")
+    assert done.returncode == 125
+    assert done.stderr.startswith(
+        b"okosu: the kernel does not compile\n  why: broken.c:1:1: error: this is broken\n  fix: "
+    )
+
+
+def test_the_cache_is_listed_and_cleared(environment: dict[str, str], kernel: list[str]) -> None:
+    okosu(environment, "run", *kernel, "--", "true")
+    told = json.loads(okosu(environment, "cache", "--json", "-").stdout)
+    assert sorted({name.partition("/")[0] for name in told["bytes"]}) == ["guest", "kernel", "tree"]
+    done = okosu(environment, "cache", "--clear")
+    assert done.stdout.decode().split() == ["0.0", "MB", "in", told["folder"]]
+    assert okosu(environment, "run", *kernel, "--", "true").returncode == 0

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other distributions add to okosu, by entry points: the lab and the papers of a checkout do.
+
+Groups: `okosu.commands` (a module with NAME, HELP, EXAMPLES, add_arguments and run, as those of okosu/cli are),
+`okosu.report` (a function that takes an Envelope and a key for ids, and returns okosu.report.part.Part for the records
+that it knows), and `okosu.lab` (see lab/registry.py).
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib.metadata import entry_points
+from typing import Any
+
+
+@functools.cache
+def load(group: str) -> dict[str, Any]:
+    """Return what is registered in `group` by name, in alphabetical order; {} in a wheel without the lab."""
+    return {point.name: point.load() for point in sorted(entry_points(group=group), key=lambda point: point.name)}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second stage: points that one process leaves in doubt, measured in many fresh ones (docs/METHOD.md, section 10).
+
+Where a process's stack, heap and pages come to lie decides what a short call costs in it, and all its rounds share
+that: so the process is what is repeated. A process gives one cost for each row, the median of its rounds, and stands
+where a round stands in the first stage; the best peer is then the one of least median over processes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+import msgspec
+
+from okosu.bench import rows
+from okosu.bench.rows import Result, Row
+from okosu.errors import OkosuError
+from okosu.records.types import Record
+from papers.common import judge
+from papers.common.base import Experiment, Say
+from papers.common.entries import Target
+from papers.common.judge import Fresh, Judged
+from papers.common.points import Found, Sides
+from papers.common.programs import Runner
+
+PROCESSES = 25
+"""With one point in doubt a floor fails where 18 of them are below it, with ten where 20 are."""
+ROUNDS = 7
+"""Of each process but the first, which runs as many as the first stage did: its median alone counts."""
+BUDGET_S = 90.0
+"""No further process of each bench is begun that would end later than this."""
+POINTS = 200
+"""Most points of one bench that are measured again: about what its option --points takes."""
+
+Clock = Callable[[], float]
+
+
+def measure(
+    asked: Sequence[tuple[Experiment, Sequence[str], Sequence[Judged]]],
+    runner: Runner,
+    seed: int,
+    say: Say,
+    into: dict[str, list[Result]],
+    clock: Clock = time.monotonic,
+) -> dict[str, OkosuError]:
+    """Measure the points of each bench in fresh processes, in turn; return what failed, by bench.
+
+    `asked` are the benches with the arguments of the first stage and the points in doubt. `into` gets each process's
+    result at once, the first with the rounds of the first stage. How many there are depends on time alone.
+    """
+    failed: dict[str, OkosuError] = {}
+    began = last = clock()
+    for process in range(PROCESSES):
+        for experiment, args, doubted in asked:
+            if experiment.name in failed:
+                continue
+            words = arguments(args, doubted, seed + 1 + process, process == 0)
+            say(f"{experiment.program}: {len(doubted)} points in doubt, process {process + 1} of up to {PROCESSES}")
+            try:
+                into.setdefault(experiment.name, []).append(runner.bench(experiment.name, words))
+            except OkosuError as error:
+                failed[experiment.name] = error
+        now = clock()
+        # The next processes take about as long as these; the first ones, with more rounds, took longer.
+        if now - began + (now - last) > BUDGET_S:
+            break
+        last = now
+    return failed
+
+
+def arguments(args: Sequence[str], doubted: Sequence[Judged], seed: int, as_before: bool) -> list[str]:
+    """Return the bench's arguments for these points alone; `as_before`: with as many rounds as in the first stage."""
+    kept: list[str] = []
+    drop = {"--only", "--sizes", *(() if as_before else ("--rounds",))}
+    words = iter(args)
+    for word in words:
+        if word in drop:
+            next(words, None)
+        elif word.partition("=")[0] not in drop:
+            kept.append(word)
+    chosen = list({_name(one): one.sides for one in doubted}.items())[:POINTS]
+    points = [name for name, _ in chosen]
+    kernels = sorted({sides.kernel for _, sides in chosen})
+    sizes = sorted({sides.point.n for _, sides in chosen})
+    few = [] if as_before else ["--rounds", str(ROUNDS)]
+    only = ["--only", ",".join(kernels), "--sizes", ",".join(map(str, sizes)), "--points", ",".join(points)]
+    # Another seed for each: the same order of rows could favour the same one again.
+    return [*kept, *few, *only, "--seed", str(seed)]
+
+
+def _name(one: Judged) -> str:
+    """Return a point as the bench's option --points has it."""
+    at = one.sides.point
+    return "/".join([one.sides.kernel, str(at.n), at.mode, *map(str, at.align)])
+
+
+def pooled(results: Sequence[Result]) -> Result:
+    """Return a result in which each process is a round: a row's samples are its medians, process by process."""
+    held: dict[tuple[object, ...], tuple[Row, dict[int, float]]] = {}
+    for process, result in enumerate(results):
+        for row in result.rows:
+            if row.samples:
+                key = (row.kernel, row.variant, row.kind, row.n, row.footprint, tuple(row.align), row.mode, row.point)
+                held.setdefault(key, (row, {}))[1][process] = median(row.samples)
+    found = [
+        msgspec.structs.replace(row, samples=list(costs.values()), rounds=list(costs), dropped=0, shared=0)
+        for row, costs in held.values()
+    ]
+    return Result(results[0].name, results[0].header, found, finished=True)
+
+
+def fresh(
+    sides: Callable[[Result], Found], target: Target, judged: Sequence[Judged], results: Sequence[Result]
+) -> Fresh:
+    """Return what the processes gave for the points of a target that are in doubt; `sides` is the paper's."""
+    doubted = {(one.sides.kernel, one.sides.point) for one in judge.in_doubt(target, judged)}
+
+    def again_in(result: Result) -> list[Sides]:
+        return [one for one in sides(result).sides if (one.kernel, one.point) in doubted]
+
+    # In one process alone the level stays that of the whole sweep, of which these are the points in doubt.
+    first = judge.judge(target, again_in(results[0]), of=max(1, len(judged)))
+    return Fresh(first, judge.judge(target, again_in(pooled(results))), len(results))
+
+
+def records(taken: Mapping[str, Sequence[Result]], machine: str) -> list[Record]:
+    """Return a record for each row with every sample of every process: `order` is the process, `rounds` its round."""
+    held: dict[tuple[object, ...], Record] = {}
+    for results in taken.values():
+        for process, result in enumerate(results, 1):
+            for one in rows.records(result, machine):
+                parts = {key: value for key, value in one.parameters.items() if key not in ("dropped", "shared")}
+                key = (one.subject, one.variant, *parts.items())
+                whole = held.setdefault(key, msgspec.structs.replace(one, stage="confirmation", samples=[], rounds=[]))
+                whole.samples += one.samples
+                whole.rounds += one.rounds
+                whole.order += [process] * len(one.samples)
+    return list(held.values())

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a paper to its records: runs the experiments, compares with what is published, judges the targets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+import okosu
+from okosu.bench import rows
+from okosu.bench.rows import Result
+from okosu.records.types import Claim, Envelope, Record
+from papers.common import again, judge, points, programs
+from papers.common.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
+from papers.common.entries import Published, Target
+from papers.common.judge import Judged
+
+Keep = Callable[[], None]
+KEEP_S = 2.0
+"""How long records of a lab experiment may be held in memory alone: some come by the thousand."""
+
+
+class Conduct:
+    """One reproduction. `envelope.claims` is filled by conclude(), which may be called at any time."""
+
+    def __init__(
+        self, paper: Paper, quick: bool, envelope: Envelope, runner: programs.Runner, say: Say, keep: Keep
+    ) -> None:
+        self.paper, self.quick, self.envelope, self.runner = paper, quick, envelope, runner
+        self.say, self.keep = say, keep
+        self.measured = Measured(machine=envelope.machine)
+        self.seed = int(envelope.plan.get("seed", 1))
+        self.again: dict[str, list[Result]] = {}
+        """By bench, what each fresh process gave for the points in doubt."""
+
+    def run(self) -> None:
+        """Run every experiment, measure what is in doubt again, and conclude. Kept after each step."""
+        for experiment in self.paper.experiments():
+            if isinstance(experiment, LabExperiment):
+                self._run_lab(experiment)
+                continue
+            if shown := programs.argv(experiment, self.quick):
+                self.say(" ".join(shown))
+            programs.run(experiment, self.quick, self.runner, self.measured, self.seed)
+            self._store(experiment)
+            self.keep()
+        self._measure_again()
+        self.conclude()
+        self.envelope.finished = True
+        self.keep()
+
+    def conclude(self) -> None:
+        """Fill in the claims with what has been measured so far."""
+        ours = self.paper.compare(self.measured)
+        claims = [_published(entry, ours.get(entry.id)) for entry in self.paper.published()]
+        claims += [self._claim(target) for target in self.paper.targets()]
+        self.envelope.claims = claims
+
+    def _run_lab(self, experiment: LabExperiment) -> None:
+        kept = time.monotonic()
+
+        def keep_when_due() -> None:
+            nonlocal kept
+            if time.monotonic() - kept >= KEEP_S:
+                self.keep()
+                kept = time.monotonic()
+
+        def took(record: Record) -> None:
+            record.machine = record.machine or str(self.envelope.machine.get("id", ""))
+            self.envelope.records.append(record)
+            keep_when_due()
+
+        def say(text: str) -> None:
+            # Records grow in place, with every boot that is announced.
+            if self.measured.records.get(experiment.name):
+                keep_when_due()
+            self.say(text)
+
+        try:
+            programs.run_lab(experiment, self.quick, self.measured, say, took)
+        finally:
+            # Whatever ends it (an interruption, a bug), what was measured is kept.
+            about = {"command": experiment.shown, "records": len(self.measured.records.get(experiment.name, []))}
+            self.envelope.plan.setdefault("lab", {})[experiment.name] = about
+            self._tell_missing(experiment.name)
+            self.keep()
+
+    def _store(self, experiment: Experiment) -> None:
+        name, machine = experiment.name, str(self.envelope.machine.get("id", ""))
+        if result := self.measured.rows.get(name):
+            self.envelope.records += rows.records(result, machine)
+            about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
+            about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
+            self.envelope.plan.setdefault("benches", {})[name] = msgspec.to_builtins(about)
+        if name in self.measured.said:
+            self.envelope.records += listing_records(experiment, self.measured.said[name].lines, machine)
+        self._tell_missing(name)
+
+    def _tell_missing(self, name: str) -> None:
+        if name in self.measured.missing:
+            self.envelope.plan.setdefault("missing", {})[name] = self.measured.missing[name]
+
+    def _judged(self, target: Target) -> tuple[points.Found, list[Judged]]:
+        found = self.paper.sides(target, self.measured)
+        return found, judge.judge(target, found.sides)
+
+    def _measure_again(self) -> None:
+        """Measure the points that are in doubt in fresh processes. --quick is one process, and says so by its help."""
+        doubted: dict[str, list[Judged]] = {}
+        for target in [] if self.quick else self.paper.targets():
+            doubted.setdefault(target.bench, []).extend(judge.in_doubt(target, self._judged(target)[1]))
+        benches = [one for one in self.paper.experiments() if isinstance(one, Experiment) and doubted.get(one.name)]
+        asked = [(one, one.args, doubted[one.name]) for one in benches]
+        if not asked:
+            return
+        try:
+            failed = again.measure(asked, self.runner, self.seed, self.say, self.again)
+            self.measured.failed |= failed
+        finally:
+            self.envelope.records += again.records(self.again, str(self.envelope.machine.get("id", "")))
+
+    def _claim(self, target: Target) -> Claim:
+        found, judged = self._judged(target)
+        if why := self.measured.missing.get(target.measured_by):
+            what = f"okosu bench {target.bench}" if target.bench else f"the experiment {target.experiment}"
+            found = points.Found(found.sides, [f"{what} did not come to its end: {why}"])
+        elif without := self._without_peers(target):
+            found = points.Found(found.sides, [*found.lacking, without])
+        fresh = None
+        if results := self.again.get(target.bench):
+            fresh = again.fresh(
+                lambda one: self.paper.sides(target, Measured({target.bench: one})), target, judged, results
+            )
+        return judge.conclude(target, found, judged, fresh, self.paper.target_source())
+
+    def _without_peers(self, target: Target) -> str:
+        """Return which of the peers that a target names could not take part, and how they would."""
+        result = self.measured.rows.get(target.bench)
+        kind, _, names = target.against.partition(":")
+        if result is None or kind != "peer":
+            return ""
+        gone = [absent for absent in result.absent if absent.variant in names.split(",")]
+        fix = next((f" ({absent.fix})" for absent in gone if absent.fix), "")
+        return f"without {', '.join(absent.variant for absent in gone)}{fix}" if gone else ""
+
+
+def _published(entry: Published, ours: Ours | None) -> Claim:
+    note, value = entry.not_measured or "not measured in this run", None
+    if ours is not None:
+        note, value = ours.why, ours.value
+    if entry.mark == "disputed":
+        note = f"disputed: {entry.why}. {note}" if note else f"disputed: {entry.why}"
+    return Claim(
+        id=entry.id,
+        text=entry.text,
+        kind="published",
+        mark=entry.mark,
+        source=entry.where,
+        target=entry.value,
+        measured=value,
+        unit=entry.unit,
+        holds=None,
+        note=note,
+    )
+
+
+def listing_records(experiment: Experiment, lines: Sequence[object], machine: str) -> list[Record]:
+    """Return the numbers that a listing printed as records, one for each line and key."""
+    found = []
+    for line in lines:
+        values = msgspec.convert(line, dict[str, object])
+        name = str(values.get("name", experiment.name))
+        for key, value in values.items():
+            if isinstance(value, (bool, int, float)):
+                found.append(
+                    Record(
+                        tool=f"okosu {okosu.__version__}",
+                        machine=machine,
+                        subject=f"{experiment.program} {' '.join(experiment.args)}".strip(),
+                        variant=name,
+                        stage="bench",
+                        metric=key,
+                        unit="",
+                        samples=[float(value)],
+                    )
+                )
+    return found

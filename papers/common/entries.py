@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a paper's two files hold: what it publishes (published.toml), and what is claimed beyond it (targets.toml)."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+_PAPERS = Path(__file__).resolve().parents[1]
+_T = TypeVar("_T")
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which paper it is."""
+
+    name: str
+    title: str
+    title_en: str
+    authors: str
+    machine: str
+    """The machine that its numbers were measured on."""
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One number or fact of the paper; papers/hpc_programming/published.toml explains the fields at its head."""
+
+    id: str
+    mark: Literal["value", "statement", "disputed"]
+    where: str
+    text: str
+    value: float
+    unit: str
+    why: str = ""
+    ratio: tuple[str, str] | None = None
+    factor: float = 1.0
+    not_measured: str = ""
+
+
+class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which rows of a bench a target speaks of; what is left out does not restrict."""
+
+    kernel: list[str]
+    variant: str = "chosen"
+    """A name, in which * stands for anything; "chosen": what the library does when nobody forces a variant."""
+    n: list[int] = []
+    n_from: int = 0
+    n_to: int | None = None
+    footprint: tuple[int, int] | None = None
+    """Least and most bytes that a call touches."""
+    place: list[str] = []
+    aligned: bool | None = None
+    """True: every operand begins a 64-byte line; false: some operand does not."""
+    align: list[int] | None = None
+    """Exactly these offsets in a line."""
+    mode: list[str] = []
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A claim beyond the paper (the fields are explained at the head of targets/hpc-programming.toml).
+
+    It speaks of the rows of a bench, which `select` and `against` choose, or of a lab experiment's records, from which
+    the paper's `sides` takes what is compared (`against` is then its own). ValueError where it names both, or neither.
+    """
+
+    id: str
+    text: str
+    kind: Literal["floor", "at-least", "at-most"]
+    bench: str = ""
+    select: Select = Select(kernel=[])
+    against: str = ""
+    experiment: str = ""
+    value: float
+    unit: str = "times"
+    held: bool = False
+    certain: bool = False
+    """The whole interval must reach the value, not the median alone."""
+
+    def __post_init__(self) -> None:
+        if bool(self.bench) == bool(self.experiment):
+            raise ValueError(f"target {self.id} names {'both' if self.bench else 'neither'} of bench and experiment")
+        if bool(self.bench) != bool(self.select.kernel) or (self.bench and not self.against):
+            raise ValueError(f"target {self.id}: a bench, the kernels selected and against belong together")
+
+    @property
+    def measured_by(self) -> str:
+        """Return the name of the experiment that it speaks of."""
+        return self.bench or self.experiment
+
+    @property
+    def sign(self) -> Literal["≥", "≤"]:
+        """Return how the measured value must stand to the target's."""
+        return "≤" if self.kind == "at-most" else "≥"
+
+
+class _PublishedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    paper: About
+    published: list[Published]
+
+
+class _TargetsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    source: str
+    target: list[Target] = []
+
+
+@functools.cache
+def published(name: str) -> tuple[About, list[Published]]:
+    """Return which paper that is, and every number and fact that it publishes, in its order."""
+    held = _toml(folder(name) / "published.toml", _PublishedFile)
+    return held.paper, held.published
+
+
+@functools.cache
+def targets(name: str) -> tuple[str, list[Target]]:
+    """Return where the claims beyond that paper come from, and the claims; "" and [] where there are none."""
+    path = folder(name) / "targets.toml"
+    held = _toml(path, _TargetsFile) if path.exists() else _TargetsFile(source="")
+    return held.source, held.target
+
+
+def folder(name: str) -> Path:
+    """Return the folder of the paper called `name`, which may have hyphens where the folder has underscores."""
+    return _PAPERS / name.replace("-", "_")
+
+
+def _toml(path: Path, kind: type[_T]) -> _T:
+    return msgspec.toml.decode(path.read_bytes(), type=kind)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a target compares at each of its points; of a bench, which rows: ours, and what it is compared with there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from statistics import median
+from typing import NamedTuple
+
+from okosu.bench import figures
+from okosu.bench.rows import Row
+from okosu.records.types import Record
+from papers.common.entries import Select, Target
+
+LINE = 64
+
+
+class Point(NamedTuple):
+    """Where rows are comparable: one size at one placement in one mode, timed in the same rounds."""
+
+    n: int = 0
+    """0 where what is compared has no size."""
+    footprint: int = 0
+    align: tuple[int, ...] = ()
+    mode: str = ""
+
+
+class Sides(NamedTuple):
+    """Ours and what it is compared with at a point, each as cost by round; their ratio is what the target bounds.
+
+    Of a lab experiment a round is one boot or run, the same for both sides: several samples of one boot are one cost.
+    """
+
+    point: Point
+    kernel: str
+    variant: str
+    against: str
+    ours: dict[int, float]
+    theirs: dict[int, float]
+    exact: bool = False
+    """Whether every run gives these very numbers (a simulation's cycles), so that one round is all that there is."""
+
+    @property
+    def label(self) -> str:
+        """Return the point as a person reads it: "ddot n=2048 +8,+8 throughput"."""
+        offsets = ",".join(f"+{offset}" for offset in self.point.align)
+        size = f"n={self.point.n}" if self.point.n else ""
+        return " ".join(filter(None, (self.kernel, size, offsets, self.point.mode)))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The points of a target, and why some of what it asks for is not there."""
+
+    sides: list[Sides]
+    lacking: list[str]
+
+
+def by_round(measured: Row | Record, work: float = 1.0) -> dict[int, float]:
+    """Return the samples by round, as cost of one unit of work."""
+    numbers = measured.rounds or range(len(measured.samples))
+    return {number: sample / work for number, sample in zip(numbers, measured.samples, strict=True)}
+
+
+def point(row: Row) -> Point:
+    """Return the point at which a row was timed."""
+    return Point(row.n, row.footprint, tuple(int(offset) for offset in row.align), row.mode)
+
+
+def wanted(row: Row, select: Select) -> bool:
+    """Say whether a row lies where the target speaks of, whatever its variant."""
+    low, high = select.footprint or (0, row.footprint)
+    return (
+        row.kernel in select.kernel
+        and (not select.n or row.n in select.n)
+        and select.n_from <= row.n <= (row.n if select.n_to is None else select.n_to)
+        and low <= row.footprint <= high
+        and (not select.place or row.place in select.place)
+        and (select.aligned is None or select.aligned == (not any(offset % LINE for offset in row.align)))
+        and (select.align is None or select.align == list(row.align))
+        and (not select.mode or row.mode in select.mode)
+    )
+
+
+def beside(rows: Iterable[Row], row: Row) -> list[Row]:
+    """Return the other rows that took turns with a row in the same rounds, and were not all dropped."""
+    here = point(row)
+    return [
+        other
+        for other in rows
+        if other.point == row.point and point(other) == here and other.samples and other is not row
+    ]
+
+
+def find(rows: Sequence[Row], target: Target) -> Found:
+    """Return each point at which the target can be judged."""
+    sides, lacking = [], []
+    by_number: dict[int, list[Row]] = {}
+    for row in rows:
+        by_number.setdefault(row.point, []).append(row)
+    for row in _ours(rows, target.select):
+        other = _against(beside(by_number[row.point], row), row, target.against)
+        if isinstance(other, str):
+            lacking.append(other)
+        else:
+            sides.append(other)
+    if not sides and not lacking:
+        lacking.append(f"okosu bench {target.bench} gave no such row")
+    return Found(sides, sorted(set(lacking)))
+
+
+def _ours(rows: Iterable[Row], select: Select) -> list[Row]:
+    """Return our row at each point; where several match a pattern, the fastest of them."""
+    found: dict[tuple[int, str, Point], Row] = {}
+    for row in rows:
+        if row.kind != "okosu" or not row.samples or not wanted(row, select):
+            continue
+        if not (figures.is_chosen(row) if select.variant == "chosen" else fnmatchcase(row.variant, select.variant)):
+            continue
+        key = (row.point, row.kernel, point(row))
+        if key not in found or median(row.samples) < median(found[key].samples):
+            found[key] = row
+    return list(found.values())
+
+
+def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
+    """Return both sides at the row's point, or what is lacking. `against` is explained in targets/*.toml."""
+    kind, _, name = against.partition(":")
+    here = point(row)
+    match kind:
+        case "elements" | "bytes" | "flops":
+            # Cost of one unit of work in cycles; theirs is one cycle, so that the ratio is a rate.
+            work = {"elements": 1.0, "bytes": row.bytes_per_item, "flops": row.flops_per_item}[kind] * row.items
+            ours = by_round(row, work)
+            return Sides(here, row.kernel, row.variant, against, ours, dict.fromkeys(ours, 1.0))
+        case "limit":
+            limits = [other for other in around if other.kind == "limit" and other.kernel == name]
+            if not limits:
+                return f"no {name} beside {row.kernel}"
+            best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
+            by_flops = not best.bytes_per_item
+            work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
+            return Sides(here, row.kernel, row.variant, name, by_round(row, work), by_round(best, _work(best)))
+        case "peer" | "variant":
+            names = name.split(",")
+            peers = [
+                other
+                for other in around
+                if other.kernel == row.kernel
+                and (other.kind == "peer" if kind == "peer" else other.kind == "okosu")
+                and any(fnmatchcase(other.variant, pattern) for pattern in names)
+            ]
+            if not peers:
+                return f"no peer {name} beside {row.kernel}" if name != "*" else f"no peer beside {row.kernel}"
+            best = min(peers, key=lambda other: median(other.samples))
+            return Sides(here, row.kernel, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
+    raise ValueError(f"against = {against!r}")
+
+
+def _work(limit: Row) -> float:
+    return (limit.bytes_per_item or limit.flops_per_item) * limit.items

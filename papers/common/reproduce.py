@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu reproduce: a paper's published numbers beside this machine's, and what is claimed beyond them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from okosu.errors import EXPECT_NOT_MET, INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
+
+if TYPE_CHECKING:
+    from okosu.records.types import Envelope
+    from papers.common.base import Experiment, Paper
+
+NAME = "reproduce"
+PLACE = 5
+HELP = "measure again what a paper published, and check what is claimed beyond it"
+EXAMPLES = """\
+  okosu reproduce                          the papers
+  okosu reproduce hpc-programming          every published value beside this machine's, then each claim
+  okosu reproduce hpc-programming --quick  a first impression in seconds: few sizes, few rounds
+  okosu reproduce hpc-programming --check  exit status 3, naming each target that does not hold
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="which paper; without one the papers are listed")
+    parser.add_argument(
+        "--quick", action="store_true", help="few sizes and rounds, no fresh processes; floors stay undecided"
+    )
+    parser.add_argument("--json", metavar="FILE|-", help="where the records go; - prints them, and the table on stderr")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="exit 3 if a target does not hold or (but for --quick) was not measured; published values never fail",
+    )
+    parser.add_argument("--list", action="store_true", help="print what is published and claimed; measure nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the programs that would be run; run nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command. OkosuError (2) if there is no such paper."""
+    from papers import common
+    from papers.common import told as reproduction_table
+
+    if args.command:
+        raise OkosuError("okosu reproduce runs no program of yours", "", "okosu reproduce PAPER", USAGE_ERROR)
+    known = common.load()
+    if args.paper is None:
+        print("\n".join(f"{name:<18} {paper.about().title_en}" for name, paper in known.items()))
+        return 0
+    if args.paper not in known:
+        raise OkosuError(f"no paper is called {args.paper!r}", "", f"one of {', '.join(known)}", USAGE_ERROR)
+    paper = known[args.paper]
+    if args.list:
+        print(reproduction_table.listed(paper))
+        return 0
+    if args.dry_run:
+        return _dry_run(paper, args.quick)
+    return _measure(paper, args)
+
+
+def _dry_run(paper: Paper, quick: bool) -> int:
+    from okosu.bench import drive
+    from papers.common import again
+    from papers.common.base import LabExperiment
+
+    experiments = paper.experiments()
+    total = 0.0
+    for experiment in experiments:
+        if isinstance(experiment, LabExperiment):
+            left_out = quick and not experiment.quick
+            takes = 0.0 if left_out else experiment.takes(quick)
+            total += takes
+            about = f", about {_minutes(takes)} of one core" if takes else ""
+            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}{about}")
+        else:
+            print(f"{experiment.name}: {_program(experiment, quick)}")
+    if total:
+        print(f"all of them: about {_minutes(total)} of one core, less on several, and but for what is kept already")
+    if all(isinstance(experiment, LabExperiment) for experiment in experiments):
+        return 0
+    print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
+    print("system calls of note: sched_setaffinity, mmap, madvise and mbind of the programs' own memory")
+    if not quick:
+        print(f"then: the points that one process leaves in doubt, in up to {again.PROCESSES} fresh ones of each bench")
+    return 0
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _program(experiment: Experiment, quick: bool) -> str:
+    from okosu import native
+    from papers.common import programs
+    from papers.common import told as reproduction_table
+
+    words = programs.arguments(experiment, quick)
+    if words is None:
+        return "left out by --quick"
+    extra = reproduction_table.peers() if experiment.read == "rows" else []
+    try:
+        program = str(native.find(experiment.program))
+    except OkosuError as error:
+        program = f"({error.what})"
+    return " ".join([program, *words, *extra])
+
+
+def _measure(paper: Paper, args: argparse.Namespace) -> int:
+    import msgspec
+
+    from okosu.bench import drive
+    from okosu.cli._lock import measuring
+    from okosu.records import files
+    from papers.common import programs
+    from papers.common import told as reproduction_table
+    from papers.common.conduct import Conduct
+
+    path = _destination(args.json, paper.name)
+    envelope = reproduction_table.envelope(paper, args.quick)
+    runner = programs.Runner(
+        lambda name, words: drive.run(name, [*words, *reproduction_table.peers()]), programs.listing
+    )
+    conduct = Conduct(paper, args.quick, envelope, runner, _say, lambda: files.write(envelope, path))
+    interrupted = False
+    with measuring():
+        try:
+            conduct.run()
+        except KeyboardInterrupt:
+            interrupted = True
+            conduct.conclude()
+            files.write(envelope, path)
+    text = reproduction_table.render(envelope, paper)
+    if args.json == "-":
+        print(text, file=sys.stderr)
+        print(msgspec.json.encode(envelope).decode())
+    else:
+        print(text)
+    print(f"records: {path}", file=sys.stderr)
+    if interrupted:
+        print("interrupted: what follows the last line of programs was not measured", file=sys.stderr)
+        return INTERRUPTED
+    for error in conduct.measured.failed.values():
+        print(error, file=sys.stderr)
+    failed = TOOL_ERROR if conduct.measured.failed else 0
+    return (_checked(envelope, args.quick) if args.check else 0) or failed
+
+
+def _say(text: str) -> None:
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+def _checked(envelope: Envelope, quick: bool) -> int:
+    """Name each target that does not hold on stderr; 3 if there is one, else 0."""
+    status = 0
+    for claim in envelope.claims:
+        if claim.kind == "published" or claim.holds:
+            continue
+        if claim.holds is None and quick:
+            continue
+        said = "was not measured" if claim.holds is None else "does not hold"
+        reached = "" if claim.measured is None else f": {claim.measured:.3g} of {claim.target:g} {claim.unit}".rstrip()
+        print(OkosuError(f"target {claim.id} {said}{reached}", claim.note), file=sys.stderr)
+        status = EXPECT_NOT_MET
+    return status
+
+
+def _destination(json: str | None, paper: str) -> Path:
+    from okosu.records import files
+
+    if json in (None, "-"):
+        return files.default_path("reproduce", paper)
+    path = Path(str(json))
+    if path.is_dir() or not path.parent.is_dir():
+        raise OkosuError(
+            f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -", USAGE_ERROR
+        )
+    return path

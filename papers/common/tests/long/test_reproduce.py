@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu reproduce with the real programs, quick: it comes to its end, and what it prints is what was measured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from okosu.bench.rows import from_records
+from okosu.records import files
+from papers import common
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="OKOSU_LAB=1 runs it: 20 seconds")
+MOST_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, float]:
+    path = tmp_path_factory.mktemp("reproduce") / "quick.json"
+    command = [sys.executable, "-m", "okosu", "reproduce", "hpc-programming", "--quick", "--json", str(path)]
+    begun = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return path, done.stdout, time.monotonic() - begun
+
+
+def test_it_is_quick(reproduced: tuple[Path, str, float]) -> None:
+    assert reproduced[2] < MOST_S
+
+
+def test_every_published_entry_has_its_line_and_all_but_the_excused_a_number(
+    reproduced: tuple[Path, str, float],
+) -> None:
+    held = files.read(reproduced[0])
+    assert held.finished
+    claims = {claim.id: claim for claim in held.claims}
+    for entry in common.load()["hpc-programming"].published():
+        assert entry.id in claims
+        assert (claims[entry.id].measured is None) == bool(entry.not_measured), entry.id
+
+
+def test_what_must_be_true_of_any_machine(reproduced: tuple[Path, str, float]) -> None:
+    measured = {claim.id: claim.measured or 0.0 for claim in files.read(reproduced[0]).claims}
+    assert measured["5.1.table1"] == 20
+    assert measured["5.1.table2"] == 5
+    assert measured["3.pinned"] == 1
+    # No compiler makes ten dependent operations faster than ten latencies; -O0 goes through memory.
+    assert measured["2.gcc-O2.add"] >= 9 * measured["2.latency.add"]
+    assert measured["2.gcc-O0.add"] > measured["2.gcc-O2.add"]
+    # Vectors and more accumulators help.
+    assert measured["5.3.plain"] < measured["5.3.sse1"] < measured["5.3.sse4"]
+    assert measured["5.5.plain"] < measured["5.5.sse4"]
+    assert measured["5.3.sse4"] <= 1.05 * measured["5.3.peak"]
+
+
+def test_the_rows_are_in_the_records(reproduced: tuple[Path, str, float]) -> None:
+    rows = from_records(files.read(reproduced[0]).records)
+    assert {"latency", "numa", "blas1", "copy", "zero"} <= rows.keys()
+    assert all(row.samples for row in rows["latency"])
+
+
+def test_claims_that_could_be_measured_are_judged(reproduced: tuple[Path, str, float]) -> None:
+    claims = [claim for claim in files.read(reproduced[0]).claims if claim.kind != "published"]
+    assert len(claims) == len(common.load()["hpc-programming"].targets())
+    shown = reproduced[1]
+    for claim in claims:
+        assert claim.id in shown
+        # An at-least with a number is decided, whatever the number of rounds.
+        assert claim.kind == "floor" or (claim.measured is None) == (claim.holds is None)

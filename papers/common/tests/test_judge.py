@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a target holds, with planted samples: what fails, what does not, and what cannot be judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from okosu.bench.rows import Row
+from okosu.records.types import Claim
+from papers.common import again as again_
+from papers.common import judge, points
+from papers.common.entries import Select, Target
+from papers.common.tests.rows import result, row
+
+PEERS = "peer:fast,slow"
+
+
+def target(**fields: Any) -> Target:
+    usual: dict[str, Any] = {
+        "id": "t", "text": "planted", "kind": "floor", "bench": "blas1", "against": PEERS, "value": 1.0,
+        "select": Select(kernel=["dsum"]),
+    }  # fmt: skip
+    return Target(**{**usual, **fields})
+
+
+def pair(ours: float, theirs: float, n: int = 2048, **fields: Any) -> list[Row]:
+    return [
+        row("dsum", "chosen", "okosu", ours, n=n, **fields),
+        row("dsum", "fast", "peer", theirs, n=n, **fields),
+    ]
+
+
+def claim(asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = again_.PROCESSES) -> Claim:
+    """Judge the rows, and what each of so many fresh processes is given to have measured."""
+    found = points.find(rows, asked)
+    judged = judge.judge(asked, found.sides)
+    fresh = None
+    if again is not None:
+        results = [result("blas1", again)] * processes
+        fresh = again_.fresh(lambda one: points.find(one.rows, asked), asked, judged, results)
+    return judge.conclude(asked, found, judged, fresh, "test")
+
+
+def test_a_floor_that_is_met_holds_without_a_second_measurement() -> None:
+    said = claim(target(), pair(100, 120))
+    assert said.holds is True
+    assert said.kind == "floor"
+    assert said.measured == pytest.approx(1.2, rel=0.02)
+    assert said.interval is not None
+    assert said.interval[0] < 1.2 < said.interval[1]
+
+
+def test_a_floor_fails_only_when_it_is_below_twice() -> None:
+    below, above = pair(110, 100), pair(100, 120)
+    assert claim(target(), below).holds is None
+    assert claim(target(), below, below).holds is False
+    once = claim(target(), below, above)
+    assert once.holds is True
+    assert "below in one process at dsum n=2048" in once.note
+    assert "in a second one alone not below. over 25 fresh processes not below" in once.note
+
+
+def test_of_a_floor_that_failed_the_point_is_quoted_where_it_failed_in_fresh_processes() -> None:
+    first = pair(200, 100, n=1) + pair(150, 100, n=2)
+    again = pair(90, 100, n=1) + pair(125, 100, n=2)
+    said = claim(target(), first, again)
+    assert said.holds is False
+    assert said.measured == pytest.approx(0.8, rel=0.02)
+    assert said.interval is not None
+    assert "worst of 2 points: dsum n=2" in said.note
+
+
+def test_a_floor_that_the_interval_straddles_does_not_fail_though_the_median_is_below() -> None:
+    ours = [90.0] * 9 + [115.0] * 12
+    rows = [row("dsum", "chosen", "okosu", ours), row("dsum", "fast", "peer", [100.0] * 21)]
+    said = claim(target(), rows)
+    assert said.measured is not None
+    assert said.measured < 1.0
+    assert said.holds is True
+
+
+def test_the_interval_is_corrected_over_all_points_of_the_sweep() -> None:
+    # 18 of 21 rounds below: enough at 5 %, not at 5 % over a hundred points.
+    ours = [110.0] * 18 + [90.0] * 3
+    one = [row("dsum", "chosen", "okosu", ours, n=1), row("dsum", "fast", "peer", [100.0] * 21, n=1)]
+    assert claim(target(), one, one).holds is False
+    many = one + [r for n in range(2, 101) for r in pair(50, 100, n=n)]
+    assert claim(target(), many).holds is True
+
+
+def test_the_second_measurement_keeps_the_level_of_the_whole_sweep() -> None:
+    ours = [110.0] * 21
+    one = [row("dsum", "chosen", "okosu", ours, n=1), row("dsum", "fast", "peer", [100.0] * 21, n=1)]
+    many = one + [r for n in range(2, 101) for r in pair(50, 100, n=n)]
+    weak = [row("dsum", "chosen", "okosu", [110.0] * 18 + [90.0] * 3, n=1), one[1]]
+    assert "in a second one alone below" in claim(target(), many, one).note
+    assert "in a second one alone not below" in claim(target(), many, weak).note
+
+
+def test_a_floor_with_too_few_rounds_is_not_decided() -> None:
+    said = claim(target(), pair(110, 100, count=3))
+    assert said.holds is None
+    assert "6 rounds" in said.note
+
+
+def test_a_correction_over_many_points_asks_for_more_rounds() -> None:
+    below = [r for n in range(1, 101) for r in pair(110, 100, n=n, count=6)]
+    said = claim(target(), below)
+    assert said.holds is None
+    assert "100 points need 12 rounds" in said.note
+
+
+def test_a_median_that_is_not_below_needs_no_more_rounds() -> None:
+    """Whatever the number of rounds, an interval holds the median."""
+    above = [r for n in range(1, 101) for r in pair(90, 100, n=n, count=2)]
+    assert claim(target(), above).holds is True
+    one_below = above + pair(110, 100, n=101, count=2)
+    assert claim(target(), one_below).holds is None
+    assert "dsum n=101" in claim(target(), one_below).note
+
+
+@pytest.mark.parametrize(("ours", "holds"), [(99.0, True), (102.0, False)])
+def test_an_at_least_is_judged_by_the_median(ours: float, holds: bool) -> None:
+    samples = [100.0] * 11
+    rows = [
+        row("dsum", "chosen", "okosu", [ours] * 6 + [300.0] * 5),
+        row("dsum", "fast", "peer", samples),
+    ]
+    assert claim(target(kind="at-least"), rows).holds is holds
+
+
+def test_an_at_least_must_be_reached_at_every_point_and_names_those_where_it_is_not() -> None:
+    rows = pair(50, 100, n=1) + pair(120, 100, n=2) + pair(50, 100, n=3)
+    said = claim(target(kind="at-least"), rows)
+    assert said.holds is False
+    assert "missed at dsum n=2" in said.note
+    assert said.measured == pytest.approx(100 / 120, rel=0.02)
+
+
+def test_a_point_whose_batches_were_all_disturbed_is_named_and_judges_nothing() -> None:
+    lost = pair(100, 120, n=2, count=2)
+    lost[1] = msgspec.structs.replace(lost[1], rounds=[7, 8])
+    said = claim(target(), pair(100, 120, n=1) + lost, [])
+    assert said.holds is True
+    assert "1 more points have no round that holds both sides" in said.note
+    assert claim(target(), lost).holds is None
+
+
+def test_held_over_time_means_each_third_of_the_rounds() -> None:
+    drifting = [60.0] * 14 + [80.0] * 7
+    rows = [row("dsum", "chosen", "okosu", drifting, n=2048, items=2048)]
+    rate = target(kind="at-least", against="bytes", value=8 * 2048 / 70.0)
+    assert claim(rate, rows).holds is True
+    held = claim(target(kind="at-least", against="bytes", value=8 * 2048 / 70.0, held=True), rows)
+    assert held.holds is False
+    assert held.measured == pytest.approx(8 * 2048 / 80.0)
+
+
+def test_the_fastest_of_the_named_peers_is_taken_and_no_other() -> None:
+    rows = [*pair(100, 120), row("dsum", "slow", "peer", 500), row("dsum", "unnamed", "peer", 10)]
+    said = claim(target(kind="at-least"), rows)
+    assert said.measured == pytest.approx(1.2, rel=0.02)
+    assert "against fast" in said.note
+
+
+def test_of_several_rows_that_match_a_pattern_the_fastest_is_taken() -> None:
+    rows = [
+        row("dsum", "inline-base", "okosu", [100.0] * 11),
+        row("dsum", "inline-avx512", "okosu", [50.0] * 11),
+        row("dsum", "avx2", "okosu", [10.0] * 11),
+        row("dsum", "fast", "peer", [100.0] * 11),
+    ]
+    said = claim(target(kind="at-least", select=Select(kernel=["dsum"], variant="inline-*")), rows)
+    assert said.measured == pytest.approx(2.0)
+
+
+def test_a_share_of_a_limit_compares_bytes_and_takes_the_best_order_of_its_loop() -> None:
+    rows = [
+        row("daxpy", "chosen", "okosu", [300.0] * 11, bytes_per_item=24.0),
+        row("limit-load2-store1", "a", "limit", [290.0] * 11, bytes_per_item=24.0),
+        row("limit-load2-store1", "b", "limit", [270.0] * 11, bytes_per_item=24.0),
+    ]
+    asked = target(kind="at-least", against="limit:limit-load2-store1", select=Select(kernel=["daxpy"]), value=0.9)
+    said = claim(asked, rows)
+    assert said.measured == pytest.approx(0.9)
+    assert said.holds is True
+
+
+def test_a_limit_of_arithmetic_is_compared_by_operations() -> None:
+    rows = [
+        row("ddot", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0),
+        row("limit-fma", "avx512", "limit", [128.0] * 11, bytes_per_item=0.0, flops_per_item=2.0),
+    ]
+    asked = target(kind="at-least", against="limit:limit-fma", select=Select(kernel=["ddot"]), value=0.5)
+    assert claim(asked, rows).measured == pytest.approx(0.5)
+
+
+def test_rates_are_work_in_a_cycle() -> None:
+    rows = [row("daxpy", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0, bytes_per_item=24.0)]
+    for against, value in (("elements", 8.0), ("flops", 16.0), ("bytes", 192.0)):
+        asked = target(kind="at-least", against=against, select=Select(kernel=["daxpy"]), value=value)
+        assert claim(asked, rows).measured == pytest.approx(value)
+
+
+def test_what_is_not_there_is_not_judged_and_says_so() -> None:
+    alone = claim(target(), pair(100, 120)[:1])
+    assert (alone.holds, alone.measured) == (None, None)
+    assert "no peer fast,slow beside dsum" in alone.note
+    nothing = claim(target(), [])
+    assert nothing.holds is None
+    assert "okosu bench blas1 gave no such row" in nothing.note
+
+
+def test_rows_of_another_point_are_never_compared() -> None:
+    ours, theirs = pair(100, 120, n=64)
+    for other in (
+        row("dsum", "fast", "peer", 120, n=128),
+        row("dsum", "fast", "peer", 120, n=64, align=[8, 8]),
+        row("dsum", "fast", "peer", 120, n=64, mode="latency"),
+        row("dsum", "fast", "peer", 120, n=64, point=1),
+    ):
+        assert not points.find([ours, other], target()).sides
+    assert points.find([ours, theirs], target()).sides
+
+
+@pytest.mark.parametrize(
+    ("select", "taken"),
+    [
+        ({}, True),
+        ({"n": [2048]}, True),
+        ({"n": [1024]}, False),
+        ({"n_from": 2048, "n_to": 2048}, True),
+        ({"n_from": 2049}, False),
+        ({"n_to": 2047}, False),
+        ({"footprint": (1, 16384)}, True),
+        ({"footprint": (16385, 99999)}, False),
+        ({"place": ["L1", "L2"]}, True),
+        ({"place": ["L2"]}, False),
+        ({"aligned": True}, True),
+        ({"aligned": False}, False),
+        ({"align": [0, 0]}, True),
+        ({"align": [8, 8]}, False),
+        ({"mode": ["throughput"]}, True),
+        ({"mode": ["latency"]}, False),
+        ({"kernel": ["ddot"]}, False),
+        ({"variant": "avx512"}, False),
+        ({"variant": "cho*"}, True),
+    ],
+)
+def test_selection(select: dict[str, Any], taken: bool) -> None:
+    asked = target(select=Select(**{"kernel": ["dsum"], **select}))
+    assert bool(points.find(pair(100, 120), asked).sides) is taken

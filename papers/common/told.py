@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `okosu reproduce` prints: each published value beside ours and why they differ, then each claim."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from itertools import groupby
+
+import okosu
+from okosu import machine
+from okosu.cli import _state
+from okosu.cli._bench import PEERS
+from okosu.records.types import REPRODUCE_SCHEMA, Claim, Envelope, Tool
+from papers.common.base import Paper
+
+NARROWEST, WIDEST = 80, 120
+NUMBER = 14
+UNIT = 10
+
+
+def envelope(paper: Paper, quick: bool) -> Envelope:
+    """Return the empty records of a reproduction that begins now."""
+    here = machine.read()
+    facts = _state.flat(here)
+    facts["state_before"] = machine.state()
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    about = paper.about()
+    command = ["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])]
+    plan: dict[str, object] = {"command": command, "paper": paper.name, "title": about.title_en}
+    plan |= {"published_on": about.machine, "quick": quick, "seed": int.from_bytes(os.urandom(4))}
+    return Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", okosu.__version__, started), machine=facts, plan=plan)
+
+
+def peers() -> list[str]:
+    """Return the option that names the libraries to compare with, where `make peers` has put them."""
+    return ["--peers", str(PEERS)] if PEERS.is_dir() else []
+
+
+def listed(paper: Paper) -> str:
+    """Return what the paper publishes and what is claimed beyond it."""
+    lines = _head(paper)
+    for where, entries in groupby(paper.published(), lambda entry: entry.where):
+        lines += ["", where]
+        for entry in entries:
+            lines += _row(entry.text, [_number(entry.value)], entry.unit)
+            if entry.mark != "value":
+                lines += _prose(f"{entry.mark}{f': {entry.why}' if entry.why else ''}")
+    if paper.targets():
+        lines += ["", f"claims beyond the paper ({paper.target_source()})"]
+        for target in paper.targets():
+            lines += _row(f"{target.id}: {target.text}", [f"{target.sign} {_number(target.value)}"], target.unit)
+            of = f"okosu bench {target.bench}" if target.bench else f"experiment {target.experiment}"
+            lines += _prose(f"{target.kind}; {of}{f', against {target.against}' if target.against else ''}")
+    return "\n".join(lines)
+
+
+def render(held: Envelope, paper: Paper) -> str:
+    """Return the whole table of a reproduction."""
+    lines = [*_head(paper), f"here: {held.machine.get('model', 'an unknown machine')}"]
+    published = [claim for claim in held.claims if claim.kind == "published"]
+    for where, claims in groupby(published, lambda claim: claim.source):
+        lines += ["", *_row(where, ["published", "here"], "")]
+        # A remark that several rows in turn share is printed once, below them.
+        for note, same in groupby(claims, lambda claim: claim.note):
+            for claim in same:
+                lines += _row(_indented(claim), [_number(claim.target), _number(claim.measured)], claim.unit)
+            lines += _prose(note)
+    targets = [claim for claim in held.claims if claim.kind != "published"]
+    if targets:
+        lines += ["", *_row(f"claims beyond the paper ({targets[0].source})", ["target", "here"], "holds?")]
+    for note, same in groupby(targets, _remark):
+        for claim in same:
+            said = {True: "holds", False: "MISSED", None: "not judged"}[claim.holds]
+            numbers = [f"{claim.sign} {_number(claim.target)}", _number(claim.measured)]
+            lines += _row(f"  {claim.id}: {claim.text}", numbers, said)
+        lines += _prose(note)
+    lines += ["", _summary(targets)] if targets else []
+    return "\n".join(lines)
+
+
+def _head(paper: Paper) -> list[str]:
+    about = paper.about()
+    return [f"{paper.name}: {about.title_en}", about.authors, f"published: {about.machine}"]
+
+
+def _summary(targets: Iterable[Claim]) -> str:
+    held = [claim.holds for claim in targets]
+    return f"{held.count(True)} of {len(held)} targets hold, {held.count(False)} missed, {held.count(None)} not judged"
+
+
+def _indented(claim: Claim) -> str:
+    return f"  {claim.text}"
+
+
+def _remark(claim: Claim) -> str:
+    if claim.measured is None:
+        return claim.note
+    bounds = f", 95 % interval {claim.interval[0]:.3g} to {claim.interval[1]:.3g}" if claim.interval else ""
+    if claim.interval and claim.interval[0] == claim.interval[1]:
+        bounds = ", exact"
+    return f"{claim.kind}, {claim.unit}{bounds}: {claim.note}"
+
+
+def _width() -> int:
+    columns = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    return max(NARROWEST, min(WIDEST, columns))
+
+
+def _row(text: str, numbers: list[str], unit: str) -> list[str]:
+    """Return the lines of a row: the text, wrapped, and the numbers on its last line."""
+    right = "".join(f"{number:>{NUMBER}}" for number in numbers) + f" {unit:<{UNIT}}"
+    room = _width() - len(right)
+    indent = " " * (len(text) - len(text.lstrip()))
+    words = textwrap.wrap(text.strip(), room - 1, subsequent_indent=indent + "  ", initial_indent=indent) or [""]
+    # The numbers stand on the last line of a text that takes several: there the eye ends.
+    return [*words[:-1], f"{words[-1]:<{room}}{right}".rstrip()]
+
+
+def _prose(text: str) -> list[str]:
+    return textwrap.wrap(text, _width() - 2, initial_indent="      ", subsequent_indent="      ") if text else []
+
+
+def _number(value: float | None) -> str:
+    """Return four significant digits, and no exponent for anything that a person would write out."""
+    if value is None:
+        return "–"
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}" if abs(value) >= 10000 else f"{value:.0f}"
+    return f"{value:.4g}"

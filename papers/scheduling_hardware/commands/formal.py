@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu lab formal: proofs of blocks of the machine in rtl/, and the bugs that they must find."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lab.cli import _kernel_options
+from okosu.errors import TOOL_ERROR
+
+if TYPE_CHECKING:
+    from papers.scheduling_hardware.proving import Bug, Result
+
+NAME = "formal"
+PLACE = 30
+HELP = "prove properties of the machine in rtl/: arbiter, queue, buffer, memory bus, watches"
+EXAMPLES = """\
+  okosu lab formal                       every proof (minutes)
+  okosu lab formal watch_unit fifo:deep4 these: a proof with all its tasks, or one task
+  okosu lab formal --bugs                plant each bug of formal/bugs.toml: its proof must fail
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME[:TASK]", help="of the proofs (default: all; --dry-run lists them)")
+    add("--bugs", action="store_true", help="plant the bugs that the proofs must find, instead")
+    add("--json", metavar="FILE|-", help="write the record as JSON; -: to stdout")
+    add("--dry-run", action="store_true", help="print what would be proved, and prove nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prove, and print a line for each proof: 0, or 1 where one does not hold (or a bug was not found)."""
+    from papers.scheduling_hardware import proving
+
+    proofs = proving.find(args.names)
+    if args.dry_run:
+        for name in dict.fromkeys(proof.name for proof in proofs):
+            own = [proof for proof in proofs if proof.name == name]
+            print(f"{name}: {own[0].says}")
+            for proof in own:
+                print(f"  {proof.task:10} {proof.parameters}: {', '.join(proof.properties)}; {proof.method}")
+        return 0
+    record: dict[str, Any] = {"schema": "okosu.lab-formal/1", "versions": proving.tools()}
+    show = args.json != "-"
+    bad = False
+    with _kernel_options.progress() as say:
+        if args.bugs:
+            known = {f"{proof.name}:{proof.task}" for proof in proofs}
+            planted = [bug for bug in proving.bugs() if f"{bug.proof}:{bug.task}" in known]
+            found = [(bug, proving.plant(bug, say)) for bug in planted]
+            bad = any(result.verdict != "FAIL" for _, result in found)
+            record["bugs"] = [_bug_record(bug, result) for bug, result in found]
+        else:
+            results = [proving.prove(proof, say=say) for proof in proofs]
+            bad = any(result.verdict != "PASS" for result in results)
+            record["proofs"] = [_record(result) for result in results]
+    if args.json:
+        _kernel_options.write_json(args.json, record)
+    if show:
+        print("\n".join(_bug_table(found) if args.bugs else _table(results)))
+    return TOOL_ERROR if bad else 0
+
+
+def _record(result: Result) -> dict[str, Any]:
+    proof = result.proof
+    return {
+        "name": proof.name,
+        "task": proof.task,
+        "parameters": proof.parameters,
+        "says": proof.says,
+        "method": proof.method,
+        "depth": "unbounded",
+        "properties": list(proof.properties),
+        "frames": result.frames,
+        "seconds": round(result.seconds, 2),
+        "verdict": result.verdict,
+        "failed": result.failed,
+        "step": result.step,
+        "said": result.said,
+    }
+
+
+def _bug_record(bug: Bug, result: Result) -> dict[str, Any]:
+    return {
+        "proof": bug.proof,
+        "task": bug.task,
+        "says": bug.says,
+        "found": result.verdict == "FAIL",
+        "failed": result.failed,
+        "step": result.step,
+        "seconds": round(result.seconds, 2),
+    }
+
+
+def _table(results: Sequence[Result]) -> list[str]:
+    lines = [f"{'proof':11} {'task':9} {'properties':>10}  {'method':24} {'depth':9} {'seconds':>8}  verdict"]
+    for result in results:
+        proof = result.proof
+        broken = f" {result.failed} breaks in cycle {result.step}" if result.failed else ""
+        lines.append(
+            f"{proof.name:11} {proof.task:9} {len(proof.properties):10}  {proof.method:24} {'unbounded':9} "
+            f"{result.seconds:8.1f}  {result.verdict}{broken} {result.said}".rstrip()
+        )
+    return lines
+
+
+def _bug_table(found: Sequence[tuple[Bug, Result]]) -> list[str]:
+    lines = [f"{'proof':11} {'seconds':>8}  {'found by':42} bug"]
+    for bug, result in found:
+        if result.verdict == "FAIL":
+            by = f"{result.failed}, cycle {result.step}" if result.failed else "the induction's step"
+        else:
+            by = f"NOT FOUND ({result.verdict})"
+        lines.append(f"{bug.proof:11} {result.seconds:8.1f}  {by:42} {bug.says}")
+    return lines

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine's hardware costs: its blocks in cells of ECP5, the scheduler's share, growth, clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from lab.cache import Say, quiet
+from papers.scheduling_hardware import synthesis
+from papers.scheduling_hardware.synthesis import Block
+
+SCHEMA = "okosu.lab-synth/1"
+# The machine whose growth is followed, and one point of it that every row shares.
+PES = (1, 2, 4, 8, 16)
+THREADS = (16, 64, 256)
+_PES, _THREADS = 8, 256
+_BANKS = {"soft": 1, "mem": 1, "banked": 4}
+_CONTEXT = {"soft": "okosu_pkg::CtxSoft", "mem": "okosu_pkg::CtxMem", "banked": "okosu_pkg::CtxBanked"}
+# Of processor time, for each route.
+LIMIT_S = 1800.0
+
+
+def pe(context: str) -> Block:
+    """Return a PE whose threads' contexts are kept so: core, SSH-s, what joins them; no data cache."""
+    given = (("NumPes", _PES), ("Threads", _THREADS), ("CtxMode", _CONTEXT[context]), ("Banks", _BANKS[context]))
+    return Block(f"PE, {context}", "pe", given)
+
+
+def core(context: str) -> Block:
+    """Return the core alone, with its sets of registers."""
+    given = (("Threads", _THREADS), ("Banks", _BANKS[context]))
+    return Block(f"core, {_BANKS[context]} set{'s' * (_BANKS[context] > 1)} of registers", "core", given)
+
+
+def ssh_s(context: str) -> Block:
+    """Return SSH-s alone."""
+    given = (("NumPes", _PES), ("Threads", _THREADS), ("CtxMode", _CONTEXT[context]), ("Banks", _BANKS[context]))
+    return Block(f"SSH-s, {context}", "ssh_s", given)
+
+
+def ssh_m(pes: int, threads: int) -> Block:
+    """Return SSH-m of a machine with so many PEs and thread ids, with 16 watches."""
+    given = (("NumPes", pes), ("Threads", threads), ("CtxMode", _CONTEXT["banked"]))
+    return Block(f"SSH-m, {pes} PE{'s' * (pes > 1)}, {threads} threads", "ssh_m", given)
+
+
+def mem_bus(pes: int) -> Block:
+    """Return the memory bus of so many PEs; SSH-m has a port too."""
+    return Block(f"memory bus, {pes} PE{'s' * (pes > 1)}", "mem_bus", (("NumPorts", pes + 1),))
+
+
+def sched_bus(pes: int) -> Block:
+    """Return the scheduler bus of so many PEs."""
+    return Block(f"scheduler bus, {pes} PE{'s' * (pes > 1)}", "sched_bus", (("NumPes", pes),))
+
+
+def blocks(quick: bool = False) -> list[Block]:
+    """Return what is synthesised; the quick ones are small."""
+    if quick:
+        return [*map(mem_bus, PES[:2]), *map(sched_bus, PES[:2]), ssh_s("soft")]
+    per_pe = [make(context) for context in _BANKS for make in (pe, ssh_s)] + [core("soft"), core("banked")]
+    shared = [make(pes) for pes in PES for make in (mem_bus, sched_bus)]
+    growing = [ssh_m(_PES, threads) for threads in THREADS] + [ssh_m(pes, 64) for pes in PES if pes != _PES]
+    return [*per_pe, *shared, *growing]
+
+
+def routes(quick: bool = False) -> list[Block]:
+    """Return what is placed and routed."""
+    if quick:
+        return []
+    return [ssh_s("banked"), pe("soft"), pe("banked"), *(ssh_m(_PES, threads) for threads in THREADS)]
+
+
+def measure(
+    wanted: Iterable[Block], routed: Iterable[Block], limit_s: float = LIMIT_S, say: Say = quiet
+) -> dict[str, Any]:
+    """Synthesise and route, and return the record; what was done before comes from the cache."""
+    record: dict[str, Any] = {"schema": SCHEMA, "versions": synthesis.tools(), "device": " ".join(synthesis.DEVICE)}
+    record["blocks"] = [{**_described(one), **asdict(synthesis.synthesise(one, say=say))} for one in wanted]
+    record["routes"] = [{**_described(one), **asdict(synthesis.route(one, limit_s, say=say))} for one in routed]
+    return record
+
+
+def tables(record: dict[str, Any]) -> list[str]:
+    """Return the record's tables in Markdown: blocks, the machine and the scheduler's share by its size, clocks."""
+    lines = ["| block | logic cells | flip-flops | block RAMs | multipliers |", "|---|---|---|---|---|"]
+    for one in record["blocks"]:
+        lines.append(f"| {one['name']} | {one['logic']:,} | {one['ff']:,} | {one['ram']} | {one['dsp']} |")
+    if machines := _machines(record):
+        lines += ["", *machines]
+    if record["routes"]:
+        lines += ["", "| block, routed | clock | logic cells in use |", "|---|---|---|"]
+    for one in record["routes"]:
+        clock = (
+            f"not placed and routed within {one['limit_s']:.0f} s of processor time"
+            if one["mhz"] is None
+            else f"{one['mhz']:.1f} MHz"
+        )
+        lines.append(f"| {one['name']} | {clock} | {'' if one['used'] is None else format(one['used'], ',')} |")
+    return lines
+
+
+def _machines(record: dict[str, Any]) -> list[str]:
+    """Return the table of whole machines, sums of their blocks, as far as these are in the record."""
+    logic = {one["name"]: one["logic"] for one in record["blocks"]}
+    ff = {one["name"]: one["ff"] for one in record["blocks"]}
+    lines = []
+    for pes, threads in [(n, 64) for n in PES] + [(_PES, n) for n in THREADS if n != 64]:
+        parts = [(pe("banked"), pes), (ssh_m(pes, threads), 1), (mem_bus(pes), 1), (sched_bus(pes), 1)]
+        ours = [(ssh_s("banked"), pes), (ssh_m(pes, threads), 1), (sched_bus(pes), 1)]
+        if all(block.name in logic for block, _ in [*parts, *ours]):
+            cells, flops, share = (
+                sum(count * table[block.name] for block, count in chosen)
+                for chosen, table in ((parts, logic), (parts, ff), (ours, logic))
+            )
+            lines.append(f"| {pes} | {threads} | {cells:,} | {flops:,} | {100 * share / cells:.0f} % |")
+    head = "| PEs, banked | threads | logic cells | flip-flops | of the logic, SSH-s, SSH-m and their bus |"
+    return [head, "|---|---|---|---|---|", *lines] if lines else []
+
+
+def _described(block: Block) -> dict[str, Any]:
+    return {"name": block.name, "top": block.top, "parameters": dict(block.parameters)}

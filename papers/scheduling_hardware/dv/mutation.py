@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many planted faults the tests find: each operator of the RTL changed, one at a time.
+
+mutation.py core|sched|machine FOLDER [--thin] [--sample N] [--seed S] [--record FILE]
+
+All mutants are in one model (rtl_mutate.py), built in FOLDER; each is chosen at run time and given its suite's tests
+(suite.py, mutation_suites.py; --thin: those that cost least) until one fails. Those that nothing finds are listed;
+EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some file fewer than 90 % of the
+others are found; with --sample, where so few of all are found as a sample has by chance in one of twenty cases at most
+if 90 % of all can be. --record keeps the scores, beside those of other suites.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from papers.scheduling_hardware.dv import rtl_mutate
+from papers.scheduling_hardware.dv.equivalent import EQUIVALENT
+from papers.scheduling_hardware.dv.mutation_suites import MachineSuite, SchedSuite
+from papers.scheduling_hardware.dv.suite import CoreSuite, Suite
+
+KILLS = 0.9
+CHANCE = 0.05
+SCHEMA = "okosu rtl-mutation 1"
+SUITES: dict[str, type[Suite]] = {
+    "core": CoreSuite,
+    "sched": SchedSuite,
+    "machine": MachineSuite,
+}
+
+
+@dataclass
+class Result:
+    """A mutant and what found it; "" if nothing did."""
+
+    mutant: rtl_mutate.Mutant
+    killed_by: str
+
+
+@dataclass
+class Score:
+    """Of a file: mutants found, those that nothing finds, and those that no program can tell from the original."""
+
+    found: int = 0
+    left: int = 0
+    equivalent: int = 0
+
+    @property
+    def share(self) -> float:
+        """Return the share of those found among all that can be."""
+        return self.found / (self.found + self.left) if self.found + self.left else 1.0
+
+
+def score(results: Sequence[Result]) -> dict[str, Score]:
+    """Return the score of each file."""
+    table: dict[str, Score] = {}
+    for result in results:
+        of = table.setdefault(result.mutant.file, Score())
+        if result.killed_by:
+            of.found += 1
+        elif reason(result.mutant):
+            of.equivalent += 1
+        else:
+            of.left += 1
+    return dict(sorted(table.items()))
+
+
+def chance(found: int, of: int) -> float:
+    """Return how probable it is that a sample has so few found, or fewer, where KILLS of all are."""
+    return sum(math.comb(of, n) * KILLS**n * (1 - KILLS) ** (of - n) for n in range(found + 1))
+
+
+def total(table: Mapping[str, Score]) -> Score:
+    """Return the score of all files together."""
+    every = table.values()
+    return Score(sum(of.found for of in every), sum(of.left for of in every), sum(of.equivalent for of in every))
+
+
+def reason(mutant: rtl_mutate.Mutant) -> str:
+    """Return why no program can tell a mutant from the original, "" if one can."""
+    for file, source, was, why in EQUIVALENT:
+        if mutant.file == file and source in mutant.source and mutant.was in was:
+            return why
+    return ""
+
+
+def place(mutant: rtl_mutate.Mutant) -> str:
+    """Return where a mutant is and what it changes."""
+    where = f"{mutant.file}:{mutant.line}:{mutant.column}"
+    return f"{where} {mutant.was} -> {mutant.becomes}: {mutant.source}"
+
+
+def show(results: Sequence[Result]) -> None:
+    """Print the mutants that were not found, and the scores."""
+    for result in results:
+        if not result.killed_by:
+            print(f"not found: {place(result.mutant)}   [{reason(result.mutant) or 'unexplained'}]")
+    table = score(results)
+    for name, of in {**table, "together": total(table)}.items():
+        told = f"; {of.equivalent} that no program can tell" if of.equivalent else ""
+        print(f"{name:24} {of.found:4} of {of.found + of.left:4} found, {100 * of.share:.1f} %{told}")
+
+
+def record(path: Path, results: Sequence[Result]) -> None:
+    """Put the scores of these files, and what is left of them, into the record `path`, beside what it has of others."""
+    held: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    held = {"schema": SCHEMA, "files": {}, "left": {}, **held}
+    for name, of in score(results).items():
+        by = Counter(result.killed_by.split(":")[0] for result in results if result.mutant.file == name)
+        held["files"][name] = {**asdict(of), "by": {test: count for test, count in by.most_common() if test}}
+        lost = (one.mutant for one in results if one.mutant.file == name and not one.killed_by)
+        held["left"][name] = [place(mutant).partition(":")[2] for mutant in lost if not reason(mutant)]
+    path.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n")
+
+
+def main() -> int:
+    """Examine the mutants, print the score, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--thin", action="store_true", help="the tests that cost least")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many of them, drawn by --seed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="put the scores into this file")
+    args = parser.parse_args()
+    suite = SUITES[args.suite](args.folder.absolute(), args.thin)
+    suite.folder.mkdir(parents=True, exist_ok=True)
+    mutants = suite.build()
+    if killer := suite.killer(None):
+        print(f"the original fails already: {killer}", file=sys.stderr)
+        return 1
+    if args.sample is not None:
+        print(f"seed {args.seed}: {args.sample} of {len(mutants)} mutants")
+        mutants = random.Random(args.seed).sample(mutants, args.sample)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = list(pool.map(lambda mutant: Result(mutant, suite.killer(mutant)), mutants))
+    show(results)
+    table = score(results)
+    if args.record:
+        record(args.record, results)
+    if args.sample is not None:
+        every = total(table)
+        return 0 if chance(every.found, every.found + every.left) >= CHANCE else 1
+    return 0 if all(of.share >= KILLS for of in table.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

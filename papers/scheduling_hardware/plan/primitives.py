@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each call of the thread library costs: sw/programs/primitives*.c and switches.c."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from okosu.records.types import Record
+from papers.scheduling_hardware import run as machine_runs
+from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.plan.model import PES
+from papers.scheduling_hardware.run import Run
+
+BEST = "ssh banked"
+"""The variant of which the targets speak."""
+
+
+def of_paper() -> list[Run]:
+    """Return the runs beside Table 4: both back ends, contexts saved by the library."""
+    machine = Machine(pes=PES, context="soft")
+    return [Run("primitives", (), machine, backend) for backend in ("ssh", "software")]
+
+
+def runs(contexts: Sequence[str]) -> list[Run]:
+    """Return the runs of every call, alone and with all PEs at it, in these context modes."""
+    machines = [Machine(pes=PES, context=context) for context in contexts]
+    programs = ("primitives", "primitives_all", "switches")
+    found = [Run(program, (), machine) for machine in machines for program in programs]
+    if "soft" in contexts:
+        soft = Machine(pes=PES, context="soft")
+        found += [Run(program, (), soft, "software") for program in programs if program != "switches"]
+    return found
+
+
+def all_contexts() -> list[Run]:
+    """Return those in every mode that can be built."""
+    return runs(machine_runs.contexts())
+
+
+def cycles(records: Sequence[Record], variant: str, name: str) -> float | None:
+    """Return the most cycles that an operation took, None where it was not measured."""
+    for record in records:
+        if record.variant == variant and record.metric == name and record.samples:
+            return record.samples[0]
+    return None

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycles of the machine in rtl/ to the last one: arbitration, waits and switches stay as long as they are."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from papers.scheduling_hardware.dv import cycles
+from papers.scheduling_hardware.tests.long.rtl_run import NEEDS
+
+pytestmark = NEEDS
+TABLE = cycles.table()
+
+
+@pytest.mark.parametrize("point", cycles.POINTS, ids=lambda point: point.name)
+def test_a_program_takes_the_cycles_that_it_took(point: cycles.Point) -> None:
+    """A change that is meant: python papers/scheduling_hardware/dv/cycles.py --write."""
+    if cycles.compiler() != TABLE["compiler"]:
+        pytest.skip(f"the table's programs are {TABLE['compiler']}'s")
+    moved = cycles.differences(TABLE["points"][point.name], cycles.run(point))
+    assert not moved, "\n".join(["if this is meant: python papers/scheduling_hardware/dv/cycles.py --write", *moved])
+
+
+def test_the_table_has_these_programs_and_no_others() -> None:
+    assert set(TABLE["points"]) == {point.name for point in cycles.POINTS}
+
+
+def test_what_moved_is_named() -> None:
+    expected = TABLE["points"][cycles.POINTS[0].name]
+    here = copy.deepcopy(expected)
+    here["cycles"] += 3
+    counts = here["counters"][1].split()
+    counts[2] = str(int(counts[2]) + 3)
+    here["counters"][1] = " ".join(counts)
+    assert cycles.differences(expected, expected) == []
+    assert cycles.differences(expected, here) == [
+        f"cycles: {here['cycles']}, in the table {expected['cycles']}",
+        f"PE 1: user/memory {counts[2]} (+3)",
+    ]
+
+
+def test_another_program_is_no_fault_of_the_machine() -> None:
+    expected = TABLE["points"][cycles.POINTS[0].name]
+    said = cycles.differences(expected, {**expected, "code": "another", "cycles": 1})
+    assert len(said) == 1
+    assert "compiler" in said[0]

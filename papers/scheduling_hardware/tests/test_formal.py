@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of proofs and of synthesis is read right; every bug to plant is in its file once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from okosu.errors import OkosuError
+from papers.scheduling_hardware import cost_table, hardware, proving, synthesis
+
+FIFO = proving.find(["fifo:deep4"])[0]
+SAID_PROVED = """\
+SBY engine_0: Proved output 1 in frame 5.
+SBY engine_0: Proved output  0 in frame 11.
+SBY engine_0: Proved output 2 in frame -1726858368 (converged).
+SBY engine_0: Proved output 3 in frame 5.
+SBY engine_0: Proved output 4 in frame 5.
+SBY DONE (PASS, rc=0)
+"""
+SAID_BROKEN = """\
+SBY summary:   failed assertion fifo.\\u_properties.RoomIsWhatIsLeft at fifo_properties.sv:57.7-57.92 step 3
+SBY DONE (FAIL, rc=2)
+"""
+
+
+def mapped(work: Path, names: tuple[str, ...]) -> None:
+    (work / "model").mkdir()
+    asserts = [[f"\\u_properties.{name}"] for name in sorted(names)]
+    (work / "model/design_aiger.ywa").write_text(json.dumps({"asserts": asserts}))
+
+
+def test_every_proof_has_its_properties_and_says_what_they_are() -> None:
+    proofs = proving.proofs()
+    assert {proof.name for proof in proofs} == {"rr_arbiter", "fifo", "mem_bus", "list_unit", "watch_unit"}
+    for proof in proofs:
+        assert len(proof.properties) >= 5
+        assert proof.says
+        assert proof.parameters
+
+
+def test_an_unknown_proof_is_refused() -> None:
+    with pytest.raises(OkosuError, match="no proof is called 'fifa'"):
+        proving.find(["fifa"])
+
+
+def test_what_was_proved_is_read_by_property(tmp_path: Path) -> None:
+    mapped(tmp_path, FIFO.properties)
+    result = proving.read(FIFO, tmp_path, SAID_PROVED, 1.0)
+    assert result.verdict == "PASS"
+    names = sorted(FIFO.properties)
+    assert [result.frames[name] for name in names] == [11, 5, None, 5, 5]
+
+
+def test_a_property_that_was_not_looked_at_is_no_proof(tmp_path: Path) -> None:
+    mapped(tmp_path, FIFO.properties[1:])
+    with pytest.raises(OkosuError, match=f"{FIFO.properties[0]} not among what was proved"):
+        proving.read(FIFO, tmp_path, SAID_PROVED.replace("output 4", "output 3"), 1.0)
+
+
+def test_a_property_that_breaks_is_named_with_its_cycle(tmp_path: Path) -> None:
+    result = proving.read(FIFO, tmp_path, SAID_BROKEN, 1.0)
+    assert (result.verdict, result.failed, result.step) == ("FAIL", "RoomIsWhatIsLeft", 3)
+
+
+def test_an_induction_that_fails_is_a_failure_and_another_error_is_not(tmp_path: Path) -> None:
+    proof = proving.find(["list_unit:threads4"])[0]
+    said = "SBY base: ERROR: Called with -verify and proof did fail!\nSBY DONE (ERROR, rc=16)\n"
+    assert proving.read(proof, tmp_path, said, 1.0).verdict == "FAIL"
+    said = "SBY base: ERROR: syntax error\nSBY DONE (ERROR, rc=16)\n"
+    result = proving.read(proof, tmp_path, said, 1.0)
+    assert (result.verdict, result.said) == ("ERROR", "ERROR: syntax error")
+
+
+@pytest.mark.parametrize("bug", proving.bugs(), ids=lambda bug: f"{bug.proof}: {bug.says}")
+def test_a_bug_is_planted_where_its_text_is_once(bug: proving.Bug) -> None:
+    assert (hardware.home() / bug.file).read_text().count(bug.right) == 1
+    assert bug.wrong != bug.right
+    assert proving.find([f"{bug.proof}:{bug.task}"])
+
+
+def test_logic_cells_are_tables_carries_and_distributed_memory() -> None:
+    cost = synthesis.cost({"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "TRELLIS_FF": 5, "PFUMX": 7, "DP16KD": 1})
+    assert (cost.logic, cost.ff, cost.ram, cost.dsp) == (10 + 6 + 8, 5, 1, 0)
+
+
+def test_a_harness_reaches_every_pin_once() -> None:
+    ports = {
+        "clk_i": ("input", 1),
+        "rst_ni": ("input", 1),
+        "a_i": ("input", 3),
+        "b_i": ("input", 2),
+        "c_o": ("output", 4),
+    }
+    text = synthesis.harness("block", ports)
+    for joined in (
+        ".\\a_i (in_q[2:0])",
+        ".\\b_i (in_q[4:3])",
+        ".\\c_o (taken[3:0])",
+        ".clk_i(clk_i)",
+        ".rst_ni(rst_ni)",
+    ):
+        assert joined in text
+
+
+def test_a_machine_is_the_sum_of_its_blocks() -> None:
+    names = [cost_table.pe("banked"), cost_table.ssh_s("banked"), cost_table.ssh_m(1, 64), cost_table.mem_bus(1)]
+    blocks = [
+        {"name": one.name, "logic": 100, "ff": 10, "ram": 0, "dsp": 0} for one in [*names, cost_table.sched_bus(1)]
+    ]
+    routes = [{"name": "SSH-s, banked", "mhz": None, "used": None, "limit_s": 60.0}]
+    lines = cost_table.tables({"blocks": blocks, "routes": routes})
+    assert "| 1 | 64 | 400 | 40 | 75 % |" in lines
+    assert "| SSH-s, banked | not placed and routed within 60 s of processor time |  |" in lines

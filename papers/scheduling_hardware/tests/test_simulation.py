@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The platform rtl as far as it goes without Verilator and a cross compiler: options, commands, sweeps, messages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from okosu.errors import OkosuError
+from papers.scheduling_hardware import cross_compile, hardware, simulation, simulation_speed, sweeps
+from papers.scheduling_hardware.hardware import Machine
+
+GRAIN = "examples/grain.c"
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def okosu(*words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "okosu", "lab", *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_sources_and_flags_come_before_the_arguments() -> None:
+    wanted = cross_compile.parse([GRAIN, "-DN=3", "8", "1000", "-O"])
+    assert wanted == cross_compile.Command((GRAIN,), ("-DN=3",), ("8", "1000", "-O"))
+    assert cross_compile.parse([GRAIN, "--", "-DN=3"]).arguments == ("-DN=3",)
+    assert wanted.elf is None
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "status"),
+    [
+        ([], "no program", 2),
+        (["8", GRAIN], "no program", 2),
+        (["nothing.c"], "nothing.c: no such file", 127),
+    ],
+)
+def test_a_command_without_a_program_is_refused(words: list[str], what: str, status: int) -> None:
+    with pytest.raises(OkosuError, match=what) as caught:
+        cross_compile.parse(words)
+    assert caught.value.status == status
+
+
+def test_a_finished_program_takes_no_arguments(tmp_path: Path) -> None:
+    (elf := tmp_path / "a.elf").write_bytes(b"")
+    assert cross_compile.parse([str(elf)]).elf == elf
+    with pytest.raises(OkosuError, match="takes no arguments"):
+        cross_compile.parse([str(elf), "1"])
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        Machine(pes=0),
+        Machine(pes=65),
+        Machine(context="none"),
+        Machine(contexts=3),
+        Machine(dcache=100),
+        Machine(dcache=16),
+        Machine(bus="none"),
+        Machine(banks=1),
+        Machine(threads=100),
+        Machine(threads=512),
+        Machine(pes=8, threads=8),
+        Machine(watches=0),
+    ],
+)
+def test_a_machine_that_cannot_be_is_refused(machine: Machine) -> None:
+    with pytest.raises(OkosuError) as caught:
+        machine.check()
+    assert caught.value.status == 2
+
+
+def test_only_banked_machines_have_several_banks() -> None:
+    assert "-GBanks=8" in Machine(banks=8).parameters
+    for context in ("soft", "mem", "local"):
+        assert "-GBanks=1" in Machine(context=context, banks=8).parameters
+
+
+def test_the_two_builds_differ_in_checks_only() -> None:
+    folder = hardware.home()
+    fast, checked = (hardware.command(folder, Machine(), one, waves=False) for one in (False, True))
+    assert "--assert" in checked
+    assert "--no-assert" in fast
+    same = {"--assert", "--no-assert", "unique", "fast"}
+    rest = [[word.replace("CHECKED=1", "CHECKED=0") for word in words if word not in same] for words in (fast, checked)]
+    assert rest[0] == rest[1]
+
+
+def test_a_simulator_is_made_from_files_that_are_there() -> None:
+    found = hardware.sources(hardware.home())
+    assert all(path.is_file() for path in found)
+    names = {path.name for path in found}
+    assert {"machine.sv", "elf.h", "elf.cpp", "pe.vlt", "verilator_print.h"} <= names
+
+
+def test_a_sweep_is_every_combination() -> None:
+    base = sweeps.Point(Machine(), "ssh", (GRAIN, "8", "{load}"))
+    axes = [("pes", ("1", "2")), ("backend", ("ssh", "software")), ("load", ("10", "20"))]
+    points = sweeps.points(base, axes)
+    assert len(points) == 8
+    assert len(set(points)) == 8
+    last = points[-1]
+    assert (last.machine.pes, last.backend, last.words) == (2, "software", (GRAIN, "8", "20"))
+    assert last.varied == (("pes", "2"), ("backend", "software"), ("load", "20"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("pes", "many", "no number"),
+        ("pes", "65", "1 to 64 PEs"),
+        ("backend", "magic", "no back end"),
+        ("load", "1", "nothing to vary"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_refused(name: str, value: str, what: str) -> None:
+    with pytest.raises(OkosuError) as caught:
+        sweeps.points(sweeps.Point(Machine(), "ssh", (GRAIN,)), [(name, (value,))])
+    assert what in caught.value.what
+    assert caught.value.status == 2
+
+
+def test_a_dry_run_says_what_would_be_done() -> None:
+    done = okosu("run", "rtl", "--dry-run", "--backend", "software", "--", GRAIN, "8", "1000")
+    assert done.returncode == 0, done.stderr
+    assert f"compile: {GRAIN} for software\nrun: 8 1000\n" in done.stdout
+    done = okosu("run", "rtl", "--dry-run", "--sweep", "pes=1,2", "--", GRAIN)
+    assert done.stdout == "0: pes=1\n1: pes=2\n"
+    done = okosu("build", "rtl", "--dry-run", "--pes", "3")
+    assert "-GNumPes=3" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["run", "rtl", "--", "/bin/true"], "no program for the machine"),
+        (["run", "rtl", "--pes", "0", "--", GRAIN], "--pes 0"),
+        (["run", "rtl", "--backend", "magic", "--", GRAIN], "no back end"),
+        (["run", "rtl", "--max-cycles", "0", "--", GRAIN], "--max-cycles 0"),
+        (["run", "rtl", "--memory", "1G", "--", GRAIN], "--memory does not go with rtl"),
+        (["run", "rtl", "--point", "1", "--", GRAIN], "--slurm, --point and --collect go with --sweep"),
+        (["run", "rtl", "--sweep", "pes", "--", GRAIN], "--sweep pes"),
+        (["run", "rtl", "--sweep", "pes=1", "--point", "1", "--", GRAIN], "--point 1"),
+        (["run", "rtl", "--sweep", "pes=1", "--trace", "t", "--", GRAIN], "--trace does not go with --sweep"),
+        (["run", "uml", "--pes", "2", "--", "true"], "--pes does not go with uml"),
+        (["build", "uml", "--checked"], "--checked does not go with uml"),
+        (["run", "rtl", "--cycles", "9", "--", GRAIN], "--cycles"),
+        (["run", "rtl", "--pes", "many", "--", GRAIN], "--pes"),
+        (["speed", "uml"], "no speed of uml"),
+        (["speed", "rtl", "--runs", "0"], "--runs 0"),
+        (["speed", "rtl", "--pes", "65"], "--pes 65"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(words: list[str], what: str) -> None:
+    done = okosu(*words)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--json", "--counters", "--trace", "--trace-fst"])
+def test_a_file_that_cannot_be_written_is_told_before_the_run(option: str) -> None:
+    done = okosu("run", "rtl", option, "/nowhere/file", "--", GRAIN)
+    assert done.returncode == 125
+    assert "/nowhere/file cannot be written" in done.stderr
+    assert "there is no such folder" in done.stderr
+
+
+def test_a_peer_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OkosuError, match="no such file"):
+        simulation_speed.find_peer(tmp_path)
+
+
+def test_missing_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(OkosuError) as caught:
+        hardware.build(Machine())
+    assert "verilator, make, g++ missing" in caught.value.what
+    with pytest.raises(OkosuError, match="gcc-mipsel-linux-gnu missing"):
+        cross_compile.compile_(cross_compile.parse([GRAIN]), "ssh")
+
+
+def test_an_address_outside_the_text_has_no_function(tmp_path: Path) -> None:
+    assert simulation.place(0x1000, tmp_path / "none.elf") == "outside the program's text"
+    assert simulation.place(0x80000000, tmp_path / "none.elf") == ""
+
+
+def test_the_speed_of_a_run_that_took_no_time_is_no_error() -> None:
+    assert simulation.Outcome(0, 100, 0.0, [], b"", b"").khz == 0.0
+    assert simulation.Outcome(0, 5000, 0.5, [], b"", b"").khz == 10.0

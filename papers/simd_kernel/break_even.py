@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which size a copy with the vector unit pays in an x86-64 kernel: the table that its boot prints, read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab import qemu
+from lab.build import Built
+from lab.cache import Say, quiet
+
+# Why there is no figure: QEMU's TCG is what the kernel calls emulation; a kernel without the series says nothing.
+UNDER_TCG = "not measured under TCG"
+_SILENT = "not measured: this kernel's log does not speak of it"
+
+_BENCH = re.compile(r"simd_copy: bench (\d+) (.+)$", re.M)
+_COST = re.compile(r"(\w+)=(\d+)(?:/(\d+)/(\d+))?")
+_BREAK_EVEN = re.compile(r"simd_copy: break-even (\w+): (?:(\d+) bytes|never)$", re.M)
+_REASON = re.compile(r"simd_copy: break-even: not measured:? ?(.+?)\s*$", re.M)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one routine costs at one size (bytes), in ticks of the TSC a call.
+
+    `alone` is the routine by itself; `saved` with a kernel_fpu_begin() that finds the registers saved; `live` with a
+    program's registers, which are saved before and loaded after. All are equal for a routine that needs no FPU state.
+    """
+
+    name: str
+    size: int
+    alone: int
+    saved: int
+    live: int
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """What a boot found: the costs, and for each routine the size from which it wins (None: at no size).
+
+    Both are empty, and `unmeasured` says why, where the clock says nothing.
+    """
+
+    costs: tuple[Cost, ...]
+    smallest: dict[str, int | None]
+    unmeasured: str | None
+
+
+def parse(log: str) -> BreakEven:
+    """Return what a kernel's log says of its copies."""
+    costs = tuple(
+        Cost(name, int(size), int(alone), int(saved or alone), int(live or alone))
+        for size, line in _BENCH.findall(log)
+        for name, alone, saved, live in _COST.findall(line)
+    )
+    smallest = {name: int(size) if size else None for name, size in _BREAK_EVEN.findall(log)}
+    return BreakEven(costs, smallest, None if costs else _why(log))
+
+
+def _why(log: str) -> str:
+    """Return why a log has no costs."""
+    if not (reason := _REASON.search(log)):
+        return _SILENT
+    return UNDER_TCG if reason[1] == "under emulation" else f"not measured: {reason[1]}"
+
+
+def measure(built: Built, *, kvm: bool = False, kernel_args: Sequence[str] = (), say: Say = quiet) -> BreakEven:
+    """Boot the kernel once and return what it found. Without `kvm` the processor is emulated, and nothing is found."""
+    say("booting")
+    outcome = qemu.run(built, ["true"], kernel_args=("simd_copy=auto", *kernel_args), kvm=kvm)
+    return parse(outcome.log)
+
+
+def table(found: BreakEven) -> list[str]:
+    """Return the costs as lines of text, a size each; with FPU state alone/saved/live."""
+    if found.unmeasured:
+        return [f"break-even: {found.unmeasured}"]
+    names = list(dict.fromkeys(cost.name for cost in found.costs))
+    cells = {(cost.size, cost.name): _cell(cost) for cost in found.costs}
+    sizes = sorted({cost.size for cost in found.costs})
+    width = max((len(text) for text in (*cells.values(), *names)), default=0) + 2
+    lines = ["  bytes" + "".join(name.rjust(width) for name in names)]
+    lines += [f"{size:7}" + "".join(cells.get((size, name), "-").rjust(width) for name in names) for size in sizes]
+    for name, size in found.smallest.items():
+        lines.append(f"{name}: " + (f"wins from {size} bytes" if size else "wins at no size"))
+    return lines
+
+
+def _cell(cost: Cost) -> str:
+    if cost.alone == cost.saved == cost.live:
+        return str(cost.alone)
+    return f"{cost.alone}/{cost.saved}/{cost.live}"

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu lab profile: where the kernel's time goes, by function and copy routine; and who copies how many bytes."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from lab.cli import _kernel_options
+from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
+
+if TYPE_CHECKING:
+    from okosu.records.types import Record
+
+NAME = "profile"
+PLACE = 10
+HELP = "where the kernel's time goes under a set of workloads, by copy routine"
+EXAMPLES = """\
+  okosu lab profile uml                          10 boots of each routine: half an hour
+  okosu lab profile uml --rounds 3 --variants orig,movsb,avx2
+  okosu lab profile uml --workloads pipe-512,copy-4096 --alone 3   and each workload by itself
+  okosu lab profile uml --histogram              who copies how many bytes: call sites and sizes
+  okosu lab profile uml --perf                   perf record's view of one run, beside gprof's
+  okosu lab profile uml --unixbench ~/byte-unixbench/UnixBench     UnixBench's programs instead
+"""
+UNITS = 12
+"""Functions of the table of each routine."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("platform", metavar="PLATFORM", choices=["uml"], help="uml: a kernel that is a process of this machine")
+    add("--rounds", type=int, default=10, metavar="N", help="boots of each routine (default 10)")
+    add("--alone", type=int, default=0, metavar="N", help="and N boots of each routine and workload by itself")
+    add("--variants", default="", metavar="NAME,…", help="these routines (default: all that this machine can run)")
+    add("--workloads", default="", metavar="NAME,…", help="these workloads (default: all; --dry-run lists them)")
+    add("--scale", type=float, default=1.0, metavar="X", help="X times the workloads' repetitions (default 1)")
+    add("--seed", type=int, default=1, metavar="N", help="of the order of the boots (default 1)")
+    add("--histogram", action="store_true", help="count callers and sizes of memcpy and memset instead")
+    add("--perf", action="store_true", help="sample one run by perf record instead of gprof")
+    add("--unixbench", type=Path, metavar="DIR", help="run UnixBench's programs from this checkout, built, instead")
+    add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")
+    add("--json", metavar="FILE|-", help="write the records as JSON; -: to stdout")
+    add("--dry-run", action="store_true", help="print which kernel and workloads, and run nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Profile and print the tables: 0, 2 or 125."""
+    from okosu.cli._kept import Kept
+    from okosu.cli._lock import measuring
+    from papers.simd_kernel import profile, workloads
+    from papers.simd_kernel.commands import _profile_other
+
+    if args.rounds < 1 or args.alone < 0 or not args.scale > 0:
+        raise OkosuError("--rounds is 1 or more, --alone 0 or more, --scale above 0", "", "", USAGE_ERROR)
+    chosen = workloads.find(_names(args.workloads))
+    if args.dry_run:
+        print(f"kernel: uml, {', '.join(profile.FRAGMENTS)}")
+        for one in chosen:
+            print(f"{one.name:12} {' '.join(one.command(Path(), args.scale))}")
+        return 0
+    if args.histogram or args.perf or args.unixbench:
+        return _profile_other.run(args, chosen)
+
+    # Asked to end, we take the guest with us and show what was measured.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    kept = Kept("okosu.lab-profile/1", args.json, "profile")
+    with measuring(), _kernel_options.progress() as say:
+        interrupted = kept.take(
+            profile.measure(
+                _names(args.variants),
+                args.rounds,
+                chosen,
+                args.seed,
+                kept.before(say),
+                scale=args.scale,
+                alone=args.alone,
+                source=args.kernel_source,
+            )
+        )
+    if args.json == "-":
+        print(kept.text())
+    elif kept.records:
+        print(render(kept.records))
+    if kept.records:
+        print(f"records: {kept.path}", file=sys.stderr)
+    if interrupted:
+        print("interrupted: the records hold what was measured until then", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def render(records: Sequence[Record]) -> str:
+    """Return, for all workloads, the functions of the first routine, then routine by {memcpy, kernel, wall}."""
+    from papers.simd_kernel import profile
+
+    there = dict.fromkeys(record.variant for record in records)
+    variants = sorted(there, key=lambda name: _place(name, profile.VARIANTS))
+    lines: list[str] = []
+    for name in dict.fromkeys(str(record.parameters["workload"]) for record in records):
+        own = [record for record in records if record.parameters["workload"] == name]
+        if name == profile.ALL:
+            lines += [*_functions(own, variants[0]), ""]
+        lines += [*_routines(name, own, variants), ""]
+    return "\n".join(lines[:-1])
+
+
+def _functions(own: Sequence[Record], variant: str) -> list[str]:
+    """Return a table as the paper's Table 2: medians of the boots."""
+    found = [one for one in own if one.variant == variant]
+    whole = sum(next(one.samples for one in found if one.metric == "kernel"))
+    rows = sorted((one for one in found if one.metric == "function"), key=lambda one: -sum(one.samples))[:UNITS]
+    lines = [
+        f"{variant}: functions by gprof, {len(rows[0].samples)} boots",
+        f"{'function':32} {'s/boot':>8} {'share':>6}",
+    ]
+    for one in rows:
+        share = sum(one.samples) / whole if whole else 0.0
+        lines.append(f"{one.parameters['function']!s:32} {median(one.samples):8.2f} {share:6.1%}")
+    return lines
+
+
+def _routines(name: str, own: Sequence[Record], variants: Sequence[str]) -> list[str]:
+    """Return a line for each routine: memcpy's samples in all boots, medians by boot, share of the kernel's time."""
+    from papers.simd_kernel import gprof
+
+    lines = [
+        f"{name}: seconds in a boot, medians (memcpy and kernel by gprof)",
+        f"{'routine':8} {'samples':>8} {'memcpy':>8} {'share':>6} {'kernel':>8} {'wall':>8} {'boots':>6}",
+    ]
+    few = False
+    for variant in variants:
+        mine = {(one.metric, str(one.parameters.get("function", ""))): one for one in own if one.variant == variant}
+        copy, whole, wall = mine.get(("function", "memcpy")), mine.get(("kernel", "")), mine.get(("wall", ""))
+        text = f"{variant:8}"
+        if copy and whole:
+            count = sum(copy.samples) * gprof.RATE_HZ
+            few |= count < gprof.ENOUGH
+            share = sum(copy.samples) / sum(whole.samples) if sum(whole.samples) else 0.0
+            mark = "*" if count < gprof.ENOUGH else " "
+            text += f" {count:7.0f}{mark} {median(copy.samples):8.2f} {share:6.1%} {median(whole.samples):8.2f}"
+        else:
+            text += f" {'-':>8} {'-':>8} {'-':>6} {'-':>8}"
+        counted = wall or whole or copy
+        boots = len(counted.samples) if counted else 0
+        lines.append(text + (f" {median(wall.samples):8.2f}" if wall else f" {'-':>8}") + f" {boots:6}")
+    if few:
+        lines.append(f"* fewer than {gprof.ENOUGH} samples of memcpy in all: too few to compare")
+    return lines
+
+
+def _place(name: str, known: Sequence[str]) -> int:
+    return known.index(name) if name in known else len(known)
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]

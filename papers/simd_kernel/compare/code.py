@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiled routines hold, and how much code the routines for fixed sizes (section 8.1) add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import okosu
+from okosu.records.types import Record
+from papers.simd_kernel import code
+from papers.simd_kernel.compare.survey import Found
+
+VECTOR = 16
+"""Bytes that a movdqu holds."""
+FIXED_NAMES = r"memcpy_\d+|um_copy_\d+_\w+"
+"""The functions of the routines for fixed sizes."""
+ROUTINES = {"orig": "memcpy_orig", "paper": "um_copy_paper", "fixed-512": "um_copy_512_paper"}
+"""The function of each routine that something is said of."""
+
+
+def records(plain: Path, fixed: Path, version: str) -> Iterator[Record]:
+    """Yield the code's bytes without and with the routines for fixed sizes, and what each routine holds."""
+    subject = f"linux {version}"
+    for variant, program in (("plain", plain), ("fixed", fixed)):
+        yield _record(subject, variant, "code", "bytes", code.code_bytes(program))
+    yield _record(subject, "fixed", "routines", "bytes", code.bytes_of(fixed, FIXED_NAMES))
+    for variant, symbol in ROUTINES.items():
+        if found := code.function(fixed, symbol):
+            for metric in ("instructions", "strings", "loads", "branches"):
+                yield _record(subject, variant, metric, metric, getattr(found, metric))
+
+
+def _record(subject: str, variant: str, metric: str, unit: str, value: int) -> Record:
+    return Record(
+        tool=f"okosu {okosu.__version__}",
+        machine="",
+        platform="uml",
+        subject=subject,
+        variant=variant,
+        stage="bench",
+        metric=metric,
+        unit=unit,
+        samples=[float(value)],
+    )
+
+
+def compare(records: Sequence[Record]) -> Found:
+    """Yield what stands beside what sections 6 and 8.1 say of the routines."""
+    held = {(record.variant, record.metric): record.samples[0] for record in records}
+    loads = held.get(("paper", "loads"))
+    why = f"{loads or 0:.0f} loads of {VECTOR} bytes in a turn of the variant paper, as it was compiled"
+    yield "6.block", None if loads is None else loads * VECTOR, why
+    string = held.get(("orig", "strings"))
+    yield "6.string", string, "UML's memcpy of today, moves of 8 bytes in a loop: rep movsq stands for the paper's"
+    fixed = held.get(("fixed-512", "loads"))
+    yield "8.1.copies", fixed, f"vector loads of the routine for 512 bytes, as it was compiled{_cost(held)}"
+    yield "8.1.branches", held.get(("fixed-512", "branches")), "of the routine for 512 bytes, as it was compiled"
+
+
+def _cost(held: Mapping[tuple[str, str], float]) -> str:
+    """Say what the routines for fixed sizes cost: their own bytes, and what becomes of the whole kernel's code."""
+    before, after = held.get(("plain", "code")), held.get(("fixed", "code"))
+    own = held.get(("fixed", "routines"))
+    if not before or not after or own is None:
+        return ""
+    return (
+        f"; all routines for fixed sizes are {own:.0f} bytes, and the kernel's code goes from {before:.0f}"
+        f" to {after:.0f} ({after - before:+.0f}): with memcpy a macro, the compiler inlines functions otherwise"
+    )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who copies and sets how many bytes: debugfs um_copy/callers and um_copy/sizes, with names for the addresses.
+
+The kernel counts by return address (CONFIG_UML_COPY_STATS of the series um-simd), so that the paper's "size locality of
+call sites" (simd-kernel, section 8.2) can be seen: which functions call, and which exact sizes are hot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from okosu.errors import OkosuError
+from papers.simd_kernel import symbols
+from papers.simd_kernel.symbols import Symbols
+
+CLASSES = 21
+KINDS = ("copy", "set")
+EXACT_MAX = 4096
+FOLDER = "/sys/kernel/debug/um_copy"
+# The folder may be mounted already; what was counted while booting is no workload's.
+SCRIPT = f"""\
+[ -e {FOLDER} ] || mount -t debugfs none /sys/kernel/debug || exit 125
+[ -e {FOLDER}/callers ] || exit 124
+echo reset > {FOLDER}/callers || exit 125
+"$@" > "$OKOSU_OUT/stdout"
+status=$?
+cat {FOLDER}/callers > "$OKOSU_OUT/callers" && cat {FOLDER}/sizes > "$OKOSU_OUT/sizes" || exit 125
+exit $status
+"""
+"""For `sh -c SCRIPT sh COMMAND…` in the guest: count the command's calls alone, and leave both files."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The calls from one return address. `classes[k]` had 2^k <= size < 2^(k+1); classes[0] holds 0 and 1, too."""
+
+    address: int
+    kind: str
+    calls: int
+    bytes: int
+    classes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Size:
+    """The calls of one exact size, at most 4096."""
+
+    kind: str
+    size: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """A caller with the name of its function, and its file and line where the image knows them, else ""."""
+
+    caller: Caller
+    function: str
+    offset: int
+    line: str
+
+
+def parse_callers(text: str) -> list[Caller]:
+    """Read um_copy/callers: lines ADDRESS KIND CALLS BYTES C0 … C20. OkosuError names a line that is something else."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if len(words) != 4 + CLASSES or words[1] not in KINDS or not all(map(_whole, words[2:])):
+            raise _line("callers", number, line, f"expected ADDRESS, copy or set, and {2 + CLASSES} whole numbers")
+        try:
+            address = int(words[0], 16)
+        except ValueError:
+            raise _line("callers", number, line, "the address is not hexadecimal") from None
+        calls, total, *classes = map(int, words[2:])
+        # An interrupt may lose one increment, so these need not be equal; far apart they are another format.
+        if abs(sum(classes) - calls) > 1 + calls // 100:
+            raise _line("callers", number, line, f"{sum(classes)} calls by size, {calls} in all")
+        found.append(Caller(address, words[1], calls, total, tuple(classes)))
+    return found
+
+
+def parse_sizes(text: str) -> list[Size]:
+    """Read um_copy/sizes: lines KIND SIZE CALLS. OkosuError names a line that is something else."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if len(words) != 3 or words[0] not in KINDS or not all(map(_whole, words[1:])) or int(words[1]) > EXACT_MAX:
+            raise _line("sizes", number, line, f"expected copy or set, a size up to {EXACT_MAX}, and calls")
+        found.append(Size(words[0], int(words[1]), int(words[2])))
+    return found
+
+
+def resolve(
+    callers: Sequence[Caller], functions: Symbols, lines: Callable[[Iterable[int]], dict[int, str]]
+) -> list[Site]:
+    """Return the callers with names, most bytes first.
+
+    A return address is the instruction after the call, which may belong to the next function: the byte before it is
+    looked up. Address 0 holds whoever found no place in the kernel's table.
+    """
+    calls = [caller.address - 1 for caller in callers if caller.address]
+    known = lines(calls)
+    found = []
+    for caller in callers:
+        at = functions.at(caller.address - 1) if caller.address else None
+        name, offset = (at[0], at[1] + 1) if at else ("(others)" if not caller.address else "(unknown)", 0)
+        found.append(Site(caller, name, offset, known.get(caller.address - 1, "")))
+    return sorted(found, key=lambda site: (-site.caller.bytes, -site.caller.calls, site.caller.address))
+
+
+def of_image(callers: Sequence[Caller], image: Path) -> list[Site]:
+    """Return the callers with the names that a kernel's image has for them."""
+    return resolve(callers, symbols.of_image(image), lambda wanted: symbols.lines(image, wanted))
+
+
+def by_class(callers: Iterable[Caller], kind: str) -> list[int]:
+    """Return the calls of a kind by size class, over all callers."""
+    found = [0] * CLASSES
+    for caller in callers:
+        if caller.kind == kind:
+            found = [a + b for a, b in zip(found, caller.classes, strict=True)]
+    return found
+
+
+def hot(sizes: Iterable[Size], kind: str, count: int = 10) -> list[Size]:
+    """Return the exact sizes of most calls, most first."""
+    return sorted((one for one in sizes if one.kind == kind), key=lambda one: (-one.calls, one.size))[:count]
+
+
+def render(sites: Sequence[Site], sizes: Sequence[Size], kind: str, count: int = 12) -> str:
+    """Return three tables as text, at most 80 columns: call sites, size classes, exact sizes."""
+    own = [site for site in sites if site.caller.kind == kind]
+    calls, total = sum(site.caller.calls for site in own), sum(site.caller.bytes for site in own)
+    what = {"copy": "memcpy", "set": "memset"}[kind]
+    lines = [f"{what}: {calls} calls, {total} bytes, {len(own)} call sites"]
+    if not calls:
+        return lines[0]
+    lines.append(f"{'calls':>10} {'bytes':>12} {'share':>6}  {'size':>6}  call site")
+    for site in own[:count]:
+        share = site.caller.bytes / total if total else 0.0
+        where = site.line.rpartition("/")[2]
+        place = f"{site.function}+{site.offset:#x}" + (f" {where}" if where else "")
+        mean = site.caller.bytes / max(site.caller.calls, 1)
+        lines.append(f"{site.caller.calls:10} {site.caller.bytes:12} {share:6.1%}  {mean:6.0f}  {place[:42]}")
+    lines.append(f"{'size from':>10} {'to':>10} {'calls':>12} {'share':>6}")
+    for k, number in enumerate(by_class((site.caller for site in own), kind)):
+        if number:
+            low = 0 if k == 0 else 1 << k
+            high = "" if k == CLASSES - 1 else str((2 << k) - 1)
+            lines.append(f"{low:10} {high:>10} {number:12} {number / calls:6.1%}")
+    lines.append(f"{'exact size':>10} {'calls':>12} {'share':>6}")
+    lines += [f"{one.size:10} {one.calls:12} {one.calls / calls:6.1%}" for one in hot(sizes, kind)]
+    return "\n".join(lines)
+
+
+def _whole(word: str) -> bool:
+    return word.isascii() and word.isdigit()
+
+
+def _line(file: str, number: int, line: str, why: str) -> OkosuError:
+    return OkosuError(f"line {number} of um_copy/{file} is {line[:60]!r}", why)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hayasaka and Shimizu's page colouring joined with super pages: a transposition on modelled machines, seed by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from papers.common.base import LabExperiment, Measured, Ours, Paper
+from papers.common.entries import Target
+from papers.common.points import Found
+from papers.superpage_colouring import colour_model, compare, costs, plan, promises
+from papers.superpage_colouring import run as runs
+from papers.superpage_colouring.plan import CELERON, LAST, PENTIUM4, SEEDS, TABLE2, Boot, figures, odd
+
+QUICK = {CELERON: (*TABLE2, 101, 121, 151, 199), PENTIUM4: (125, 151, 171, 181, 185, 221, 299)}
+"""Dimensions of --quick: Table 2's, and some beside them."""
+
+
+class SuperpageColouring(Paper):
+    """Evaluation of Memory Performance by Linux Super Page and Page Coloring."""
+
+    name: ClassVar[str] = "superpage-colouring"
+
+    def experiments(self) -> list[LabExperiment]:
+        """Return what is run: the paper's figures first, then what goes beyond them."""
+        celeron, pentium4 = ((machine, odd(LAST[machine])) for machine in (CELERON, PENTIUM4))
+        return [
+            _experiment("celeron", lambda: figures(*celeron, SEEDS), lambda: figures(CELERON, QUICK[CELERON], 1)),
+            _experiment("pentium4", lambda: figures(*pentium4, SEEDS), lambda: figures(PENTIUM4, QUICK[PENTIUM4], 1)),
+            _experiment("wide", plan.wide),
+            _experiment("colours", plan.colours, lambda: plan.colours(1, 20)),
+            _experiment("one-colour", plan.one_colour, lambda: plan.one_colour(1)),
+            _experiment("fresh", plan.fresh),
+            _experiment("baselines", plan.baselines),
+            _experiment("remainder", plan.remainder),
+            _experiment("strides", plan.strides, lambda: plan.strides(1)[:4]),
+            _experiment("beside", plan.beside, lambda: plan.beside(1)),
+            _experiment("hashed", plan.hashed, lambda: plan.hashed(1)),
+            _experiment("build", plan.build),
+            costs.experiment(),
+        ]
+
+    def compare(self, measured: Measured) -> dict[str, Ours]:
+        """Return ours by the id of the published entry."""
+        records = [record for held in measured.records.values() for record in held]
+        published = {entry.id: entry.value for entry in self.published()}
+        return compare.compare(colour_model.read(records), published)
+
+    def sides(self, target: Target, measured: Measured) -> Found:
+        """Return what a target compares."""
+        records = measured.records.get(target.experiment, [])
+        if target.experiment == costs.NAME:
+            return costs.sides(target.id, records)
+        values = {entry.id: entry.value for entry in self.published()}
+        gains = {n: values[f"t2.{n}.colour"] / values[f"t2.{n}.stock"] for n in TABLE2}
+        return promises.sides(target.id, colour_model.read(records), target.experiment, gains)
+
+
+def _experiment(
+    name: str, boots: Callable[[], Sequence[Boot]], thin: Callable[[], Sequence[Boot]] | None = None
+) -> LabExperiment:
+    """Return an experiment of these boots, and of fewer with --quick."""
+    all_of_them = boots()
+    machines = ", ".join(dict.fromkeys(boot.setting.machine for boot in all_of_them))
+    shown = f"okosu lab run x86 --machine {machines} … ({len(all_of_them)} boots)"
+    return LabExperiment(
+        name,
+        lambda say: runs.measure(name, all_of_them, say),
+        shown,
+        quick=thin is not None,
+        thin=None if thin is None else lambda say: runs.measure(name, thin(), say),
+        core_seconds=plan.core_seconds(all_of_them),
+        thin_core_seconds=plan.core_seconds(thin()) if thin else 0.0,
+    )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series page-colour as patches: each builds, and without its option nothing is different: make test-lab."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from lab import config, qemu, series, source, tree
+from lab.tests.long.kernel_commits import Workbench, masked
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+FULL = os.environ.get("OKOSU_LAB") == "full"
+full = pytest.mark.skipif(not FULL, reason="make test-lab-full runs it")
+
+NAME = "page-colour"
+FOLDERS = ("mm/", "kernel/", "lib/", "fs/")
+# Of each commit; else the objects of what it changes.
+WHOLE = ("mm/",) if FULL else ()
+OPTIONS = ("PAGE_COLOR", "PAGE_COLOR_KUNIT_TEST")
+# The least in which everything is compiled that the series touches. Without line numbers in the objects.
+TINY = dict.fromkeys(
+    (
+        *("EXPERT", "64BIT", "SMP", "NUMA", "PCI", "ACPI", "SYSFS", "PROC_FS", "BLOCK", "SHMEM", "SWAP", "KUNIT"),
+        *("COMPACTION", "MIGRATION", "TRANSPARENT_HUGEPAGE", "VM_EVENT_COUNTERS", "JUMP_LABEL", "CGROUPS"),
+        *("PROC_PAGE_MONITOR", "KSM", "MEMORY_HOTPLUG", "MEMORY_HOTREMOVE", "CMA"),
+    ),
+    "y",
+)
+ON = {**TINY, **dict.fromkeys(OPTIONS, "y"), "KUNIT_DEFAULT_ENABLED": "n"}
+OFF = {**ON, "PAGE_COLOR": "n"}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return Workbench(tmp_path_factory.mktemp("colour"), NAME, "x86")
+
+
+def changed_objects(bench: Workbench, commits: list[str]) -> list[str]:
+    """Return the objects whose sources these commits change; in full, those of mm/ are built by its name."""
+    paths = {path for commit in commits for path in bench.changed(commit)}
+    return sorted(f"{path[:-2]}.o" for path in paths if path.endswith(".c") and not (FULL and path.startswith("mm/")))
+
+
+def test_the_series_of_x86_apply_one_after_the_other() -> None:
+    asked = [series.find(name) for name in qemu.RECIPE.series]
+    assert [one.name for one in asked] == sorted(one.name for one in asked)
+    assert NAME in {one.name for one in asked}
+    made = tree.patched(source.find(), asked)
+    said = subprocess.run(["git", "-C", made, "log", "--oneline"], capture_output=True, text=True, check=True).stdout
+    assert len(said.splitlines()) == 1 + sum(len(one.patches) for one in asked)
+
+
+def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
+    # Which maintainer new files have is for those to say who take the series.
+    words = ["perl", "scripts/checkpatch.pl", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
+    patches = map(str, series.find(NAME).patches)
+    done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout
+
+
+def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
+    commits = bench.commits[1:]
+    assert len(commits) == len(series.find(NAME).patches)
+    for commit in commits:
+        bench.checkout(commit)
+        if targets := [*WHOLE, *changed_objects(bench, [commit])]:
+            bench.make(ON, *targets)
+    made = bench.make(ON, *WHOLE, *changed_objects(bench, commits))
+    assert {path.name for path in (made / "mm").glob("page_color*.o")} >= {"page_color.o", "page_color_kunit.o"}
+
+
+@full
+@pytest.mark.parametrize("option", ["y", "n"])
+def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
+    for commit in bench.commits[1:]:
+        bench.checkout(commit)
+        bench.make({**TINY, "PAGE_COLOR": option}, *FOLDERS)
+        bench.make({**config.fragments(("x86",)), "PAGE_COLOR": option}, "vmlinux")
+
+
+def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Workbench) -> None:
+    base, last = bench.commits[0], bench.commits[-1]
+    objects = changed_objects(bench, bench.commits[1:])
+    found: dict[str, dict[str, str]] = {}
+    for name, commit, asked in (("base", base, OFF), ("off", last, OFF), ("on", last, ON)):
+        bench.checkout(commit)
+        # An object that only the series has is no object of the base.
+        made = bench.make(asked, *WHOLE, *(path for path in objects if "page_color" not in path))
+        # What has no code has nothing to compare.
+        paths = [path for path in sorted(made.rglob("*.o")) if path.name not in ("built-in.o", "init-mm.o")]
+        found[name] = {str(path.relative_to(made)): masked(path) for path in paths}
+    assert len(found["base"]["mm/page_alloc.o"]) > 100_000
+    assert set(found["base"]) == set(found["off"])
+    assert [path for path, text in found["base"].items() if text != found["off"][path]] == []
+    assert found["on"]["mm/page_alloc.o"] != found["off"]["mm/page_alloc.o"]

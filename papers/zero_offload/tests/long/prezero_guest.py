@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guests whose free huge pages are cleared ahead: how they are booted, and what comes back from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab import guest, qemu
+from lab.build import Built
+from lab.outcome import Outcome
+
+TIMEOUT_S = 300.0
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
+BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
+MOCK = "/sys/module/hugetlb_zero_mock/parameters"
+# Freed pages are filled with a pattern, and what is taken is looked through by the kernel itself.
+DEBUG = "hugetlb_zero.debug=1"
+# No more is begun, and what was is over: the counters stand still. (A page is free a moment after it was counted.)
+SETTLE = """
+    echo cpu > $P/zero_engine
+    n=0; until grep -q '^stuck 0' $P/zero_stats && grep -q '^running 0' $P/zero_stats; do
+        sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done
+    n=0; until [ $(cat $P/free_hugepages) = $(cat $P/nr_hugepages) ] || [ $n = 10 ]; do sleep 0.1; n=$((n + 1)); done
+    cat $P/zero_stats; echo free $(cat $P/free_hugepages)"""
+# Before a program: the pool's thread, of the priority of idle time, has a CPU that the program is not on. It is the
+# first: while that is busy, the other's timers may go off a second late in an exact guest.
+APART = "echo 0 > $P/zero_cpus; taskset 2"
+WAYS = ("touch", "fork", "cow", "fallocate", "userfaultfd", "migrate", "resize", "oom")
+# The kernel saw a page that was not what its state says, or an oops. (QEMU's two nodes lie in one package: every kernel
+# warns of that. And every kernel has data races; whose they are kcsan_races.py tells.)
+WRONG = re.compile(
+    r"hugetlb_zero: (?:clean|free) folio .*|WARNING(?!.* topology_sane).*|BUG: (?!KCSAN).*|Oops.*|general protection.*"
+)
+
+
+def run(built: Built, script: str, *kernel_args: str, files: Sequence[Path] = (), **machine: object) -> Outcome:
+    """Run a shell script as the guest's command, the guest programs in $BIN; it must end well and warn of nothing.
+
+    `files` are further ones of this machine that it needs. An exact guest is the same wherever this machine keeps the
+    programs.
+    """
+    given = {"cpus": 2, "nodes": 2, "timeout": TIMEOUT_S, **machine}
+    programs = guest.build()
+    where: Path | str = programs
+    if given.get("exact"):
+        where = ""
+        own = {f"/{path.name}": path for path in sorted(programs.glob("zero_*"))}
+        given["files"] = own | {str(path): path for path in files}
+    command = ["sh", "-ec", f"BIN={where} P={POOL} M={MOCK}; {script}"]
+    outcome = qemu.run(built, command, kernel_args=(DEBUG, *kernel_args), **given)  # type: ignore[arg-type]
+    assert outcome.status == 0, outcome.console
+    assert not WRONG.findall(outcome.log), WRONG.findall(outcome.log)
+    return outcome
+
+
+def stats(outcome: Outcome) -> dict[str, int]:
+    """Return the pool's counters that the script printed last (cat $P/zero_stats)."""
+    lines = [line.split() for line in outcome.stdout.decode().splitlines()]
+    return {words[0]: int(words[1]) for words in lines if len(words) == 2}
+
+
+def scans(outcome: Outcome) -> dict[str, tuple[int, int]]:
+    """Return (pages scanned, pages compared) of each way that zero_check printed."""
+    lines = [line.split() for line in outcome.stdout.decode().splitlines()]
+    return {words[0]: (int(words[1]), int(words[2])) for words in lines if len(words) == 3}
+
+
+def check(
+    built: Built, engine: str, rounds: int, ways: Sequence[str] = WAYS, before: str = "", *args: str, **machine: object
+) -> Outcome:
+    """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with zero_stats."""
+    script = f"{before} $BIN/zero_check {engine} {rounds} {' '.join(ways)}; {SETTLE}"
+    return run(built, script, *args, **machine)  # type: ignore[arg-type]
+
+
+def expected(rounds: int, pool: int = 32, part: int = 8) -> Mapping[str, tuple[int, int]]:
+    """Return what zero_check must have scanned and compared: 100 % of what it was handed."""
+    return {
+        "touch": (part * rounds, part * rounds),
+        "fork": (part * rounds, part * rounds),
+        "cow": (part * rounds, 2 * part * rounds),
+        "fallocate": ((part + 2) * rounds, 2 * rounds),
+        "userfaultfd": (0, part * rounds),
+        "migrate": (part * rounds, 2 * part * rounds),
+        "resize": (4 * part * rounds, 4 * part * rounds),
+        "oom": (pool * rounds, pool * rounds),
+    }

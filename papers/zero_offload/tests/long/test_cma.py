@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CMA: pages of 1 GiB that come from it at run time, and free ones that lie in its way: make test-lab-full."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab.build import Built
+from lab.outcome import Outcome
+from lab.tests.long import x86_guest
+from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long.prezero_guest import BIG, MOCK, SETTLE
+
+pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+
+TIMEOUT_S = 1800.0
+ROUNDS = 2
+GIB = b"1048576"
+# The area is more than half of what is free, so that the pool's pages come from it; the rest has room for all of them.
+AREA_MIB, SMALL = 512, 40
+
+# The third GiB is the only one that is whole: QEMU puts the initial files just below 2 GiB.
+ONE_GIB = ("3328M", "hugetlb_cma=1G")
+CMA = """
+    cma() { echo cma $(grep -o 'CmaFree: *[0-9]*' /proc/meminfo | tr -dc 0-9); }
+"""
+# A page of 1 GiB is to be clean whenever there is one.
+SHELL = f"""
+    clean() {{ until [ "$(cat {BIG}/zeroed_hugepages)" = 1 ]; do sleep 0.1; done; }}
+    mkdir /tmp/big; mount -t hugetlbfs -o pagesize=1G none /tmp/big
+    echo 1 > {BIG}/zero_target
+"""
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return x86_guest.debug_kernel()
+
+
+def run(built: Built, script: str, memory: str, area: str) -> Outcome:
+    """Return the outcome of a guest whose kernel had nothing to say against itself."""
+    machine = {"memory": memory, "nodes": 1, "exact": True, "timeout": TIMEOUT_S}
+    args = (area, "hugetlb_zero_mock.channels=2")
+    outcome = prezero_guest.run(built, f"{CMA}\n{script}", *args, **machine)  # type: ignore[arg-type]
+    assert x86_guest.complaints(outcome.log) == []
+    return outcome
+
+
+def test_they_are_cleared_by_a_thread_and_looked_through_when_they_are_taken(built: Built) -> None:
+    script = f"""{SHELL}
+        echo cpu-nt > {BIG}/zero_engine; cma
+        for round in $(seq {ROUNDS}); do
+            echo 1 > {BIG}/nr_hugepages; clean; cma
+            fallocate -l 1G /tmp/big/file; rm /tmp/big/file; clean
+            echo 0 > {BIG}/nr_hugepages; cma
+        done; cat {BIG}/nr_hugepages {BIG}/zero_stats"""
+    outcome = run(built, script, *ONE_GIB)
+    lines = outcome.stdout.splitlines()
+    assert lines[: 2 * ROUNDS + 2] == [b"cma " + GIB, *[b"cma 0", b"cma " + GIB] * ROUNDS, b"0"]
+    found = prezero_guest.stats(outcome)
+    assert (found["served_clean"], found["served_dirty"], found["cleared"]) == (ROUNDS, 0, 2 * ROUNDS)
+    assert (found["caught_dirty"], found["caught_written"], found["running"], found["stuck"]) == (0, 0, 0, 0)
+
+
+def test_a_controller_has_time_for_a_gib_and_the_pool_waits_for_it(built: Built) -> None:
+    # 512 parts, 5 ms and more each: longer than the second that 2 MiB have, and not the 16 that 1 GiB has. The second
+    # time the page is wanted back while the controller is at it.
+    script = f"""{SHELL}
+        echo 5 > {MOCK}/delay_ms; echo dma > {BIG}/zero_engine; echo 1 > {BIG}/nr_hugepages
+        begun=$(cut -d. -f1 /proc/uptime); clean; echo seconds $(($(cut -d. -f1 /proc/uptime) - begun))
+        echo 0 > {BIG}/nr_hugepages; cma; echo 1 > {BIG}/nr_hugepages
+        until grep -q '^running 1' {BIG}/zero_stats; do sleep 0.02; done
+        echo 0 > {BIG}/nr_hugepages; cma; cat {BIG}/zero_stats"""
+    outcome = run(built, script, *ONE_GIB)
+    assert outcome.stdout.count(b"cma " + GIB) == 2
+    found = prezero_guest.stats(outcome)
+    assert found["seconds"] >= 2
+    assert (found["cleared"], found["timed_out"], found["failed"], found["running"]) == (2, 0, 0, 0)
+    assert (found["caught_dirty"], found["caught_written"]) == (0, 0)
+
+
+def test_who_wants_their_memory_in_one_piece_waits_for_the_one_that_is_at_work(built: Built) -> None:
+    # All of the area is asked for, in which nearly all free pages lie; of these a controller has one at any time.
+    script = f"""
+        mount -t debugfs none /sys/kernel/debug 2> /dev/null || true
+        echo 300 > {MOCK}/delay_ms; cma; echo {SMALL} > $P/nr_hugepages; cma; echo {SMALL} > $P/zero_target
+        echo dma > $P/zero_engine; until grep -q '^running 1' $P/zero_stats; do sleep 0.02; done
+        echo {AREA_MIB * 256} > /sys/kernel/debug/cma/reserved/alloc; cma; {SETTLE}"""
+    outcome = run(built, script, "1G", f"cma={AREA_MIB}M")
+    before, after, asked = [int(line.split()[1]) for line in outcome.stdout.splitlines()[:3]]
+    assert before - after >= (SMALL - 2) * 2048
+    assert asked == 0
+    found = prezero_guest.stats(outcome)
+    assert found["waited"] > 0
+    assert (found["free"], found["timed_out"], found["caught_dirty"], found["caught_written"]) == (SMALL, 0, 0, 0)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series hugetlb-prezero in an emulated machine: every page that is handed out is scanned: make test-lab."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab.build import Built
+from lab.tests.long import x86_guest
+from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long.prezero_guest import APART, MOCK
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+
+FULL = os.environ.get("OKOSU_LAB") == "full"
+ROUNDS = 40 if FULL else 3
+CHANNEL = "hugetlb_zero_mock.channels=2"
+# Long enough that the thread is at work when a page is asked for.
+SLOW = f"echo 3 > {MOCK}/delay_ms;"
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return x86_guest.kernel()
+
+
+@pytest.mark.parametrize("engine", ["cpu", "cpu-nt", "dma", "user"])
+def test_every_page_is_clean_however_it_is_handed_out(built: Built, engine: str) -> None:
+    before = {"dma": SLOW, "user": "$BIN/zero_daemon good > /dev/null &"}.get(engine, "")
+    outcome = prezero_guest.check(built, engine, ROUNDS, prezero_guest.WAYS, before, CHANNEL)
+    assert prezero_guest.scans(outcome) == prezero_guest.expected(ROUNDS)
+    found = prezero_guest.stats(outcome)
+    assert (found["caught_dirty"], found["caught_written"], found["stuck"], found["failed"]) == (0, 0, 0, 0)
+    assert (found["cleared"] > 0) == (found["served_clean"] > 0) == (engine != "cpu")
+
+
+def test_a_controller_s_errors_are_pages_that_the_cpu_clears(built: Built) -> None:
+    before = f"echo 2 > {MOCK}/error_every;"
+    outcome = prezero_guest.check(built, "dma", ROUNDS, ("touch", "fork", "oom"), before, CHANNEL)
+    found = prezero_guest.stats(outcome)
+    assert found["failed"] > 0
+    assert found["cleared"] > 0
+    assert (found["caught_dirty"], found["caught_written"], found["stuck"]) == (0, 0, 0)
+
+
+def test_a_controller_that_is_late_is_stopped(built: Built) -> None:
+    before = f"echo 200 > {MOCK}/delay_ms; {APART}"
+    ways = ("touch", "fork")
+    outcome = prezero_guest.check(built, "dma", ROUNDS, ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True)
+    found = prezero_guest.stats(outcome)
+    assert found["timed_out"] == found["released"] > 0
+    assert found["cleared"] == found["stuck"] == found["caught_dirty"] == found["caught_written"] == 0
+
+
+def test_a_controller_that_writes_after_its_time_writes_to_nobody_s_page(built: Built) -> None:
+    # It cannot be stopped, and copies 300 ms after it was given up. Whoever had the page by then would see it: the
+    # program compares what it wrote, and the kernel looks for its pattern in pages that are free.
+    before = f"echo 300 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf; {APART}"
+    ways = ("touch", "fork", "cow", "touch", "touch")
+    outcome = prezero_guest.check(
+        built, "dma", max(ROUNDS, 8), ways, before, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True
+    )
+    found = prezero_guest.stats(outcome)
+    assert found["timed_out"] > 0
+    assert found["timed_out"] == found["released"]
+    assert found["cleared"] == found["caught_dirty"] == found["caught_written"] == 0
+
+
+def test_a_page_withheld_is_neither_promised_nor_freed(built: Built) -> None:
+    script = f"""
+        echo 10000 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf
+        echo 8 > $P/nr_hugepages; echo 8 > $P/zero_target; echo dma > $P/zero_engine
+        until grep -q '^stuck 1' $P/zero_stats; do sleep 0.05; done
+        echo cpu > $P/zero_engine
+        echo 0 > $P/nr_hugepages; cat $P/nr_hugepages
+        until grep -q '^released 1' $P/zero_stats; do sleep 0.5; done
+        echo 0 > $P/nr_hugepages; cat $P/nr_hugepages"""
+    outcome = prezero_guest.run(built, script, CHANNEL, "hugetlb_zero.timeout_ms=50")
+    assert outcome.stdout.split() == [b"1", b"0"]
+
+
+def test_a_page_that_one_engine_keeps_keeps_no_other_from_its_work(built: Built) -> None:
+    script = f"""
+        echo 10000 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf
+        echo 8 > $P/nr_hugepages; echo 8 > $P/zero_target; echo dma > $P/zero_engine
+        until grep -q '^stuck 1' $P/zero_stats; do sleep 0.05; done
+        echo cpu-nt > $P/zero_engine
+        n=0; until [ "$(cat $P/zeroed_hugepages)" = 7 ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 50 ]; done
+        grep '^stuck' $P/zero_stats"""
+    outcome = prezero_guest.run(built, script, CHANNEL, "hugetlb_zero.timeout_ms=50", exact=True)
+    assert prezero_guest.stats(outcome) == {"stuck": 1}
+
+
+def test_the_thread_is_no_idle_one_while_its_page_is_waited_for(built: Built) -> None:
+    # The policy is the 41st field of its stat: 0 that of any task, 5 SCHED_IDLE. The pool's only page takes 500 ms.
+    script = f"""
+        mkdir /tmp/huge; mount -t hugetlbfs none /tmp/huge
+        echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo 500 > {MOCK}/delay_ms; echo dma > $P/zero_engine
+        thread=$(grep -l '^hzero/2048kB' /proc/[0-9]*/comm | cut -d/ -f3)
+        policy() {{ cut -d' ' -f41 /proc/$thread/stat; }}
+        until grep -q '^running 1' $P/zero_stats; do sleep 0.02; done; policy
+        fallocate -l 2097152 /tmp/huge/file & for now in 1 2 3; do sleep 0.05; policy; done
+        wait $!; sleep 0.1; policy; grep '^waited' $P/zero_stats"""
+    outcome = prezero_guest.run(built, script, CHANNEL, exact=True)
+    assert outcome.stdout.split() == [b"5", b"0", b"0", b"0", b"5", b"waited", b"1"]
+
+
+def test_clean_pages_survive_neither_a_demotion_nor_its_end(built: Built) -> None:
+    # One page of 1 GiB, cleared and called clean, becomes 512 that are not.
+    big = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
+    script = f"""
+        echo 1 > {big}/zero_target; echo cpu-nt > {big}/zero_engine
+        until [ "$(cat {big}/zeroed_hugepages)" = 1 ]; do sleep 0.1; done
+        echo 1 > {big}/demote; cat {big}/zeroed_hugepages $P/zeroed_hugepages $P/free_hugepages
+        echo cpu-nt > $P/zero_engine; $BIN/zero_check cpu-nt 1 touch"""
+    args = ("hugepagesz=1G", "hugepages=1")
+    outcome = prezero_guest.run(built, script, *args, memory="2560M", nodes=1)
+    assert outcome.stdout.split()[:3] == [b"0", b"0", b"512"]
+    assert prezero_guest.scans(outcome) == {"touch": (8, 8)}
+
+
+def test_target_rate_and_engine_are_what_was_written(built: Built) -> None:
+    node = "/sys/devices/system/node/node1/hugepages/hugepages-2048kB"
+    script = f"""
+        cat $P/zero_engine; echo 16 > $P/nr_hugepages
+        echo 3 > {node}/zero_target; cat $P/zero_target; echo cpu-nt > $P/zero_engine
+        until [ "$(cat {node}/zeroed_hugepages)" = 3 ]; do sleep 0.05; done
+        sleep 0.2; cat $P/zeroed_hugepages; echo 77 > $P/zero_rate; cat $P/zero_rate
+        echo 1 > $P/zero_cpus; cat $P/zero_cpus
+        ! echo nothing > $P/zero_engine 2> /dev/null; ! echo 9-7 > $P/zero_cpus 2> /dev/null"""
+    said = prezero_guest.run(built, script).stdout.decode().splitlines()
+    assert said[0].split()[0] == "[cpu]"
+    assert said[1:] == ["0 3", "3", "77", "1"]

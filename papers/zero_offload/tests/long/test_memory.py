@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series hugetlb-prezero and memory: pages that break, large ones, thin maps, what the thread may take, and who may
+see what its owner left in a page."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab import qemu
+from lab.build import Built
+from lab.outcome import Outcome
+from lab.tests.long import x86_guest
+from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long.prezero_guest import BIG, MOCK, SETTLE
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+# On a kernel of their own, which can be told that memory broke, and can do without most struct pages.
+full = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+
+CHANNEL = "hugetlb_zero_mock.channels=2"
+# By the state of the page that breaks: the engine, and what makes it slow enough to be met at its work.
+BREAKS = {
+    "clean": ("cpu-nt", ""),
+    "zeroing": ("dma", f"echo 300 > {MOCK}/delay_ms;"),
+    "mapped": ("cpu-nt", ""),
+    "soft": ("cpu-nt", ""),
+}
+KEPT = 7
+# Debian's 6.12.117 without any series does not free such pages well: with hugetlb_free_vmemmap=on and DEBUG_VM,
+# "echo 8 > nr_hugepages; echo 2 > nr_hugepages" gives BUG: Bad page state, 60 times.
+KEEPING = tuple(way for way in prezero_guest.WAYS if way != "resize")
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return x86_guest.kernel()
+
+
+@pytest.fixture(scope="module")
+def breaking() -> Built:
+    x86_guest.kernel()
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-hwpoison"))
+
+
+def quiet(outcome: Outcome) -> Outcome:
+    """Return the outcome of a guest whose kernel had nothing to say against itself."""
+    assert x86_guest.complaints(outcome.log) == []
+    return outcome
+
+
+@full
+@pytest.mark.parametrize("state", BREAKS)
+def test_a_page_that_breaks_is_lost_and_handed_to_nobody(breaking: Built, state: str) -> None:
+    engine, before = BREAKS[state]
+    script = f"""
+        mount -t debugfs none /sys/kernel/debug 2> /dev/null || true
+        {before} $BIN/zero_poison {engine} {state}; {SETTLE}"""
+    outcome = quiet(prezero_guest.run(breaking, script, CHANNEL, nodes=1, exact=True))
+    found = prezero_guest.stats(outcome)
+    left = 0 if state == "zeroing" else KEPT
+    assert (found["lost"], found["scanned"], found["free"]) == (1, left, left)
+    assert found.get("begun", 0) == (state == "zeroing")
+    assert (found["caught_dirty"], found["caught_written"], found["stuck"]) == (0, 0, 0)
+
+
+@full
+@pytest.mark.parametrize("engine", ["cpu-nt", "user"])
+def test_pages_without_most_of_their_struct_pages_are_cleared_as_others(breaking: Built, engine: str) -> None:
+    # Those of the tail are mapped for reading only: who writes to one ends in an oops.
+    before = "cat /proc/sys/vm/hugetlb_optimize_vmemmap;"
+    before += "$BIN/zero_daemon good > /dev/null &" if engine == "user" else ""
+    on = "hugetlb_free_vmemmap=on"
+    outcome = prezero_guest.check(breaking, engine, 2, KEEPING, before, on, exact=True)
+    assert quiet(outcome).stdout.startswith(b"1\n")
+    expected = prezero_guest.expected(2)
+    assert prezero_guest.scans(outcome) == {way: expected[way] for way in KEEPING}
+    assert prezero_guest.stats(outcome)["cleared"] > 0
+
+
+def test_an_engine_has_as_much_more_time_as_a_page_is_larger(built: Built) -> None:
+    # The controller waits before each of the 512 parts, 5 to 10 s in all, where 2 MiB have 1 s and 1 GiB has 16.
+    script = f"""
+        [ "$(cat {BIG}/free_hugepages)" = 1 ]
+        echo 5 > {MOCK}/delay_ms; echo 1 > {BIG}/zero_target; begun=$(cut -d. -f1 /proc/uptime)
+        echo dma > {BIG}/zero_engine; until [ "$(cat {BIG}/zeroed_hugepages)" = 1 ]; do sleep 0.1; done
+        echo seconds $(($(cut -d. -f1 /proc/uptime) - begun)); grep timed_out {BIG}/zero_stats
+        echo 1500 > {MOCK}/delay_ms; echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo dma > $P/zero_engine
+        until ! grep -q '^timed_out 0' $P/zero_stats; do sleep 0.1; done; grep '^cleared' $P/zero_stats"""
+    # QEMU puts the initial files just below 2 GiB, so the third GiB is the first that is whole.
+    args = (CHANNEL, "hugepagesz=1G", "hugepages=1")
+    outcome = prezero_guest.run(built, script, *args, memory="3328M", nodes=1, exact=True)
+    found = prezero_guest.stats(outcome)
+    assert found["seconds"] >= 2
+    assert (found["timed_out"], found["cleared"]) == (0, 0)
+
+
+def test_the_rate_bounds_what_is_cleared_in_a_second(built: Built) -> None:
+    # 20 MiB in a second are ten pages; of 32, when nothing bounds them, all.
+    script = f"""
+        cleared() {{ grep '^cleared' $P/zero_stats; }}
+        echo 32 > $P/nr_hugepages; echo 20 > $P/zero_rate; echo 32 > $P/zero_target
+        echo cpu-nt > $P/zero_engine; sleep 1; cleared
+        echo 0 > $P/zero_rate; sleep 1; cleared; {SETTLE}"""
+    outcome = prezero_guest.run(built, script, nodes=1, exact=True)
+    first, second = [int(line.split()[1]) for line in outcome.stdout.decode().splitlines()[:2]]
+    assert 8 <= first <= 12
+    assert second == prezero_guest.stats(outcome)["free"] == 32
+
+
+def test_the_thread_stays_on_its_cpus(built: Built) -> None:
+    # The last CPU that it ran on is the 39th field of its stat. Each round, pages are cleared on the one it may use.
+    script = """
+        echo 8 > $P/zero_target; echo cpu-nt > $P/zero_engine
+        thread=$(grep -l '^hzero/2048kB' /proc/[0-9]*/comm | cut -d/ -f3)
+        for cpu in 1 0 2 1; do
+            echo $cpu > $P/zero_cpus; before=$(grep '^cleared' $P/zero_stats | cut -d' ' -f2)
+            echo 0 > $P/nr_hugepages; echo 8 > $P/nr_hugepages
+            until [ "$(cat $P/zeroed_hugepages)" = 8 ]; do
+                sleep 0.01; echo ran $cpu $(cut -d' ' -f39 /proc/$thread/stat); done
+            echo ran $cpu $(cut -d' ' -f39 /proc/$thread/stat)
+            after=$(grep '^cleared' $P/zero_stats | cut -d' ' -f2)
+            echo round $cpu $((after - before)) $(grep Cpus_allowed_list /proc/$thread/status | cut -f2)
+        done"""
+    outcome = prezero_guest.run(built, script, cpus=3, nodes=1, exact=True)
+    said = [line.split() for line in outcome.stdout.decode().splitlines()]
+    assert [words[1:] for words in said if words[0] == "round"] == [[cpu, "8", cpu] for cpu in "1021"]
+    ran = [words[1:] for words in said if words[0] == "ran"]
+    assert {cpu for cpu, _ in ran} == {"0", "1", "2"}
+    assert all(cpu == on for cpu, on in ran)
+
+
+@full
+def test_nobody_is_a_daemon_where_the_kernel_is_locked_down(breaking: Built) -> None:
+    script = """
+        $BIN/zero_daemon good > /tmp/first & daemon=$!; sleep 0.3; cat /tmp/first; kill -9 $daemon; wait $daemon || true
+        mount -t securityfs none /sys/kernel/security
+        echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown
+        $BIN/zero_daemon good 2>&1 || echo locked down $?"""
+    said = prezero_guest.run(breaking, script, exact=True).stdout.decode()
+    assert said.startswith("ready\n")
+    assert "[integrity]" in said
+    assert "Operation not permitted" in said
+    assert said.endswith("locked down 1\n")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series hugetlb-prezero as patches: each builds, and without its options nothing is different: make test-lab."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab import config, series, source, tree
+from lab.tests.long.kernel_commits import Workbench, masked
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+
+NAME = "hugetlb-prezero"
+# What the series changes, and the objects of it that are built with any configuration of the lab's.
+CHANGED = (
+    *("mm/hugetlb.o", "mm/memfd.o", "mm/memory.o", "mm/memory-failure.o", "fs/hugetlbfs/inode.o"),
+    *("mm/migrate.o", "mm/mempolicy.o", "mm/hugetlb_cgroup.o", "arch/x86/mm/hugetlbpage.o"),
+)
+# So that the file which waits for zeroing pages before it poisons them is compared as well.
+WITH = {"X86_MCE": "y", "MEMORY_FAILURE": "y"}
+OPTIONS = {
+    "FOLIO_ZERO_RANGES": "n",
+    "FOLIO_ZERO_KUNIT_TEST": "n",
+    "HUGETLB_PREZERO": "n",
+    "HUGETLB_PREZERO_DEBUG": "n",
+    "HUGETLB_PREZERO_DMA": "n",
+    "HUGETLB_PREZERO_MOCK": "n",
+    "HUGETLB_PREZERO_USER": "n",
+}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return Workbench(tmp_path_factory.mktemp("prezero"), NAME, "x86")
+
+
+def objects_of(bench: Workbench, commit: str) -> list[str]:
+    """Return the objects of what a commit changes, so far as its Makefiles know them."""
+    bench.checkout(commit)
+    files = bench.changed(commit)
+    found = [f"{path[:-2]}.o" for path in files if path.endswith(".c")]
+    return found or ["mm/hugetlb.o"]
+
+
+def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
+    asked = {**config.fragments(("x86",)), **WITH}
+    for commit in bench.commits[1:]:
+        bench.make(asked, *objects_of(bench, commit))
+
+
+@pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+@pytest.mark.parametrize("option", ["y", "n"])
+def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
+    asked = config.fragments(("x86",))
+    for commit in bench.commits[1:]:
+        bench.checkout(commit)
+        bench.make(asked if option == "y" else {**asked, **OPTIONS}, "vmlinux")
+
+
+def codes(bench: Workbench) -> dict[str, tuple[str, str]]:
+    """Return (code of the kernel without the series, code with it and its options unset) of every changed object."""
+    off = {**config.fragments(("x86",)), **WITH, **OPTIONS}
+    found: list[list[str]] = []
+    for commit in (bench.commits[0], bench.commits[-1]):
+        bench.checkout(commit)
+        built = bench.make(off, *CHANGED)
+        found.append([masked(built / path) for path in CHANGED])
+    return dict(zip(CHANGED, zip(*found, strict=True), strict=True))
+
+
+def test_without_the_options_the_code_is_the_same(bench: Workbench) -> None:
+    found = codes(bench)
+    assert len(found["mm/hugetlb.o"][0]) > 100_000
+    assert [path for path, (base, off) in found.items() if base != off] == []
+
+
+def test_all_series_of_the_platform_apply_in_a_row() -> None:
+    wanted = [name for name in series.names() if name != "um-simd"]
+    assert NAME in wanted
+    patched = tree.patched(source.find(), [series.find(name) for name in wanted])
+    assert (patched / "mm/hugetlb_zero.c").is_file()
+    assert (patched / "arch/x86/lib/simd_copy.c").is_file()
+
+
+def test_checkpatch_has_nothing_to_say() -> None:
+    base = source.find().path
+    for patch in series.find(NAME).patches:
+        words: list[str | Path] = [
+            base / "scripts/checkpatch.pl",
+            "--no-signoff",
+            "--no-tree",
+            "--terse",
+            "--ignore",
+            IGNORED,
+            patch,
+        ]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=base)
+        assert done.returncode == 0, f"{Path(patch).name}:\n{done.stdout}"
+
+
+# A file that is new asks for a maintainer, which this is no place for.
+IGNORED = "FILE_PATH_CHANGES"

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu's memsets where it takes long: more than 2^31 bytes, and CPUs that lack instructions, emulated."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+import pytest
+
+from tests.long.routines import BUILT, NOT_SUPPORTED, Emulated, check_large
+
+PROGRAM = BUILT / "native/src/zero/zero-check"
+# Whether QEMU's CPUs have these differs by its version.
+UNCERTAIN = {"clzero", "rep-stosb"}
+
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
+
+
+def test_more_than_31_bits() -> None:
+    check_large(PROGRAM)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its CPUs are x86-64's")
+@pytest.mark.parametrize(
+    ("cpu", "first", "lacks"),
+    [
+        ("qemu64", "sse2", {"avx2", "avx512", "nt-avx2", "nt-avx512"}),
+        ("Haswell", "avx2", {"avx512", "nt-avx512"}),
+        ("EPYC-Rome,-avx2", "sse2", {"avx2", "avx512", "nt-avx2", "nt-avx512"}),
+    ],
+)
+def test_other_cpus(cpu: str, first: str, lacks: set[str]) -> None:
+    """The entries must not meet an instruction that such a CPU lacks either."""
+    there = Emulated(PROGRAM, cpu)
+    assert there.skipped() - UNCERTAIN == lacks
+    assert there.shown().split()[2] == first
+    said = there.shown(OKOSU_ZERO="avx512")
+    assert NOT_SUPPORTED in said
+    assert "lacks what it needs" in said
