@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the marked blocks of README.md, docs/*.md and papers/scheduling_hardware/README.md from records: `python tools/readme.py [--check]`.
+"""Fills the marked blocks of README.md, docs/*.md and papers/*/README.md from records: `python tools/readme.py`.
 
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
 reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
 others) or `claims` (each promise beyond it). `engines` is a table of what clears, of any number of records of
 zero-offload or of `okosu bench zero-engines`. `colouring` is what that of superpage-colouring
-says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that papers/scheduling_hardware/dv/mutation.py
-records. A PATH that is not there yet is named as such.
+says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that the scheduling
+hardware's dv/mutation.py records. A PATH that is not there yet is named as such. With --check nothing is written.
 """
 
 from __future__ import annotations
@@ -18,17 +18,15 @@ import sys
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from okosu.bench.rows import from_records  # noqa: E402
-from okosu.cli import _table  # noqa: E402  (the checkout is only now on the path)
-from okosu.records import files  # noqa: E402
+from okosu.bench.rows import from_records
+from okosu.cli import _table
+from okosu.records import files
 from okosu.report import commands, model
-from okosu.trial.session import Session  # noqa: E402
-from papers.scheduling_hardware import cost_table  # noqa: E402
-from papers.superpage_colouring.report import words as wording  # noqa: E402
+from okosu.trial.session import Session
+from papers.scheduling_hardware import cost_table
+from papers.superpage_colouring.report import words as wording
 
+ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
