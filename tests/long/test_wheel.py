@@ -64,7 +64,15 @@ def test_copies_and_benchmarks_work_from_the_wheel(installed: Path, tmp_path: Pa
     assert int(done.stdout) > 0, done.stderr
     done = run(installed, tmp_path, "okosu", "bench", "clock", "--smoke", "--json", "-")
     assert '"okosu.bench/1"' in done.stdout, done.stderr
-    assert "hpc-programming" in run(installed, tmp_path, "okosu", "reproduce").stdout
+
+
+@pytest.mark.parametrize("command", ["lab", "reproduce"])
+def test_what_only_a_checkout_has_is_told(installed: Path, tmp_path: Path, command: str) -> None:
+    done = run(installed, tmp_path, "okosu", command, "--help")
+    assert done.returncode == 2
+    assert f"okosu {command} is not installed" in done.stderr
+    assert "fix: a checkout of okosu" in done.stderr
+    assert f"  {command} " not in run(installed, tmp_path, "okosu", "--help").stdout
 
 
 def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> None:
@@ -90,7 +98,9 @@ def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> No
     assert '"okosu.bench/1"' in done.stdout, done.stderr
 
 
-def test_the_c_library_is_not_in_the_wheel(installed: Path) -> None:
+def test_neither_the_c_library_nor_the_other_rooms_are_in_the_wheel(installed: Path) -> None:
     names = {path.name for path in installed.parent.rglob("*")}
     assert "libokosu-copy.so" in names
     assert not {"libokosu.so", "libokosu.a", "vec.h", "okosu.pc"} & names
+    assert not {"lab", "papers", "init.c", "files.f", "qemu_api.h"} & names
+    assert not [name for name in names if name.endswith((".patch", ".sv")) or name.startswith("okosu-paper-")]
