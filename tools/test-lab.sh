@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # Kernels under User-Mode Linux: 8 minutes cold, 1 warm. The scheduling hardware with its proofs: 13 minutes cold. Huge
 # pages cleared ahead: 9 minutes cold, 4 of which build the kernel of all that run under QEMU; pages by colour: 9, of which
 # the same 4. OKOSU_LAB=full adds whole builds of every commit and the survey.
-# With OKOSU_LIBHUGETLBFS=DIR, where it has been built, also libhugetlbfs's own tests, on two kernels: docs/LAB.md.
+# With OKOSU_LIBHUGETLBFS=DIR, where it has been built, also libhugetlbfs's own tests, on two kernels: papers/zero_offload/README.md.
 command -v chromium >/dev/null || tools/chromium.sh
 tools/lab-deps.sh
 OKOSU_LAB="${OKOSU_LAB:-1}" .venv/bin/python -m pytest tests/long lab/tests/long papers tests/unit/test_report_browser.py

@@ -4,7 +4,7 @@
     python -m lab.tests.long.static_key [SWITCHES]
 
 switches vm.numa_stat, a key of the page allocator's, on a kernel without okosu's series, while three processes fork,
-touch and free memory. docs/LAB.md says what came of it.
+touch and free memory. lab/README.md says what came of it.
 """
 
 from __future__ import annotations

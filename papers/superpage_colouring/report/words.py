@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placing pages gave, in sentences for docs/LAB.md: every number from the records, what is not there left out."""
+"""What placing pages gave, in sentences for the paper's README: every number from the records, what lacks left out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def words(envelope: Envelope) -> list[str]:
 
 
 def tables(envelope: Envelope) -> list[Part]:
-    """Return the tables that stand in docs/LAB.md."""
+    """Return the tables that stand in the README."""
     cells = colour_model.read(envelope.records)
     published = {claim.id: claim.target for claim in envelope.claims if claim.kind == "published"}
     return [*tabling.table2(cells, published), *tabling.walks(cells), *tabling.costs(envelope.records)]

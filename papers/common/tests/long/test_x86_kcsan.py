@@ -2,7 +2,7 @@
 """Data races of the series page-colour and hugetlb-prezero, as KCSAN sees them in guests: make test-lab-full.
 
 KCSAN sees a race where two CPUs come to one place at once: by chance, and more often where CPUs really run at once. So
-these guests are not exact, and colouring is on since they booted (docs/LAB.md, "Oops: int3"); what switches it under
+these guests are not exact, and colouring is on since they booted (lab/README.md, "Oops: int3"); what switches it under
 load runs in an exact one. Two CPUs of this machine have to be idle, or little is seen. Whose a race is: kcsan_races.py.
 """
 

@@ -120,7 +120,7 @@ def test_no_page_is_lost(built: Built, load: str) -> None:
     done
     """
     # Two CPUs by turns. At once, QEMU goes on executing the int3 of a static key that memory no longer has, whichever
-    # key that is (docs/LAB.md, "Oops: int3"): switching on CPUs that really run at once is untested.
+    # key that is (lab/README.md, "Oops: int3"): switching on CPUs that really run at once is untested.
     outcome = colour_guest.run(built, script, cpus=2)
     found = colour_guest.sections(outcome)
     turns = [colour_guest.memory(found[turn]) for turn in "123"]
