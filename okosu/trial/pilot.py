@@ -141,7 +141,7 @@ class Pilot:
 
     def _try(self, arm: Arm) -> None:
         """Run the arm with each of its values; keep the one to try, or note why none is."""
-        whys, proved = [], []
+        whys, proved, verdicts = [], [], set()
         single = arm.kind == "lever"
         for value in [*arm.levers.values(), *arm.alternatives] if single else [""]:
             tried = arm
@@ -149,16 +149,17 @@ class Pilot:
                 (lever,) = arm.levers
                 tried = arm.with_value(value, self.levers[lever].loads_preload(value, self.program))
             run = self._run(tried, sample=True)
-            why, proof = self._judge(tried, run)
-            if why:
+            verdict, why, proof = self._judge(tried, run)
+            if verdict:
+                verdicts.add(verdict)
                 whys.append(why if len(arm.alternatives) == 0 else f"{value}: {why}")
             else:
                 proved.append((tried, run.measurement, proof))
         if proved:
             self._keep(proved)
             return
-        verdict = NOT_APPLIED if self._last_proof_failed else WRONG_OUTPUT
-        self._out(arm.name, verdict, "; ".join(whys), "")
+        # A value that changes what the program prints is worse than one that does nothing, whichever came last.
+        self._out(arm.name, WRONG_OUTPUT if WRONG_OUTPUT in verdicts else NOT_APPLIED, "; ".join(whys), "")
 
     def _keep(self, proved: list[tuple[Arm, Measurement, Proof | None]]) -> None:
         """Take the first value that proves its effect, unless a later one is clearly faster in this one run.
@@ -175,22 +176,21 @@ class Pilot:
         if proof is not None:
             self.session.proofs[arm.name] = proof
 
-    def _judge(self, arm: Arm, run: Run) -> tuple[str, Proof | None]:
+    def _judge(self, arm: Arm, run: Run) -> tuple[str, str, Proof | None]:
+        """Return the verdict that takes the arm out of the trial and why, both "" where it may stay, and its proof."""
         reference, options = self.session.reference, self.session.plan.options
         assert reference is not None
-        self._last_proof_failed = False
         if why := wrong(run, reference, bool(options.check)):
-            return why, None
+            return WRONG_OUTPUT, why, None
         proof = prove(arm, self.levers, run.measurement, self.session.pilots[BASE], None)
         if proof is not None and not proof.holds:
-            self._last_proof_failed = True
-            return proof.text, proof
-        return "", proof
+            return NOT_APPLIED, proof.text, proof
+        return "", "", proof
 
     def _placebo(self) -> None:
         placebo = Arm(PLACEBO, "placebo", preload=True)
         run = self._run(placebo, sample=True)
-        why, _ = self._judge(placebo, run)
+        _, why, _ = self._judge(placebo, run)
         if why:
             self._out(PLACEBO, WRONG_OUTPUT, why, "")
             plan = self.session.plan

@@ -62,7 +62,7 @@ class SimRunner:
     unproved: set[str] = field(default_factory=set)
     """Arm names, or name=value, whose effect cannot be proved."""
     wrong_from: dict[str, int] = field(default_factory=dict)
-    """Arm name -> number of its run (from 0) from which on it prints something else."""
+    """Arm name, or name=value -> number of the arm's run (from 0) from which on it prints something else."""
     status: int = 0
     interrupt_at: int | None = None
     after: dict[str, float] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class SimRunner:
         self.pads.append(pad)
         self.now += seconds
         values = {arm.name} | {f"{k}={v}" for k, v in arm.levers.items()}
-        wrong = before >= self.wrong_from.get(arm.name, 10**9)
+        wrong = before >= min(self.wrong_from.get(name, 10**9) for name in values)
         m = Measurement(
             wall_ns=int(seconds * 1e9),
             user_ns=int(seconds * 9e8),

@@ -103,6 +103,14 @@ def test_an_arm_without_proof_is_not_applied_and_its_next_value_is_tried() -> No
     assert any("gone" in line for line in said)
 
 
+@pytest.mark.parametrize("values", [["low", "high"], ["high", "low"]])
+def test_wrong_output_of_one_value_is_the_verdict_in_whatever_order_the_values_are_tried(values: list[str]) -> None:
+    runner = SimRunner(unproved={"page=low"}, wrong_from={"page=high": 0})
+    made, _, _ = trial(runner, [FakeLever("page", values=[values]), FakeLever("fine")], max_rounds=1)
+    assert by_arm(made)["page"].verdict == "WRONG OUTPUT"
+    assert "page=low does not hold" in by_arm(made)["page"].why
+
+
 def test_an_arm_that_prints_something_else_later_is_wrong_output_and_base_goes_on() -> None:
     made, _, _ = trial(SimRunner({"odd": 0.5}, wrong_from={"odd": 4}), [FakeLever("odd"), FakeLever("fine")])
     found = by_arm(made)
