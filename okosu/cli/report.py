@@ -14,7 +14,6 @@ HELP = "make one self-contained HTML page of record files"
 EXAMPLES = """\
   okosu report trial.json                      writes trial.html beside it and prints its path
   okosu report monday.json tuesday.json -o week.html
-  okosu report --salvage cut.json              what is whole of a damaged file
 """
 
 
@@ -23,9 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try, bench or reproduce")
     parser.add_argument(
         "-o", "--output", metavar="OUT.html", help="the page to write (default: the first FILE with .html)"
-    )
-    parser.add_argument(
-        "--salvage", action="store_true", help="show what is whole of a file that was cut or overwritten"
     )
 
 
@@ -36,17 +32,10 @@ def run(args: argparse.Namespace) -> int:
 
     if args.command:
         raise OkosuError("okosu report runs no program", "", "okosu report FILE… [-o OUT.html]", USAGE_ERROR)
-    held = []
-    for name in args.files:
-        path = Path(name)
-        if args.salvage:
-            remark = "Salvaged from a damaged file: everything after the damage is missing."
-            held.append((path, files.read_damaged(path), remark))
-        else:
-            held.append((path, files.read(path), ""))
+    held = [(path, files.read(path)) for path in map(Path, args.files)]
     output = Path(args.output) if args.output else Path(args.files[0]).with_suffix(".html")
     text = page.render(held)
-    if output.resolve() in {path.resolve() for path, _, _ in held}:
+    if output.resolve() in {path.resolve() for path, _ in held}:
         raise OkosuError(f"{output} is one of the record files", "the page would replace it", "another name after -o")
     try:
         files.replace(output, text.encode())

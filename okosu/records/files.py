@@ -17,7 +17,6 @@ from typing import Any
 import msgspec
 
 from okosu.errors import OkosuError
-from okosu.records.salvage import salvage_bytes, whole_text
 from okosu.records.types import Envelope, foreign_parts
 
 _VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 1}
@@ -149,22 +148,6 @@ def read(path: Path) -> Envelope:
     return envelope
 
 
-def read_damaged(path: Path) -> Envelope:
-    """Return what is whole of a file that was cut or overwritten in part; OkosuError if nothing can be saved.
-
-    The result is never `finished`; it lacks every record after the damage, and the verdicts if those follow it.
-    """
-    data = _bytes(path)
-    saved = salvage_bytes(data)
-    if saved is None:
-        raise OkosuError(
-            f"nothing can be saved of {path}",
-            "tool, machine and plan must be whole, and they are not (or it is no records file)",
-            "restore the file from a copy, or measure again",
-        )
-    return saved
-
-
 def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -183,20 +166,17 @@ def _damaged(path: Path, data: bytes, error: Exception) -> OkosuError:
             f"{path} is empty", "it holds not one byte of a record", "restore it from a copy, or measure again"
         )
     at, why = _where(data, error)
-    saved = salvage_bytes(data)
-    if saved is None:
-        # Whoever passes an unrelated file must not be told that their records are lost.
-        looks_ours = b'"okosu.' in data[:200]
+    # Whoever passes an unrelated file must not be told that their records are lost.
+    if b'"okosu.' not in data[:200]:
         return OkosuError(
-            f"{path} is damaged at byte {at} of {len(data)}" if looks_ours else f"{path} is not a records file",
-            f"{why}; nothing before that place can be saved" if looks_ours else f"{why} at byte {at}",
-            "restore it from a copy, or measure again" if looks_ours else "name a file that okosu wrote",
+            f"{path} is not a records file",
+            f"{why} at byte {at}",
+            "name a file that `okosu try` or `okosu bench` wrote",
         )
-    count = len(saved.records)
     return OkosuError(
         f"{path} is damaged at byte {at} of {len(data)}",
-        f"{why}; the plan and {count} record{'' if count == 1 else 's'} before that place are whole",
-        f"okosu report --salvage {shlex.quote(str(path))} shows what is whole; a copy of the original shows all",
+        f"{why}; okosu replaces a file only as a whole, so something else has changed it",
+        "restore it from a copy, or measure again",
     )
 
 
@@ -206,7 +186,7 @@ def _where(data: bytes, error: Exception) -> tuple[int, str]:
     if isinstance(error, RecursionError):
         return 0, "it is nested too deeply"
     if isinstance(error, UnicodeDecodeError):
-        return len(whole_text(data).encode()), "it is not UTF-8"
+        return error.start, "it is not UTF-8"
     if "truncated" in text:
         return len(data), "it ends in the middle of a value (cut short, or copied while it was written)"
     found = _BYTE.search(text)

@@ -22,8 +22,8 @@ _HERE = Path(__file__).parent
 _KINDS = {"base": "the program as it is", "placebo": "preload library loaded, inert", "user": "your own variant"}
 
 
-def render(files: Sequence[tuple[Path, Envelope, str]]) -> str:
-    """Return the page for (path, what it holds, a remark such as "salvaged" or "") in turn.
+def render(files: Sequence[tuple[Path, Envelope]]) -> str:
+    """Return the page of each file in turn, given by its path and what it holds.
 
     The same files give the same bytes. OkosuError if jinja2 or matplotlib is not installed.
     """
@@ -37,7 +37,7 @@ def render(files: Sequence[tuple[Path, Envelope, str]]) -> str:
         trim_blocks=True, lstrip_blocks=True, finalize=lambda v: formats.printable(v) if type(v) is str else v,
     )  # fmt: skip
     style, script = ((_HERE / name).read_text(encoding="utf-8").strip() for name in ("report.css", "report.js"))
-    sections = [_section(i, path, model.load(held), remark) for i, (path, held, remark) in enumerate(files, 1)]
+    sections = [_section(i, path, model.load(held)) for i, (path, held) in enumerate(files, 1)]
     for section in sections:
         _mark_safe(section, Markup)
     title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
@@ -60,7 +60,7 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
         part.charts = {width: markup(chart) for width, chart in part.charts.items()}
 
 
-def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any]:
+def _section(index: int, path: Path, trial: Trial) -> dict[str, Any]:
     key = f"s{index}"
     envelope = trial.envelope
     is_trial = envelope.schema.startswith("okosu.try/")
@@ -86,7 +86,6 @@ def _section(index: int, path: Path, trial: Trial, remark: str) -> dict[str, Any
         "subject": " ".join(trial.command) or path.name,
         "headline": story.headline(trial) if is_trial else _counted(envelope),
         "unfinished": "" if envelope.finished else f"unfinished: {trial.rounds()} rounds" if is_trial else "unfinished",
-        "remark": remark,
         "rows": story.rows(trial) if is_trial else [],
         "level": story.level(trial, trial.comparisons("screening")),
         "delta": formats.setting(trial.delta),

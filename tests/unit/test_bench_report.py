@@ -21,7 +21,7 @@ from okosu.report.bench_charts import Line
 
 
 def render(envelope: Envelope) -> str:
-    return page.render([(Path("bench.json"), envelope, "")])
+    return page.render([(Path("bench.json"), envelope)])
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_beside_a_trial_the_list_of_files_says_what_each_is() -> None:
     trial = msgspec.json.decode((Path(__file__).parents[1] / "data" / "try-small.json").read_bytes(), type=Envelope)
     few = bench_fake.envelope()
     few.records = few.records[:1]
-    text = Page(page.render([(Path("a.json"), few, ""), (Path("b.json"), trial, "")])).text
+    text = Page(page.render([(Path("a.json"), few), (Path("b.json"), trial)])).text
     assert "okosu bench : 1 record" in text
     assert "okosu bench --seed 7" in text
 

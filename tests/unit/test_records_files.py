@@ -136,23 +136,13 @@ def test_what_is_written_comes_back(envelope: Envelope, tmp_path: Path) -> None:
 
 def test_every_truncation_is_named_by_its_byte(tmp_path: Path) -> None:
     data = FIXTURE.read_bytes()
-    whole = files.read(FIXTURE)
     path = tmp_path / "cut.json"
-    saved_before = 0
     # The last byte is the final newline, without which the file is still whole.
     for length in range(len(data) - 1):
         path.write_bytes(data[:length])
         error = read_error(path)
-        if b'"plan"' not in data[:length]:
-            continue
-        assert f"byte {length} of {length}" in error.what
-        if "--salvage" in error.fix:
-            saved = files.read_damaged(path)
-            assert saved.records == whole.records[: len(saved.records)]
-            assert len(saved.records) >= saved_before
-            assert not saved.finished
-            saved_before = len(saved.records)
-    assert saved_before == len(whole.records)
+        if b'"okosu.' in data[:length]:
+            assert f"byte {length} of {length}" in error.what
 
 
 @in_one_folder
@@ -165,10 +155,6 @@ def test_changed_bytes_never_end_in_a_traceback(at: int, byte: int, seed: object
     path.write_bytes(data)
     try:
         files.read(path)
-    except OkosuError as error:
-        three_parts(error)
-    try:
-        files.read_damaged(path)
     except OkosuError as error:
         three_parts(error)
 

@@ -72,17 +72,3 @@ def test_conclusions_of_another_kind_of_file_are_refused(kind: str, part: str, t
     with pytest.raises(OkosuError, match="schema says") as caught:
         files.read(tmp_path / "bad.json")
     assert part in caught.value.why
-
-
-@pytest.mark.parametrize("kind", PARTS)
-def test_what_is_whole_of_a_cut_file_is_saved(kind: str, tmp_path: Path) -> None:
-    envelope = empty(kind)
-    for part in PARTS[kind]:
-        setattr(envelope, part, [ONE[part], ONE[part]])
-    data = files.encode(envelope)
-    last = PARTS[kind][0] if PARTS[kind] else "records"
-    (tmp_path / "cut.json").write_bytes(data[: data.rindex(b"}]")])
-    saved = files.read_damaged(tmp_path / "cut.json")
-    assert saved.records == (envelope.records if last != "records" else [])
-    if last != "records":
-        assert getattr(saved, last) == [ONE[last]]

@@ -102,7 +102,7 @@ ALL = {**synthetic.ALL, "bench": bench_fake.envelope}
 
 
 def text(name: str) -> str:
-    return page.render([(Path(f"{name}.json"), ALL[name](), "")])
+    return page.render([(Path(f"{name}.json"), ALL[name]())])
 
 
 def test_the_check_sees_what_it_looks_for(tmp_path: Path, server: tuple[str, list[str]]) -> None:

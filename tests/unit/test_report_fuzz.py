@@ -87,7 +87,7 @@ envelopes = st.builds(
 @settings(max_examples=40, deadline=None)
 @given(envelope=envelopes)
 def test_any_envelope_becomes_a_page(envelope: Envelope) -> None:
-    text = page.render([(Path("any.json"), envelope, "")])
+    text = page.render([(Path("any.json"), envelope)])
     assert text.endswith("</html>")
     for verdict in envelope.verdicts if envelope.schema == "okosu.try/1" else []:
         assert verdict.arm in text

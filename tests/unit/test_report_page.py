@@ -60,7 +60,7 @@ class Page(HTMLParser):
 
 
 def render(*named: tuple[str, Envelope]) -> str:
-    return page.render([(Path(f"{name}.json"), envelope, "") for name, envelope in named])
+    return page.render([(Path(f"{name}.json"), envelope) for name, envelope in named])
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +268,7 @@ def test_the_same_file_gives_the_same_bytes_in_another_process(pages: dict[str, 
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import synthetic; from pathlib import Path;"
         "from okosu.report import page;"
-        "sys.stdout.buffer.write(page.render([(Path('small.json'), synthetic.small(), '')]).encode())"
+        "sys.stdout.buffer.write(page.render([(Path('small.json'), synthetic.small())]).encode())"
     )
     folders = [str(Path(synthetic.__file__).parent), str(Path(page.__file__).parents[2])]
     done = subprocess.run(

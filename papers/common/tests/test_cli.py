@@ -104,7 +104,7 @@ def test_the_records_file_reads_back_and_becomes_a_page(planted: Callable[..., P
     shown = claims.claims(held)
     assert shown is not None
     assert shown.summary == "1 of 1 hold, 0 missed, 0 not judged"
-    text = page.render([(path, held, "")])
+    text = page.render([(path, held)])
     for words in ("other trees", "it is five", "no scales", "never below", "okosu reproduce planted"):
         assert words in text
 

@@ -253,6 +253,6 @@ def test_the_page_shows_claims_and_records(
     assert command("--json", str(path)) == 0
     held = files.read(path)
     assert held.finished
-    text = page.render([(path, held, "")])
+    text = page.render([(path, held)])
     for words in ("cycles of a copy", "never below", "≤\N{NARROW NO-BREAK SPACE}1.05", "another machine"):
         assert words in text

@@ -41,7 +41,7 @@ def envelope(records: list[Record]) -> Envelope:
 
 
 def render(records: list[Record]) -> str:
-    return page.render([(Path("lab.json"), envelope(records), "")])
+    return page.render([(Path("lab.json"), envelope(records))])
 
 
 @pytest.fixture(scope="module")

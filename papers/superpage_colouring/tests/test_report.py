@@ -76,7 +76,7 @@ def parts(held: Envelope) -> dict[str, Part]:
 
 @pytest.fixture(scope="module")
 def html(held: Envelope) -> str:
-    return page.render([(Path("spc.json"), held, "")])
+    return page.render([(Path("spc.json"), held)])
 
 
 def test_every_experiment_has_its_part(parts: dict[str, Part], html: str) -> None:
@@ -196,7 +196,7 @@ def test_altered_records_are_drawn_or_left_out(bad: str | float) -> None:
         assert held, name
         for record in held:
             record.parameters[name] = bad
-        seen = Page(page.render([(Path("lab.json"), envelope(held), "")]))
+        seen = Page(page.render([(Path("lab.json"), envelope(held))]))
         assert (seen.wrong, seen.open) == ([], [])
 
 
