@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import shutil
-import subprocess
 import sysconfig
 from pathlib import Path
 
@@ -81,11 +79,3 @@ def benches() -> list[str]:
             return found
     find(f"{BENCH}NAME")
     return []
-
-
-@functools.cache
-def describe() -> list[dict[str, object]]:
-    """Return the launcher's table of levers: a list of {name, values: [{value, doc}], doc, default}."""
-    out = subprocess.run([find("okosu-run"), "--describe"], check=True, capture_output=True, text=True)
-    table: list[dict[str, object]] = json.loads(out.stdout)["levers"]
-    return table

@@ -28,6 +28,13 @@ static int refused(struct okosu_launch *launch, const char *lever, const char *c
     return launch->options.strict ? FAILED : 0;
 }
 
+/* The fix that leaves out the lever of "name=value". */
+static const char *without(struct okosu_plan *plan, const char *lever)
+{
+    return okosu_arena_printf(&plan->arena, "okosu-run --skip=%.*s", (int)strcspn(lever, "="),
+                              lever);
+}
+
 static int set_affinity(struct okosu_launch *launch)
 {
     struct okosu_plan *plan = &launch->plan;
@@ -38,7 +45,7 @@ static int set_affinity(struct okosu_launch *launch)
                        errno == EINVAL
                            ? "none of the CPUs is both online and in the cpuset of this process"
                            : "a seccomp filter or the container does not allow it",
-                       "okosu-run --skip=pin");
+                       without(plan, plan->affinity_lever));
     /* The kernel silently drops CPUs that are not online or not in the cpuset. */
     if (syscall(SYS_sched_getaffinity, 0, sizeof(effective.bits), effective.bits) > 0 &&
         !okosu_cpuset_equal(&effective, &plan->affinity))
@@ -62,11 +69,12 @@ static int set_policy(struct okosu_launch *launch)
     if (errno == EPERM)
         return refused(launch, plan->policy_lever, "set_mempolicy", EPERM,
                        "the container's seccomp profile does not allow it without CAP_SYS_NICE",
-                       "docker run --cap-add SYS_NICE ..., or okosu-run --skip=numa");
+                       okosu_arena_printf(&plan->arena, "docker run --cap-add SYS_NICE ..., or %s",
+                                          without(plan, plan->policy_lever)));
     return refused(launch, plan->policy_lever, "set_mempolicy", errno,
                    errno == ENOSYS ? "this kernel is built without CONFIG_NUMA"
                                    : "the kernel does not take these nodes",
-                   "okosu-run --skip=numa");
+                   without(plan, plan->policy_lever));
 }
 
 static void spin(double seconds)
@@ -146,7 +154,7 @@ int okosu_carry_out(struct okosu_launch *launch)
     if (plan->helper_lever) {
         error = okosu_helper_start(&launch->context.inherited, launch->proof);
         if (error && refused(launch, plan->helper_lever, "the helper", -error,
-                             "it could not be started", "okosu-run --skip=superpage"))
+                             "it could not be started", without(plan, plan->helper_lever)))
             return FAILED;
     }
     if (launch->options.delay > 0)

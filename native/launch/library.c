@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "libokosu-preload.so"
+#define LIBRARY OKOSU_PRELOAD_LIBRARY
 
 /* Below the folder of okosu-run; the plain ones first, since a glob reads directories. */
 static const char *const places[] = {

@@ -18,8 +18,8 @@
 #define FAILED 125
 
 /*
- * The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for
- * superpage=collapse) is loaded in secure mode, in which ld.so takes LD_PRELOAD, LD_LIBRARY_PATH
+ * The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for a
+ * lever's helper) is loaded in secure mode, in which ld.so takes LD_PRELOAD, LD_LIBRARY_PATH
  * and others out of environ; but the program, which has no such capability, is to have them. The
  * strings lie between the last argument and the name of the executable.
  */
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     if (argc < 1 || geteuid() != getuid() || getegid() != getgid()) {
         okosu_message("okosu-run must not be set-user-ID or set-group-ID",
                       "it runs any program that it is told to, with all its variables",
-                      "chmod ug-s; superpage=collapse needs the one capability CAP_SYS_NICE only");
+                      "chmod ug-s; what a lever's helper needs is the one capability CAP_SYS_NICE");
         return FAILED;
     }
     environment = given_environment(arena, argc, argv);

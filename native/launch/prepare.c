@@ -25,16 +25,33 @@
 /* The kernel takes no longer string (MAX_ARG_STRLEN, 32 pages). */
 #define STRING_LIMIT 131072
 
-/* What an okosu-run around this one said to its own preload library; what is absent leaves a hook
- * inert. */
-static const char *const spoken[] = {"OKOSU_SUPERPAGE", "OKOSU_RETAIN",     "OKOSU_PIN",
-                                     "OKOSU_ROOT_PID",  "OKOSU_TUNABLES",   "OKOSU_PROOF",
-                                     "OKOSU_PAD",       "OKOSU_ZERO_BROKER"};
+/* What the launcher itself, and no lever, says to the preload library. */
+static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_PROOF",
+                                     "OKOSU_PAD"};
 
 static int no_memory(void)
 {
     okosu_message("no memory for the launch plan", NULL, NULL);
     return FAILED;
+}
+
+/* Takes out what an okosu-run around this one said to its own preload library: a hook whose
+ * variable is absent is inert. */
+static int unset_spoken(struct okosu_env *env)
+{
+    int rc = 0;
+
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        const struct okosu_variable *variable = okosu_lever_table[i]->variables;
+
+        for (; variable && variable->name && !rc; variable++) {
+            if (!variable->users)
+                rc = okosu_env_unset(env, variable->name);
+        }
+    }
+    for (size_t i = 0; i < sizeof(spoken) / sizeof(spoken[0]) && !rc; i++)
+        rc = okosu_env_unset(env, spoken[i]);
+    return rc;
 }
 
 static int start_environment(struct okosu_launch *launch, char **environment)
@@ -43,12 +60,8 @@ static int start_environment(struct okosu_launch *launch, char **environment)
     struct okosu_options *options = &launch->options;
     const char *children;
 
-    if (okosu_env_init(&plan->env, &plan->arena, environment))
+    if (okosu_env_init(&plan->env, &plan->arena, environment) || unset_spoken(&plan->env))
         return -ENOMEM;
-    for (size_t i = 0; i < sizeof(spoken) / sizeof(spoken[0]); i++) {
-        if (okosu_env_unset(&plan->env, spoken[i]))
-            return -ENOMEM;
-    }
     for (size_t i = 0; i < options->variable_count; i++) {
         const char *variable = options->variables[i], *equals = strchr(variable, '=');
         char *name = okosu_arena_strndup(&plan->arena, variable, (size_t)(equals - variable));
@@ -173,20 +186,22 @@ static int make_context(struct okosu_launch *launch)
         library = okosu_prepare_library(&launch->plan.arena, context->self);
         if (!library)
             program->why =
-                "libokosu-preload.so is not where okosu-run looks (OKOSU_PRELOAD_LIB names it)";
+                OKOSU_PRELOAD_LIBRARY " is not where okosu-run looks (OKOSU_PRELOAD_LIB names it)";
         else if (strpbrk(library, " :"))
-            program->why = "the path of libokosu-preload.so has a space or colon in it, which "
-                           "LD_PRELOAD cannot hold";
+            program->why =
+                "the path of " OKOSU_PRELOAD_LIBRARY " has a space or colon in it, which "
+                "LD_PRELOAD cannot hold";
         program->preloadable = !*program->why;
         launch->context.library = library;
     }
     return 0;
 }
 
-static void record(struct okosu_launch *launch, const char *name, const char *value, int rc)
+static void record(struct okosu_launch *launch, const char *name, const char *value, int rc,
+                   bool hooked)
 {
     launch->outcomes[launch->outcome_count++] = (struct okosu_outcome){
-        .name = name, .value = value, .rc = rc, .refusal = launch->plan.refusal};
+        .name = name, .value = value, .rc = rc, .hooked = hooked, .refusal = launch->plan.refusal};
 }
 
 /* The preload library, after whatever the user has there; a second copy of it would wrap the first.
@@ -276,6 +291,25 @@ static int pad(struct okosu_plan *plan, size_t wanted)
     return okosu_env_set(&plan->env, "OKOSU_PAD", text);
 }
 
+/* A lever serves from its library only where it has set a hook there or loads that library; tiers
+ * that are the kernel's or glibc's alone stand in nobody's way. */
+static int refuse_excluded(struct okosu_launch *launch, const struct okosu_lever *lever)
+{
+    struct okosu_plan *plan = &launch->plan;
+
+    for (size_t i = 0; i < launch->outcome_count; i++) {
+        const struct okosu_outcome *before = &launch->outcomes[i];
+
+        if (before->hooked && okosu_lever_excludes(lever, okosu_lever_find(before->name)))
+            return okosu_plan_refuse(plan, -EBUSY,
+                                     okosu_arena_printf(&plan->arena,
+                                                        "%s serves the same %s, and comes first",
+                                                        before->name, lever->serves),
+                                     okosu_arena_printf(&plan->arena, "--skip=%s", before->name));
+    }
+    return 0;
+}
+
 /* 0, or an exit status: a value that its lever cannot read is a mistake of the command line,
  * whatever --strict says. */
 static int apply_levers(struct okosu_launch *launch)
@@ -283,12 +317,15 @@ static int apply_levers(struct okosu_launch *launch)
     for (size_t i = 0; okosu_lever_table[i]; i++) {
         const struct okosu_lever *lever = okosu_lever_table[i];
         const char *value = launch->options.values[i];
+        size_t loaded = launch->plan.hook_count + launch->plan.beside_count;
         int rc;
 
         if (!value)
             continue;
         launch->plan.refusal = (struct okosu_refusal){0};
-        rc = lever->apply(&launch->plan, value, &launch->context);
+        rc = refuse_excluded(launch, lever);
+        if (!rc)
+            rc = lever->apply(&launch->plan, value, &launch->context);
         if (rc == -ENOMEM)
             return no_memory();
         if (rc == -EINVAL) {
@@ -297,7 +334,8 @@ static int apply_levers(struct okosu_launch *launch)
                           launch->plan.refusal.why, launch->plan.refusal.fix);
             return FAILED;
         }
-        record(launch, lever->name, value, rc);
+        record(launch, lever->name, value, rc,
+               launch->plan.hook_count + launch->plan.beside_count > loaded);
     }
     return 0;
 }
@@ -333,7 +371,7 @@ int okosu_prepare_plan(struct okosu_launch *launch)
         rc = okosu_plan_needs_preload(plan, &launch->context, "leave --placebo out");
         if (rc == -ENOMEM)
             return no_memory();
-        record(launch, "placebo", NULL, rc);
+        record(launch, "placebo", NULL, rc, false);
         plan->preload |= rc == 0;
     }
     /* With nothing to keep from the children there is nothing to clean. */

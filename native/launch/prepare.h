@@ -11,6 +11,7 @@ struct okosu_outcome {
     const char *name;
     const char *value; /* NULL: the placebo */
     int rc;
+    bool hooked; /* its library serves the program */
     struct okosu_refusal refusal;
 };
 

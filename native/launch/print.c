@@ -14,6 +14,41 @@
 #define CALL_LIMIT 5
 #define NODE_BITS (8 * sizeof(unsigned long))
 
+static void write_values(struct okosu_json *json, const struct okosu_lever *lever)
+{
+    okosu_json_open(json, "values", '[');
+    for (const struct okosu_value *row = lever->values; row->value; row++) {
+        okosu_json_open(json, NULL, '{');
+        okosu_json_string(json, "value", row->value);
+        okosu_json_string(json, "doc", row->doc);
+        okosu_json_bool(json, "preload", row->preload);
+        okosu_json_bool(json, "no_fork", row->no_fork);
+        okosu_json_close(json, '}');
+    }
+    okosu_json_close(json, ']');
+}
+
+static void write_names(struct okosu_json *json, const struct okosu_lever *lever)
+{
+    const struct okosu_variable *variable = lever->variables;
+    const char *const *what = lever->observes;
+
+    okosu_json_open(json, "variables", '[');
+    for (; variable && variable->name; variable++)
+        okosu_json_string(json, NULL, variable->name);
+    okosu_json_close(json, ']');
+    okosu_json_open(json, "excludes", '[');
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        if (okosu_lever_excludes(lever, okosu_lever_table[i]))
+            okosu_json_string(json, NULL, okosu_lever_table[i]->name);
+    }
+    okosu_json_close(json, ']');
+    okosu_json_open(json, "observes", '[');
+    for (; what && *what; what++)
+        okosu_json_string(json, NULL, *what);
+    okosu_json_close(json, ']');
+}
+
 void okosu_print_levers(void)
 {
     struct okosu_json json = {.out = stdout};
@@ -27,14 +62,9 @@ void okosu_print_levers(void)
         okosu_json_string(&json, "name", lever->name);
         okosu_json_string(&json, "doc", lever->doc);
         okosu_json_string(&json, "default", lever->default_value);
-        okosu_json_open(&json, "values", '[');
-        for (const struct okosu_value *row = lever->values; row->value; row++) {
-            okosu_json_open(&json, NULL, '{');
-            okosu_json_string(&json, "value", row->value);
-            okosu_json_string(&json, "doc", row->doc);
-            okosu_json_close(&json, '}');
-        }
-        okosu_json_close(&json, ']');
+        write_values(&json, lever);
+        okosu_json_string(&json, "library", lever->library);
+        write_names(&json, lever);
         okosu_json_close(&json, '}');
     }
     okosu_json_close(&json, ']');

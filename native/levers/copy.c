@@ -12,11 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LIBRARY "libokosu-copy.so"
+
 static int load(struct okosu_plan *plan, const struct okosu_context *context)
 {
     int rc = okosu_plan_needs_preload(plan, context, "build it as a dynamic glibc program");
 
-    return rc ? rc : okosu_plan_beside(plan, context, "libokosu-copy.so");
+    return rc ? rc : okosu_plan_beside(plan, context, LIBRARY);
 }
 
 static int lacks(struct okosu_plan *plan, const char *name)
@@ -95,16 +97,31 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 }
 
 static const struct okosu_value values[] = {
-    {"auto", "a routine for each size, by CPU features and cache sizes"},
-    {"variant:NAME", "one routine for all sizes but the shortest (okosu/copy.h)"},
-    {"profile:FILE", "as measured here: okosu bench copy writes such a file"},
-    {NULL, NULL},
+    {.value = "auto",
+     .doc = "a routine for each size, by CPU features and cache sizes",
+     .preload = true},
+    {.value = "variant:NAME",
+     .doc = "one routine for all sizes but the shortest (okosu/copy.h)",
+     .preload = true},
+    {.value = "profile:FILE",
+     .doc = "as measured here: okosu bench copy writes such a file",
+     .preload = true},
+    {0},
 };
+
+/* libokosu's own, which a user may set for any program that uses it. */
+static const struct okosu_variable variables[] = {{.name = "OKOSU_COPY", .users = true},
+                                                  {.name = "OKOSU_ZERO", .users = true},
+                                                  {.name = "OKOSU_COPY_PROFILE", .users = true},
+                                                  {.name = "OKOSU_ZERO_PROFILE", .users = true},
+                                                  {0}};
 
 const struct okosu_lever okosu_lever_copy = {
     .name = "copy",
     .doc = "memcpy, memmove and memset by okosu's routines instead of libc's",
     .default_value = "auto",
     .values = values,
+    .variables = variables,
+    .library = LIBRARY,
     .apply = apply,
 };

@@ -105,7 +105,18 @@ struct okosu_plan {
 struct okosu_value {
     const char *value; /* a part in capitals stands for a parameter: "list:CPUS" */
     const char *doc;
+    bool preload; /* works by way of the preload library, where the program can load that */
+    bool no_fork; /* is refused without the user's word that the program does not fork */
 };
+
+/* A variable that a lever may set. What only okosu-run says to a library of ours is taken out of
+ * the environment that an okosu-run around this one left; what users set themselves stays. */
+struct okosu_variable {
+    const char *name;
+    bool users;
+};
+
+#define OKOSU_PRELOAD_LIBRARY "libokosu-preload.so"
 
 /*
  * apply fills the plan for one value and makes no system call that changes anything. Returns 0;
@@ -116,7 +127,14 @@ struct okosu_lever {
     const char *name;
     const char *doc;
     const char *default_value;
-    const struct okosu_value *values; /* ended by a row with a NULL value */
+    const struct okosu_value *values;       /* ended by a row with a NULL value */
+    const struct okosu_variable *variables; /* ended by a row with a NULL name; NULL: none */
+    const char *library;                    /* the library that has its hooks; NULL: none has */
+    /* What that library serves the program with. Levers that serve the same from different
+     * libraries exclude each other. NULL: nothing that another lever serves. */
+    const char *serves;
+    /* What okosu-measure must look at for the proof, beyond memory; ended by NULL; NULL: nothing */
+    const char *const *observes;
     int (*apply)(struct okosu_plan *plan, const char *value, const struct okosu_context *context);
 };
 
@@ -139,8 +157,8 @@ int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *va
 /* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or -ENOMEM.
  */
 int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load);
-/* The variable of another lever's hook, NULL if none set it. */
-const char *okosu_plan_hooked(const struct okosu_plan *plan, const char *name);
+/* Whether two levers cannot both be applied, because they serve the same. */
+bool okosu_lever_excludes(const struct okosu_lever *lever, const struct okosu_lever *other);
 /* Load the library of this name, from the preload library's folder, behind that. 0, -ENOMEM, or a
  * refusal where it is not there. */
 int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,

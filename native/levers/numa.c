@@ -137,18 +137,21 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 }
 
 static const struct okosu_value values[] = {
-    {"bind:NODES", "memory from these nodes only"},
-    {"interleave", "pages in turn over all nodes that are allowed"},
-    {"interleave:NODES", "pages in turn over these nodes"},
-    {"local", "memory from the node of the CPU that touches it first"},
-    {"preferred:NODE", "memory from this node while it has some"},
-    {NULL, NULL},
+    {.value = "bind:NODES", .doc = "memory from these nodes only"},
+    {.value = "interleave", .doc = "pages in turn over all nodes that are allowed"},
+    {.value = "interleave:NODES", .doc = "pages in turn over these nodes"},
+    {.value = "local", .doc = "memory from the node of the CPU that touches it first"},
+    {.value = "preferred:NODE", .doc = "memory from this node while it has some"},
+    {0},
 };
+
+static const char *const observes[] = {"numa", NULL};
 
 const struct okosu_lever okosu_lever_numa = {
     .name = "numa",
     .doc = "on which NUMA nodes the program's memory lies",
     .default_value = "local",
     .values = values,
+    .observes = observes,
     .apply = apply,
 };

@@ -243,18 +243,32 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 }
 
 static const struct okosu_value values[] = {
-    {"compact", "close together: both threads of a core, then the next core, cache, node, package"},
-    {"scatter",
-     "far apart: over packages, nodes, caches and cores first, second threads of cores last"},
-    {"one-per-core", "one hardware thread of each core, close together"},
-    {"list:CPUS", "these CPUs in this order, as in list:0-3,8"},
-    {NULL, NULL},
+    {.value = "compact",
+     .doc = "close together: both threads of a core, then the next core, cache, node, package",
+     .preload = true},
+    {.value = "scatter",
+     .doc = "far apart: over packages, nodes, caches and cores first, second threads of cores last",
+     .preload = true},
+    {.value = "one-per-core",
+     .doc = "one hardware thread of each core, close together",
+     .preload = true},
+    {.value = "list:CPUS", .doc = "these CPUs in this order, as in list:0-3,8", .preload = true},
+    {0},
 };
+
+static const struct okosu_variable variables[] = {{.name = "OMP_PLACES", .users = true},
+                                                  {.name = "OMP_PROC_BIND", .users = true},
+                                                  {.name = "OKOSU_PIN"},
+                                                  {0}};
+static const char *const observes[] = {"threads", NULL};
 
 const struct okosu_lever okosu_lever_pin = {
     .name = "pin",
     .doc = "keep each thread on one CPU; MPI ranks take a slice each",
     .default_value = "compact",
     .values = values,
+    .variables = variables,
+    .library = OKOSU_PRELOAD_LIBRARY,
+    .observes = observes,
     .apply = apply,
 };

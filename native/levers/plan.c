@@ -34,6 +34,12 @@ bool okosu_lever_accepts(const struct okosu_lever *lever, const char *value)
     return false;
 }
 
+bool okosu_lever_excludes(const struct okosu_lever *lever, const struct okosu_lever *other)
+{
+    return lever->serves && other->serves && strcmp(lever->serves, other->serves) == 0 &&
+           strcmp(lever->library, other->library) != 0;
+}
+
 int okosu_plan_refuse(struct okosu_plan *plan, int rc, const char *why, const char *fix)
 {
     if (!why || !fix)
@@ -70,15 +76,6 @@ int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value
     return 0;
 }
 
-const char *okosu_plan_hooked(const struct okosu_plan *plan, const char *name)
-{
-    for (size_t i = 0; i < plan->hook_count; i++) {
-        if (strcmp(plan->hooks[i].name, name) == 0)
-            return plan->hooks[i].value;
-    }
-    return NULL;
-}
-
 int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,
                       const char *name)
 {
@@ -92,7 +89,7 @@ int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *conte
     if (access(path, R_OK))
         return okosu_plan_refuse(
             plan, -ENOENT,
-            okosu_arena_printf(&plan->arena, "%s is not beside libokosu-preload.so", name),
+            okosu_arena_printf(&plan->arena, "%s is not beside " OKOSU_PRELOAD_LIBRARY, name),
             "install okosu whole, or make build");
     plan->beside[plan->beside_count++] = path;
     plan->preload = true;

@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The hooks of these stand before the pool's, and would serve the same blocks. */
-static const char *excluded(const struct okosu_plan *plan)
-{
-    if (okosu_plan_hooked(plan, "OKOSU_SUPERPAGE"))
-        return "superpage";
-    return okosu_plan_hooked(plan, "OKOSU_RETAIN") ? "retain" : NULL;
-}
+#define LIBRARY "libokosu-prezero.so"
 
 /* The program may change its directory before the library asks. */
 static int hook_broker(struct okosu_plan *plan, const char *socket,
@@ -37,33 +31,37 @@ static int hook_broker(struct okosu_plan *plan, const char *socket,
 
 static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)
 {
-    const char *other = excluded(plan), *broker = okosu_lever_parameter(value, "broker");
+    const char *broker = okosu_lever_parameter(value, "broker");
     int rc;
 
     if (!broker && strcmp(value, "on"))
         return okosu_plan_refuse(plan, -EINVAL, "there is no such choice", "see okosu-run --help");
-    if (other)
-        return okosu_plan_refuse(
-            plan, -EBUSY,
-            okosu_arena_printf(&plan->arena, "%s serves the same blocks, and comes first", other),
-            okosu_arena_printf(&plan->arena, "--skip=%s", other));
     rc = okosu_plan_needs_preload(plan, context, "build it as a dynamic glibc program");
     if (!rc && broker)
         rc = hook_broker(plan, broker, context);
-    return rc ? rc : okosu_plan_beside(plan, context, "libokosu-prezero.so");
+    return rc ? rc : okosu_plan_beside(plan, context, LIBRARY);
 }
 
 static const struct okosu_value values[] = {
-    {"on", "blocks of 2 MiB and more: malloc's as they were given back, calloc's and mmap's clean"},
-    {"broker:SOCKET",
-     "the same from the pool of an okosu-zerod, where pages stay clean; --no-fork"},
-    {NULL, NULL},
+    {.value = "on",
+     .doc = "blocks of 2 MiB and more: malloc's as they were given back, calloc's and mmap's clean",
+     .preload = true},
+    {.value = "broker:SOCKET",
+     .doc = "the same from the pool of an okosu-zerod, where pages stay clean; --no-fork",
+     .preload = true,
+     .no_fork = true},
+    {0},
 };
+
+static const struct okosu_variable variables[] = {{.name = "OKOSU_ZERO_BROKER"}, {0}};
 
 const struct okosu_lever okosu_lever_prezero = {
     .name = "prezero",
     .doc = "large blocks without page faults, cleared ahead on a CPU that idles",
     .default_value = "on",
     .values = values,
+    .variables = variables,
+    .library = LIBRARY,
+    .serves = "blocks",
     .apply = apply,
 };

@@ -30,14 +30,20 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 }
 
 static const struct okosu_value values[] = {
-    {"on", "large blocks stay in the heap, and the heap never shrinks"},
-    {NULL, NULL},
+    {.value = "on", .doc = "large blocks stay in the heap, and the heap never shrinks"},
+    {0},
 };
+
+static const struct okosu_variable variables[] = {
+    {.name = "GLIBC_TUNABLES", .users = true}, {.name = "OKOSU_RETAIN"}, {0}};
 
 const struct okosu_lever okosu_lever_retain = {
     .name = "retain",
     .doc = "keep freed memory instead of handing it back to the kernel, which would clear it again",
     .default_value = "on",
     .values = values,
+    .variables = variables,
+    .library = OKOSU_PRELOAD_LIBRARY,
+    .serves = "blocks",
     .apply = apply,
 };

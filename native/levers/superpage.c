@@ -162,18 +162,31 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
 }
 
 static const struct okosu_value values[] = {
-    {"glibc", "glibc's own heap on huge pages, by a tunable; also in static programs"},
-    {"thp", "large blocks and mappings on aligned, advised huge pages, by the preload library"},
-    {"hugetlb", "the same from the reserved pool; needs --no-fork and free pages in the pool"},
-    {"collapse",
-     "for programs that cannot be preloaded: a helper collapses their memory; needs CAP_SYS_NICE"},
-    {NULL, NULL},
+    {.value = "glibc",
+     .doc = "glibc's own heap on huge pages, by a tunable; also in static programs"},
+    {.value = "thp",
+     .doc = "large blocks and mappings on aligned, advised huge pages, by the preload library",
+     .preload = true},
+    {.value = "hugetlb",
+     .doc = "the same from the reserved pool; needs --no-fork and free pages in the pool",
+     .preload = true,
+     .no_fork = true},
+    {.value = "collapse",
+     .doc = "for programs that cannot be preloaded: a helper collapses their memory; needs "
+            "CAP_SYS_NICE"},
+    {0},
 };
+
+static const struct okosu_variable variables[] = {
+    {.name = "GLIBC_TUNABLES", .users = true}, {.name = "OKOSU_SUPERPAGE"}, {0}};
 
 const struct okosu_lever okosu_lever_superpage = {
     .name = "superpage",
     .doc = "2 MiB pages for the program's memory",
     .default_value = "thp",
     .values = values,
+    .variables = variables,
+    .library = OKOSU_PRELOAD_LIBRARY,
+    .serves = "blocks",
     .apply = apply,
 };

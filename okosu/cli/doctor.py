@@ -172,9 +172,9 @@ def _table(judged: Judged, arms_known: bool) -> Any:
 
 def _doc(lever: str) -> str:
     """Return what the launcher says of the lever; "" where there is no launcher, for doctor must work without it."""
-    from okosu import native
+    from okosu.levers import launcher
 
     try:
-        return next((str(row["doc"]) for row in native.describe() if row["name"] == lever), "")
-    except (OSError, OkosuError):
+        return launcher.table()[lever].doc
+    except (OSError, KeyError, OkosuError):
         return ""

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every lever says of itself. Names, values and texts come from the launcher; C applies, Python judges."""
+"""What every lever says of itself. Facts, values and texts come from the launcher; C applies, Python judges."""
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from okosu.levers import _launcher
+from okosu.levers import launcher
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -30,10 +31,21 @@ class Lever(ABC):
     """One lever. A subclass is one file in okosu/levers, found by directory scan; `name` is its row in okosu-run."""
 
     name: ClassVar[str]
-    excludes: ClassVar[frozenset[str]] = frozenset()
-    """Names of levers that it cannot be stacked with."""
-    observes: ClassVar[frozenset[str]] = frozenset()
-    """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
+
+    @property
+    def facts(self) -> launcher.Facts:
+        """Its row in the launcher's table."""
+        return launcher.table()[self.name]
+
+    @functools.cached_property
+    def excludes(self) -> frozenset[str]:
+        """Names of levers that it cannot be stacked with."""
+        return frozenset(self.facts.excludes)
+
+    @functools.cached_property
+    def observes(self) -> frozenset[str]:
+        """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
+        return frozenset(self.facts.observes)
 
     @abstractmethod
     def needs(self, machine: Machine) -> Availability:
@@ -55,12 +67,13 @@ class Lever(ABC):
 
         OkosuError (2) where it is no value of this lever.
         """
-        plan = _launcher.plan(self.name, value, program.path, machine.root)
+        plan = launcher.plan(self.name, value, program.path, machine.root)
         return Availability(plan.applied, plan.why, plan.fix)
 
-    @abstractmethod
     def loads_preload(self, value: str, program: Program) -> bool:
         """Say whether the value works through the preload library (it is then judged against the placebo too)."""
+        row = self.facts.value(value)
+        return row is not None and row.preload and program.preloadable
 
     @abstractmethod
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:

@@ -34,10 +34,6 @@ class Copy(Lever):
         why = program.why or "the preload library cannot be loaded into it"
         return Availability(False, why, "build it as a dynamic glibc program")
 
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """Every value is a library's work."""
-        return True
-
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """Pilot: enough went through our routines to matter. Later: at least half of the pilot's calls did."""
         counts = _counts(run)

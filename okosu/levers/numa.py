@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from okosu.levers.base import Availability, Lever
 from okosu.machine.model import Machine
 from okosu.machine.parse import cpulist, show_cpulist
@@ -27,7 +25,6 @@ class Numa(Lever):
     """Memory policy by set_mempolicy, which children inherit."""
 
     name = "numa"
-    observes: ClassVar[frozenset[str]] = frozenset({"numa"})
 
     def needs(self, machine: Machine) -> Availability:
         """A policy needs two nodes with memory that this process may use."""
@@ -48,10 +45,6 @@ class Numa(Lever):
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
         """Return interleave and local; binding decides about the whole machine, so it is tried only on request."""
         return [["interleave"], ["local"]]
-
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """The policy is the kernel's: no preload library."""
-        return False
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """The policy stands in numa_maps, and the pages lie as it says."""

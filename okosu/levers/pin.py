@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from typing import ClassVar
 
-from okosu.levers import _launcher
+from okosu.levers import launcher
 from okosu.levers.base import Availability, Lever
 from okosu.machine.model import Machine
 from okosu.machine.parse import cpulist, show_cpulist
@@ -25,7 +24,6 @@ class Pin(Lever):
     """Thread placement by a named policy or a list of CPUs."""
 
     name = "pin"
-    observes: ClassVar[frozenset[str]] = frozenset({"threads"})
 
     def needs(self, machine: Machine) -> Availability:
         """Pinning needs a choice: at least two CPUs."""
@@ -45,10 +43,6 @@ class Pin(Lever):
         for policy in POLICIES:
             arms.setdefault(order(policy, machine.root), policy)
         return [[policy] for cpus, policy in arms.items() if cpus]
-
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """Single threads are pinned by the preload library, where it can be loaded."""
-        return program.preloadable
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """All masks and all CPUs used lie among those wanted, some mask is narrower than base's, and threads that the
@@ -100,7 +94,7 @@ def cpulist_in_order(text: str) -> list[int]:
 @functools.cache
 def order(value: str, root: str = "/") -> tuple[int, ...]:
     """Return the CPUs of a policy or list in the order in which threads take them; () where it cannot be applied."""
-    env = _launcher.plan("pin", value, "/bin/true", root).env
+    env = launcher.plan(Pin.name, value, "/bin/true", root).env
     # Where /bin/true cannot be preloaded the same order stands in OpenMP's variable.
     listed = env.get("OKOSU_PIN") or (env.get("OMP_PLACES") or "").translate({ord("{"): None, ord("}"): None})
     return tuple(cpulist_in_order(listed))

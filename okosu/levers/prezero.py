@@ -22,8 +22,6 @@ class Prezero(Lever):
     """Serves large blocks from a pool: malloc's as they were given back, calloc's and mmap's cleared ahead."""
 
     name = "prezero"
-    # Their hooks serve the same blocks.
-    excludes = frozenset({"superpage", "retain"})
 
     def needs(self, machine: Machine) -> Availability:
         """Base pages of 4 KiB; without huge pages the pool's blocks lie on those."""
@@ -47,10 +45,6 @@ class Prezero(Lever):
             return Availability(False, "the program never holds 2 MiB of memory of its own")
         why = program.why or "the preload library cannot be loaded into it"
         return Availability(False, why, "build it as a dynamic glibc program")
-
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """Its library is loaded behind the preload library."""
-        return True
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """Pilot: enough of what was served needed no fault. Later: half of the pilot's bytes were the pool's.

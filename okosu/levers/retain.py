@@ -40,10 +40,6 @@ class Retain(Lever):
             return Availability(False, "the program gains privileges when it starts, and then ignores GLIBC_TUNABLES")
         return Availability(False, f"the program does not use glibc's malloc ({program.kind})")
 
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """Tunables need no preload library."""
-        return False
-
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """Page faults fell: clearly in the pilot, and in each later run they are nearer (in log) to the pilot's."""
         values = {"faults": float(run.minflt), "base_faults": float(base.minflt)}

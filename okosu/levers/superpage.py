@@ -75,10 +75,6 @@ class Superpage(Lever):
         able = "SYS_NICE" in machine.rights.capabilities and machine.rights.initial_userns
         return Availability(False, why, _COLLAPSE if able else _GRANT + _COLLAPSE)
 
-    def loads_preload(self, value: str, program: Program) -> bool:
-        """Tiers thp and hugetlb are the preload library's."""
-        return value in ("thp", "hugetlb")
-
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """Pilot: enough of the peak on huge pages. Later: what is left at exit, else the faults, are the pilot's."""
         if pilot is None:

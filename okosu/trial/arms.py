@@ -8,9 +8,10 @@ from typing import Literal
 
 import msgspec
 
+from okosu.levers import launcher
+
 Kind = Literal["base", "placebo", "lever", "user", "stack"]
 
-_NO_FORK = frozenset({("superpage", "hugetlb"), ("prezero", "broker")})
 BASE, PLACEBO, STACK = "base", "placebo", "stack"
 
 
@@ -40,21 +41,17 @@ class Arm(msgspec.Struct, frozen=True):
         """Return the arm of a single lever with another of its values."""
         (lever,) = self.levers
         return msgspec.structs.replace(
-            self, levers={lever: value}, preload=preload, extra=_extra(lever, value), alternatives=[]
+            self, levers={lever: value}, preload=preload, extra=launcher.options(lever, value), alternatives=[]
         )
-
-
-def _extra(lever: str, value: str) -> list[str]:
-    # hugetlb pages are tried only where base's pilot did not fork (Lever.values), which is the word --no-fork wants;
-    # a daemon's pages only where the user asks for them by name.
-    return ["--no-fork"] if (lever, value.partition(":")[0]) in _NO_FORK else []
 
 
 def lever_arm(lever: str, values: list[str], preload: bool, alone: bool) -> Arm:
     """Return the arm of `lever`: the first of `values`, the others as alternatives; `alone` if it is the lever's only
     arm."""
     name = lever if alone else f"{lever}={values[0]}"
-    return Arm(name, "lever", {lever: values[0]}, {}, values[1:], preload=preload, extra=_extra(lever, values[0]))
+    return Arm(
+        name, "lever", {lever: values[0]}, {}, values[1:], preload=preload, extra=launcher.options(lever, values[0])
+    )
 
 
 def compatible(arm: Arm, others: Iterable[Arm], excludes: dict[str, frozenset[str]]) -> bool:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from okosu import native
+
 BASE = {"PATH": "/usr/bin:/bin"}
 
 
@@ -42,8 +44,10 @@ def test_describe(launcher: Path) -> None:
     levers = json.loads(run(launcher, "--describe").stdout)["levers"]
     assert [lever["name"] for lever in levers] == ["pin", "numa", "superpage", "retain", "copy", "prezero"]
     for lever in levers:
-        assert set(lever) == {"name", "doc", "default", "values"}
-        assert all(set(value) == {"value", "doc"} and value["doc"] for value in lever["values"])
+        assert set(lever) == {
+            "name", "doc", "default", "values", "library", "variables", "excludes", "observes",
+        }  # fmt: skip
+        assert all(set(value) == {"value", "doc", "preload", "no_fork"} and value["doc"] for value in lever["values"])
         assert lever["default"] in [value["value"] for value in lever["values"]]
     values = {lever["name"]: [value["value"] for value in lever["values"]] for lever in levers}
     assert values["pin"] == ["compact", "scatter", "one-per-core", "list:CPUS"]
@@ -52,6 +56,34 @@ def test_describe(launcher: Path) -> None:
     assert values["retain"] == ["on"]
     assert values["copy"] == ["auto", "variant:NAME", "profile:FILE"]
     assert values["prezero"] == ["on", "broker:SOCKET"]
+
+
+# What the launcher says on its own, whatever the lever.
+LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID"}
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["pin=compact", "numa=local", "superpage=thp", "superpage=glibc", "retain", "copy", "copy=variant:ref", "prezero"],
+)
+def test_a_lever_sets_what_its_row_names_and_loads_the_library_that_it_names(launcher: Path, word: str) -> None:
+    name, _, value = word.partition("=")
+    rows = json.loads(run(launcher, "--describe").stdout)["levers"]
+    (row,) = [row for row in rows if row["name"] == name]
+    (form,) = [v for v in row["values"] if v["value"].partition(":")[0] == (value or row["default"]).partition(":")[0]]
+    made = plan(launcher, f"--{word}", env=with_library(native.find("libokosu-preload.so")))
+    if not made["levers"][0]["applied"]:
+        pytest.skip(made["levers"][0]["why"])
+    assert set(made["env"]) <= set(row["variables"]) | LAUNCHERS_OWN
+    assert made["preload"] == form["preload"]
+    if form["preload"]:
+        assert row["library"] in [Path(path).name for path in made["env"]["LD_PRELOAD"].split(":")]
+
+
+def test_what_an_outer_launcher_said_to_its_library_is_unset(launcher: Path) -> None:
+    outer = {"OKOSU_SUPERPAGE": "thp", "OKOSU_PIN": "0", "OKOSU_ZERO_BROKER": "/x", "OKOSU_COPY": "ref"}
+    made = plan(launcher, "--retain", env=BASE | outer)
+    assert {name: made["env"].get(name, "kept") for name in outer} == dict.fromkeys(outer) | {"OKOSU_COPY": "kept"}
 
 
 def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from okosu import levers, native
+from okosu import levers
 from okosu.errors import OkosuError
-from okosu.levers import pin
+from okosu.levers import launcher, pin
 from okosu.levers.superpage import Superpage
 from okosu.machine.model import Cpu, Machine, Node, Pool, Rights, Thp, Virtual
 from okosu.machine.program import Program
@@ -42,7 +42,7 @@ def with_(**changes: object) -> Machine:
 
 
 def test_python_and_c_name_the_same_levers() -> None:
-    assert set(ALL) == {row["name"] for row in native.describe()}
+    assert set(ALL) == set(launcher.table())
 
 
 def test_every_lever_is_one_file_of_its_name() -> None:
@@ -51,10 +51,7 @@ def test_every_lever_is_one_file_of_its_name() -> None:
 
 
 def forms(name: str) -> list[str]:
-    (row,) = [row for row in native.describe() if row["name"] == name]
-    values = row["values"]
-    assert isinstance(values, list)
-    return [re.sub(r":[A-Z]+$", r":.+", str(v["value"])) for v in values]
+    return [re.sub(r":[A-Z]+$", r":.+", row.value) for row in launcher.table()[name].values]
 
 
 @pytest.mark.parametrize("program", [DYNAMIC, STATIC, STATIC_GLIBC, SETUID, GO, MUSL], ids=lambda p: p.kind)
@@ -75,8 +72,26 @@ def test_values_are_values_of_the_launcher(name: str, program: Program, monkeypa
 
 
 def test_excluded_levers_exist() -> None:
-    assert {other for lever in ALL.values() for other in lever.excludes} <= set(ALL)
-    assert {what for lever in ALL.values() for what in lever.observes} <= {"threads", "numa"}
+    excludes = {name: lever.excludes for name, lever in ALL.items()}
+    assert excludes["prezero"] == {"superpage", "retain"}
+    assert all(name in excludes[other] and name != other for name in ALL for other in excludes[name])
+    assert {what for lever in ALL.values() for what in lever.observes} == {"threads", "numa"}
+
+
+def test_a_value_is_found_by_its_form() -> None:
+    facts = launcher.table()["pin"]
+    row = facts.value("list:0-3")
+    assert row is not None
+    assert row.value == "list:CPUS"
+    assert facts.value("list") is None
+    assert facts.value("compactly") is None
+
+
+def test_only_values_that_a_fork_would_break_ask_for_the_word() -> None:
+    assert launcher.options("superpage", "hugetlb") == ["--no-fork"]
+    assert launcher.options("prezero", "broker:/run/zerod") == ["--no-fork"]
+    assert launcher.options("superpage", "thp") == launcher.options("prezero", "on") == []
+    assert launcher.options("unheard-of", "on") == []
 
 
 # pin
@@ -217,6 +232,7 @@ def test_thp_always_is_still_tried() -> None:
 def test_only_thp_and_hugetlb_load_the_library() -> None:
     lever = Superpage()
     assert [v for v in ("glibc", "thp", "hugetlb", "collapse") if lever.loads_preload(v, DYNAMIC)] == ["thp", "hugetlb"]
+    assert not lever.loads_preload("thp", STATIC)
 
 
 # retain
