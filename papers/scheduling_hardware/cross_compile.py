@@ -14,7 +14,8 @@ from lab import cache
 from lab.build import compiler_version
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, NOT_FOUND, USAGE_ERROR, OkosuError
-from papers.scheduling_hardware.hardware import check_tools, home
+from papers.scheduling_hardware import ROOM
+from papers.scheduling_hardware.verilator import check_tools
 
 BACKENDS = ("ssh", "software")
 COMPILER = "mipsel-linux-gnu-gcc"
@@ -74,7 +75,7 @@ def compile_(wanted: Command, backend: str, say: Say = quiet) -> Path:
     if wanted.elf:
         return wanted.elf
     check_tools(_TOOLS)
-    library = home() / "sw"
+    library = ROOM / "sw"
     own = {name: Path(name).read_bytes().hex() for name in wanted.sources}
     # What a source includes from its own folder decides, too.
     beside = {str(path): _digest(path) for name in wanted.sources for path in sorted(Path(name).parent.glob("*.h"))}

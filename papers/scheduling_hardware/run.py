@@ -22,8 +22,8 @@ from lab import cache
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.common.base import Say
-from papers.scheduling_hardware import cross_compile, hardware, simulation, sweeps
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, sweeps, verilator
+from papers.scheduling_hardware.machine import Machine
 
 KINDS = simulation.KINDS
 POLICIES = ("fifo", "rr", "lifo", "priority", "edf", "affinity")
@@ -62,7 +62,7 @@ class Run:
     @property
     def point(self) -> sweeps.Point:
         """Return it as the lab has it."""
-        source = str(hardware.home() / "sw" / "programs" / f"{self.program}.c")
+        source = str(ROOM / "sw" / "programs" / f"{self.program}.c")
         return sweeps.Point(self.machine, self.backend, (source, *self.flags, *self.arguments))
 
 
@@ -72,25 +72,13 @@ def policy_flags(policy: str) -> tuple[str, ...]:
     return (number, f"-Wl,--defsym=__okosu_quantum={QUANTUM}") if policy == "rr" else (number,)
 
 
-def contexts() -> list[str]:
-    """Return the context modes that can be built."""
-    there = []
-    for context in hardware.CONTEXTS:
-        try:
-            Machine(context=context).check()
-        except OkosuError:
-            continue
-        there.append(context)
-    return there
-
-
 def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
     """Yield the records of the runs in their order, each as soon as those before it have ended.
 
     A run that fails is a record without samples that says why, and the others go on; OkosuError in the end names it.
     """
     failed: list[str] = []
-    simulators = {machine: hardware.build(machine, say=say) for machine in dict.fromkeys(run.machine for run in runs)}
+    simulators = {machine: verilator.build(machine, say=say) for machine in dict.fromkeys(run.machine for run in runs)}
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
         futures = [pool.submit(_result, run, simulators[run.machine]) for run in runs]
@@ -108,7 +96,7 @@ def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
         raise OkosuError(f"{of}: {len(failed)} of {len(runs)} runs failed", "\n       ".join(failed[:5]))
 
 
-def _result(run: Run, simulator: hardware.Simulator) -> dict[str, Any]:
+def _result(run: Run, simulator: verilator.Simulator) -> dict[str, Any]:
     """Return what a run gave, simulated where it is not kept; OkosuError where it does not end well."""
     program = cross_compile.compile_(cross_compile.parse(run.point.words), run.backend)
     key = cache.key(simulator.key, hashlib.sha256(program.read_bytes()).hexdigest())

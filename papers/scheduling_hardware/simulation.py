@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine with scheduling hardware: a C program compiled for it and run on its RTL, cycle by cycle."""
+"""A run of the machine: a C program compiled for it and run on its RTL, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -16,12 +16,8 @@ from typing import Any
 from lab import process
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware.cross_compile import COMPILER
-from papers.scheduling_hardware.hardware import Simulator, build
+from papers.scheduling_hardware.verilator import Simulator
 
-__all__ = ["DOC", "NAME", "Outcome", "UnfinishedError", "build", "run"]
-
-NAME = "rtl"
-DOC = "the multiprocessor with scheduling hardware, simulated from its RTL"
 MAX_CYCLES = 1_000_000_000
 # A simulator ends by itself at --max-cycles; this only ends one that hangs.
 TIMEOUT_S = 86400.0

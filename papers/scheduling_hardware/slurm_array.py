@@ -40,7 +40,7 @@ def script(count: int, command: Sequence[str], words: Sequence[str], folder: str
 
 
 def collect(points: Sequence[Point], folder: Path) -> list[dict[str, Any]]:
-    """Return what rtl_sweep.run() would, from the files that the tasks of the array wrote into `folder`.
+    """Return what sweeps.run() would, from the files that the tasks of the array wrote into `folder`.
 
     A point whose file is missing, broken or of another sweep is a record with its error.
     """

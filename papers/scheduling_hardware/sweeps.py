@@ -13,23 +13,13 @@ from typing import Any
 from lab.cache import Say, quiet
 from okosu.errors import USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import cross_compile, simulation
-from papers.scheduling_hardware.hardware import Machine, Simulator, build
-
-_MACHINE = {
-    "pes": int,
-    "context": str,
-    "banks": int,
-    "threads": int,
-    "watches": int,
-    "contexts": int,
-    "dcache": int,
-    "bus": str,
-}
+from papers.scheduling_hardware.machine import BY_NAME, Machine
+from papers.scheduling_hardware.verilator import Simulator, build
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: what is simulated, the back end, and the words of the program (see rtl_program.parse)."""
+    """One run: what is simulated, the back end, and the words of the program (see cross_compile.parse)."""
 
     machine: Machine
     backend: str
@@ -60,9 +50,9 @@ def _set(point: Point, name: str, value: str) -> Point:
             why = f"the back ends are {', '.join(cross_compile.BACKENDS)}"
             raise OkosuError(f"no back end is called {value!r}", why, "", USAGE_ERROR)
         return replace(point, backend=value)
-    if name in _MACHINE:
+    if name in BY_NAME:
         try:
-            return replace(point, machine=replace(point.machine, **{name: _MACHINE[name](value)}))
+            return replace(point, machine=point.machine.having(name, value))
         except ValueError:
             raise OkosuError(
                 f"--sweep {name}: {value!r} is no number", "", f"--sweep {name}=1,2,4", USAGE_ERROR
@@ -136,6 +126,10 @@ def record(point: Point, outcome: simulation.Outcome) -> dict[str, Any]:
 
 
 def described(point: Point) -> dict[str, Any]:
-    """Return what JSON says of a point, run or not."""
-    machine = {name: getattr(point.machine, name) for name in _MACHINE}
-    return {**machine, "backend": point.backend, "command": list(point.words), "varied": dict(point.varied)}
+    """Return what JSON says of a point, whether it ran or not."""
+    return {
+        **point.machine.as_json(),
+        "backend": point.backend,
+        "command": list(point.words),
+        "varied": dict(point.varied),
+    }

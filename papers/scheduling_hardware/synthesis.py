@@ -23,7 +23,7 @@ from typing import Any
 from lab import cache
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, OkosuError
-from papers.scheduling_hardware import hardware, yosys
+from papers.scheduling_hardware import ROOM, verilator, yosys
 
 # Cells of ECP5 and how many of its logic cells (a 4-input table each) they take.
 LOGIC = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
@@ -93,30 +93,28 @@ def cells_of(stat: Mapping[str, Any]) -> dict[str, int]:
 
 def synthesise(block: Block, say: Say = quiet) -> Cost:
     """Return what the block takes, from the cache where it is known."""
-    folder = hardware.home()
 
     def fill(to: Path) -> None:
         say(f"synthesising {block.name}")
-        script = [_read(block, folder), f"synth_ecp5 -top {block.top}", "tee -q -o stat.json stat -json"]
+        script = [_read(block), f"synth_ecp5 -top {block.top}", "tee -q -o stat.json stat -json"]
         yosys.run("\n".join(script) + "\n", to)
 
-    path = cache.made(_KIND, _key("cost", block, folder), fill, say)
+    path = cache.made(_KIND, _key("cost", block), fill, say)
     return cost(cells_of(json.loads((path / "stat.json").read_text())))
 
 
 def route(block: Block, limit_s: float, say: Say = quiet) -> Clock:
     """Return the block's clock, from the cache where it is known; a route is given up after `limit_s` seconds of
     processor time (one at least): a busy machine changes nothing then."""
-    folder = hardware.home()
 
     def prepare(to: Path) -> None:
         say(f"synthesising {block.name} between shift registers")
-        yosys.run(f"{_read(block, folder)}\nwrite_json ports.json\n", to)
+        yosys.run(f"{_read(block)}\nwrite_json ports.json\n", to)
         ports = json.loads((to / "ports.json").read_text())["modules"][block.top]["ports"]
         (to / "harness.v").write_text(
             harness(block.top, {n: (p["direction"], len(p["bits"])) for n, p in ports.items()})
         )
-        script = [_read(block, folder), "read_verilog harness.v", f"synth_ecp5 -top {_TOP} -json netlist.json"]
+        script = [_read(block), "read_verilog harness.v", f"synth_ecp5 -top {_TOP} -json netlist.json"]
         yosys.run("\n".join(script) + "\n", to)
 
     def fill(to: Path) -> None:
@@ -136,9 +134,9 @@ def route(block: Block, limit_s: float, say: Say = quiet) -> Clock:
             said = "\n       ".join((done.stdout + done.stderr).strip().splitlines()[-3:])
             raise OkosuError(f"{block.name} cannot be placed and routed", said, "", LAUNCHER_FAILED)
 
-    prepared = cache.made(_KIND, _key("netlist", block, folder), prepare, say)
+    prepared = cache.made(_KIND, _key("netlist", block), prepare, say)
     try:
-        path = cache.made(_KIND, _key("route", block, folder), fill, say)
+        path = cache.made(_KIND, _key("route", block), fill, say)
     except TimeoutError:
         return Clock(None, None, limit_s)
     report = json.loads((path / "report.json").read_text())
@@ -179,17 +177,17 @@ def tools() -> dict[str, str]:
     return yosys.versions(yosys.YOSYS, yosys.NEXTPNR)
 
 
-def _read(block: Block, folder: Path) -> str:
-    files = " ".join(str(path) for path in sources(block.top, folder))
+def _read(block: Block) -> str:
+    files = " ".join(str(path) for path in sources(block.top))
     given = " ".join(f"-G {name}={value}" for name, value in block.parameters)
     read = f"read_slang --top {block.top} {given} {_BOXES} {files}"
     return read + _LEFT_OUT.get(block.top, "")
 
 
-def sources(top: str, folder: Path) -> list[Path]:
+def sources(top: str) -> list[Path]:
     """Return the files that the module `top` needs, in the order of files.f: a file is named after its module or
     package. A change to any other file leaves what was synthesised valid."""
-    listed = [folder / line for line in (folder / "files.f").read_text().splitlines() if line.endswith(".sv")]
+    listed = [ROOM / line for line in verilator.design() if line.endswith(".sv")]
     # An instance: `name #(` or `name u_...`; a package: `name::`.
     uses = {path.stem: set(re.findall(r"^ *(\w+) (?:#\(|u_)|\b(\w+)::", path.read_text(), re.M)) for path in listed}
     needed: set[str] = set()
@@ -200,7 +198,7 @@ def sources(top: str, folder: Path) -> list[Path]:
     return [path for path in listed if path.stem in needed]
 
 
-def _key(what: str, block: Block, folder: Path) -> str:
-    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources(block.top, folder)]
-    script = _read(block, folder).replace(str(folder), "rtl")
+def _key(what: str, block: Block) -> str:
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources(block.top)]
+    script = _read(block).replace(str(ROOM), "rtl")
     return cache.key(what, script, digests, tools(), DEVICE, _SEED, _AIM_MHZ)

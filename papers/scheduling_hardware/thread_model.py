@@ -15,6 +15,8 @@ SECTIONS = ("create", "join", "switch", "lock")
 """Where the library's cycles of a run go."""
 SAVING = ("execute", "memory")
 """Kinds of cycles of a context switch that save and restore; the third is the wait for a thread."""
+PAPER, SOFTWARE, BEST = "ssh soft", "software", "ssh banked"
+"""Variants: the paper's machine, the software back end, and our best."""
 SUBJECT = "rtl model.c"
 _CYCLES = {"sequential", "parallel", "creating", "instructions"}
 

@@ -11,7 +11,7 @@ from lab.cli import _kernel_options
 from okosu.errors import TOOL_ERROR
 
 if TYPE_CHECKING:
-    from papers.scheduling_hardware.proving import Bug, Result
+    from papers.scheduling_hardware.proving import Planted, Result
 
 NAME = "formal"
 PLACE = 30
@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
     bad = False
     with _kernel_options.progress() as say:
         if args.bugs:
-            known = {f"{proof.name}:{proof.task}" for proof in proofs}
-            planted = [bug for bug in proving.bugs() if f"{bug.proof}:{bug.task}" in known]
-            found = [(bug, proving.plant(bug, say)) for bug in planted]
+            known = {(proof.name, proof.task) for proof in proofs}
+            wanted = [planted for planted in proving.bugs() if (planted.proof, planted.task) in known]
+            found = [(planted, proving.plant(planted, say)) for planted in wanted]
             bad = any(result.verdict != "FAIL" for _, result in found)
-            record["bugs"] = [_bug_record(bug, result) for bug, result in found]
+            record["bugs"] = [_bug_record(planted, result) for planted, result in found]
         else:
             results = [proving.prove(proof, say=say) for proof in proofs]
             bad = any(result.verdict != "PASS" for result in results)
@@ -84,11 +84,11 @@ def _record(result: Result) -> dict[str, Any]:
     }
 
 
-def _bug_record(bug: Bug, result: Result) -> dict[str, Any]:
+def _bug_record(planted: Planted, result: Result) -> dict[str, Any]:
     return {
-        "proof": bug.proof,
-        "task": bug.task,
-        "says": bug.says,
+        "proof": planted.proof,
+        "task": planted.task,
+        "says": planted.bug.says,
         "found": result.verdict == "FAIL",
         "failed": result.failed,
         "step": result.step,
@@ -108,12 +108,12 @@ def _table(results: Sequence[Result]) -> list[str]:
     return lines
 
 
-def _bug_table(found: Sequence[tuple[Bug, Result]]) -> list[str]:
+def _bug_table(found: Sequence[tuple[Planted, Result]]) -> list[str]:
     lines = [f"{'proof':11} {'seconds':>8}  {'found by':42} bug"]
-    for bug, result in found:
+    for planted, result in found:
         if result.verdict == "FAIL":
             by = f"{result.failed}, cycle {result.step}" if result.failed else "the induction's step"
         else:
             by = f"NOT FOUND ({result.verdict})"
-        lines.append(f"{bug.proof:11} {result.seconds:8.1f}  {by:42} {bug.says}")
+        lines.append(f"{planted.proof:11} {result.seconds:8.1f}  {by:42} {planted.bug.says}")
     return lines

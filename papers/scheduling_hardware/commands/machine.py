@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from lab.cli import _kernel_options
 from okosu.errors import USAGE_ERROR, OkosuError
+from papers.scheduling_hardware import machine
 from papers.scheduling_hardware.commands import _sweep
 
 if TYPE_CHECKING:
-    from papers.scheduling_hardware.hardware import Machine, Simulator
     from papers.scheduling_hardware.simulation import Outcome, UnfinishedError
     from papers.scheduling_hardware.sweeps import Point
+    from papers.scheduling_hardware.verilator import Simulator
 
 NAME = "rtl"
 DOC = "the machine with scheduling hardware, simulated from its RTL"
-_MACHINE = ("pes", "context", "banks", "threads", "watches", "contexts", "dcache", "bus")
-_BUILD = (*_MACHINE, "checked")
+_BUILD = (*machine.BY_NAME, "checked")
 _RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point", "collect")
 # Of the other platforms: what an RTL machine has not.
 _KERNEL = ("series", "stock", "fragment", "kernel_source", "kernel_arg", "memory", "out", "root", "console")
@@ -30,22 +30,13 @@ _KERNEL = ("series", "stock", "fragment", "kernel_source", "kernel_arg", "memory
 
 def add_build_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options that say which simulator is built."""
-    add = add_machine_arguments(parser)
-    add("--checked", action="store_true", default=None, help="evaluate the RTL's assertions, begin at random values")
-
-
-def add_machine_arguments(parser: argparse.ArgumentParser) -> Any:
-    """Declare the options that say which machine is simulated, and return what adds one to them."""
-    add = parser.add_argument_group("machine (rtl)").add_argument
-    add("--pes", type=int, metavar="N", help="processing elements, 1 to 64 (default 8)")
-    add("--context", metavar="WHERE", help="contexts of threads: soft, mem, local or banked (default banked)")
-    add("--banks", type=int, metavar="B", help="register banks of a PE, where banked (default 4)")
-    add("--threads", type=int, metavar="N", help="thread ids, a power of two up to 256 (default 256)")
-    add("--watches", type=int, metavar="N", help="memory words that the scheduler can watch (default 16)")
-    add("--contexts", type=int, metavar="N", help="contexts in a PE's own memory, where local (default 16)")
-    add("--dcache", type=int, metavar="BYTES", help="data cache of each PE (default 0: none)")
-    add("--bus", metavar="KIND", help="memory bus: multiplexed (default) or pipelined")
-    return add
+    machine.add_arguments(parser)
+    parser.add_argument(
+        "--checked",
+        action="store_true",
+        default=None,
+        help="evaluate the RTL's assertions, begin at random values",
+    )
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,17 +65,17 @@ def refuse(args: argparse.Namespace) -> None:
 
 def build(args: argparse.Namespace) -> int:
     """Build the simulator, and print its folder."""
-    from papers.scheduling_hardware import hardware
+    from papers.scheduling_hardware import ROOM, verilator
 
     _refuse_kernel(args)
-    wanted = machine(args)
+    wanted = machine.chosen(vars(args))
     if args.dry_run:
         wanted.check()
-        words = hardware.command(hardware.home(), wanted, bool(args.checked), waves=False)
+        words = verilator.command(ROOM, wanted, bool(args.checked), waves=False)
         print(f"build: {shlex.join(words)}")
         return 0
     with _kernel_options.progress() as say:
-        simulator = hardware.build(wanted, bool(args.checked), say=say)
+        simulator = verilator.build(wanted, bool(args.checked), say=say)
     if args.json:
         _kernel_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_described(simulator)})
     if args.json != "-":
@@ -103,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(f"no back end is called {backend!r}", f"the back ends are {known}", "", USAGE_ERROR)
     if args.max_cycles is not None and args.max_cycles < 1:
         raise OkosuError(f"--max-cycles {args.max_cycles}: a run has one cycle at least", "", "", USAGE_ERROR)
-    point = sweeps.Point(machine(args), backend, tuple(args.command))
+    point = sweeps.Point(machine.chosen(vars(args)), backend, tuple(args.command))
     if args.sweep:
         return _sweep.run(args, point, _again(args))
     if args.slurm or args.point is not None or args.collect:
@@ -113,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_one(args: argparse.Namespace, point: Point) -> int:
-    from papers.scheduling_hardware import cross_compile, hardware, simulation
+    from papers.scheduling_hardware import cross_compile, simulation, verilator
 
     wanted = cross_compile.parse(point.words)
     if args.dry_run:
@@ -126,7 +117,7 @@ def _run_one(args: argparse.Namespace, point: Point) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with _kernel_options.progress() as say:
         program = cross_compile.compile_(wanted, point.backend, say)
-        simulator = hardware.build(point.machine, bool(args.checked), args.fst is not None, say)
+        simulator = verilator.build(point.machine, bool(args.checked), args.fst is not None, say)
     failed = None
     try:
         outcome = simulation.run(
@@ -176,14 +167,6 @@ def _again(args: argparse.Namespace) -> list[str]:
     return [*words, "--", *args.command]
 
 
-def machine(args: argparse.Namespace) -> Machine:
-    """Return the machine that the options mean."""
-    from papers.scheduling_hardware.hardware import Machine
-
-    given = {name: getattr(args, name) for name in _MACHINE}
-    return Machine(**{name: value for name, value in given.items() if value is not None})
-
-
 def _refuse_kernel(args: argparse.Namespace) -> None:
     for name in _KERNEL:
         if getattr(args, name, None):
@@ -196,9 +179,8 @@ def _typed(name: str) -> str:
 
 
 def _described(simulator: Simulator) -> dict[str, Any]:
-    machine: dict[str, Any] = {name: getattr(simulator.machine, name) for name in _MACHINE}
     return {
-        **machine,
+        **simulator.machine.as_json(),
         "checked": simulator.checked,
         "verilator": simulator.verilator,
         "key": simulator.key,

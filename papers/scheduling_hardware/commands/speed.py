@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 import argparse
+import statistics
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.cli import _kernel_options
-from okosu.errors import USAGE_ERROR, OkosuError
-from papers.scheduling_hardware.commands import machine as machine_options
+from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from papers.scheduling_hardware import ROOM, machine
+
+if TYPE_CHECKING:
+    from lab.cache import Say
+    from papers.scheduling_hardware.machine import Machine
+    from papers.scheduling_hardware.simulation import Outcome
 
 NAME = "speed"
 PLACE = 9
@@ -16,53 +23,58 @@ HELP = "measure how fast the machine in rtl/ is simulated"
 EXAMPLES = """\
   okosu lab speed rtl                                   16 PEs, all of them busy
   okosu lab speed rtl --pes 8 --json speed.json
-  okosu lab speed rtl --peer ~/picorv32                 by turns with 16 cores of a checkout of picorv32
 """
 _PES = 16
+# Four threads of 2,000 steps a PE keep all PEs busy.
+_WORK, _THREADS_PER_PE, _STEPS = Path("examples") / "grain.c", 4, 2000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
     add("platform", metavar="PLATFORM", help="rtl")
-    machine_options.add_machine_arguments(parser)
-    add("--peer", type=Path, metavar="FILE|DIR", help="picorv32.v, or a checkout of picorv32, to compare with")
+    machine.add_arguments(parser)
     add("--runs", type=int, default=3, metavar="N", help="the median of so many runs (default 3)")
     add("--json", metavar="FILE|-", help="write the result as JSON; -: to stdout")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, and print kHz and the ratio; 0, or 125 where something cannot be built or run."""
-    from papers.scheduling_hardware import simulation_speed
-
-    if args.platform != machine_options.NAME:
+    """Measure, and print kHz: 0, or 125 where something cannot be built or run."""
+    if args.platform != "rtl":
         raise OkosuError(f"no speed of {args.platform}", "it is for rtl", "okosu lab speed rtl", USAGE_ERROR)
     if args.runs < 1:
         raise OkosuError(f"--runs {args.runs}: it takes one run at least", "", "--runs 3", USAGE_ERROR)
-    args.pes = args.pes or _PES
-    machine = machine_options.machine(args)
-    machine.check()
+    wanted = machine.chosen(vars(args), pes=_PES)
+    wanted.check()
     with _kernel_options.progress() as say:
-        speed = simulation_speed.measure(machine, simulation_speed.work(machine, say), args.peer, args.runs, say)
+        outcomes = _measure(wanted, args.runs, say)
+    khz = statistics.median_low(outcome.khz for outcome in outcomes)
     if args.json:
         value = {
-            "schema": "okosu.lab-speed/1",
-            "pes": speed.pes,
-            "context": machine.context,
-            "cycles": speed.cycles,
-            "khz": round(speed.khz, 1),
-            "khz_pes": round(speed.khz * speed.pes, 1),
-            "peer": str(args.peer) if args.peer else None,
-            "peer_khz": None if speed.peer_khz is None else round(speed.peer_khz, 1),
-            "ratio": None if speed.ratio is None else round(speed.ratio, 4),
-            "aim": simulation_speed.AIM,
+            "schema": "okosu.lab-speed/2",
+            "pes": wanted.pes,
+            "context": wanted.context,
+            "cycles": outcomes[0].cycles,
+            "khz": round(khz, 1),
+            "khz_pes": round(khz * wanted.pes, 1),
         }
         _kernel_options.write_json(args.json, value)
     if args.json != "-":
-        print(f"{speed.pes} PEs, {machine.context}: {speed.khz:.0f} kHz ({speed.khz * speed.pes:.0f} kHz x PEs)")
-        if speed.peer_khz is not None and speed.ratio is not None:
-            aim = "reached" if speed.ratio >= simulation_speed.AIM else "missed"
-            print(
-                f"{speed.pes} cores of the peer: {speed.peer_khz:.0f} kHz; ratio {speed.ratio:.3f} (aim 0.125: {aim})"
-            )
+        print(f"{wanted.pes} PEs, {wanted.context}: {khz:.0f} kHz ({khz * wanted.pes:.0f} kHz x PEs)")
     return 0
+
+
+def _measure(wanted: Machine, runs: int, say: Say) -> list[Outcome]:
+    from papers.scheduling_hardware import cross_compile, simulation, verilator
+
+    source = ROOM.parents[1] / _WORK
+    command = cross_compile.parse([str(source), str(_THREADS_PER_PE * wanted.pes), str(_STEPS)])
+    program = cross_compile.compile_(command, cross_compile.BACKENDS[0], say)
+    simulator = verilator.build(wanted, say=say)
+    outcomes = []
+    for turn in range(runs):
+        say(f"run {turn + 1} of {runs}")
+        outcomes.append(simulation.run(simulator, program))
+        if outcomes[-1].status:
+            raise OkosuError("the program failed", outcomes[-1].message, "", LAUNCHER_FAILED)
+    return outcomes

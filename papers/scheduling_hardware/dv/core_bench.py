@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds core-lockstep (sim/core_main.cpp) and the directed programs (dv/isa).
 
-core_bench.py FOLDER     writes FOLDER/core-lockstep, FOLDER/NAME.elf, and FOLDER/NAME.linux of those that Linux can run
+python -m papers.scheduling_hardware.dv.core_bench FOLDER
+
+writes FOLDER/core-lockstep, FOLDER/NAME.elf, and FOLDER/NAME.linux of those programs that Linux can run.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-RTL = Path(__file__).resolve().parent.parent
-ISA = RTL / "dv" / "isa"
+from papers.scheduling_hardware import ROOM
+from papers.scheduling_hardware.cross_compile import COMPILER
+
+ISA = ROOM / "dv" / "isa"
 PROGRAM = "core-lockstep"
-COMPILER = "mipsel-linux-gnu-gcc"
 _SOURCES = (
     "core_main",
     "core_bench",
@@ -22,7 +25,6 @@ _SOURCES = (
     "effect",
     "elf",
     "golden",
-    "golden_access",
     "random_program",
     "instruction",
     "timing",
@@ -32,12 +34,21 @@ _FLAGS = ("-march=r3000", "-mfp32", "-msoft-float", "-mno-abicalls", "-fno-pic",
 _VERILATOR = ("--cc", "--exe", "--build", "-j", "2", "-O3", "--assert", "--x-assign", "unique", "--x-initial", "unique")
 
 
-def build(folder: Path, design: Path, more: tuple[str, ...] = ()) -> Path:
-    """Build core-lockstep in `folder` from the sources that the file `design` lists; return it."""
+def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = ()) -> Path:
+    """Build core-lockstep in `folder` from the sources in `room`; return it."""
     folder.mkdir(parents=True, exist_ok=True)
-    sources = [str(RTL / "sim" / f"{name}.cpp") for name in _SOURCES]
-    words = ["verilator", *_VERILATOR, "-F", str(design), str(RTL / "sim" / "core_top.sv"), "--top-module", "core_top"]
-    words += ["-CFLAGS", f"-O1 -std=c++17 -I{RTL / 'sim'} -include verilator_print.h", *more, *sources]
+    sim = room / "sim"
+    words = [
+        "verilator",
+        *_VERILATOR,
+        "-F",
+        str(room / "files.f"),
+        str(sim / "core_top.sv"),
+        "--top-module",
+        "core_top",
+    ]
+    words += ["-CFLAGS", f"-O1 -std=c++17 -I{sim} -include verilator_print.h", *more]
+    words += [str(sim / f"{name}.cpp") for name in _SOURCES]
     run([*words, "--Mdir", str(folder / "core"), "-o", str(folder / PROGRAM)])
     return folder / PROGRAM
 
@@ -74,7 +85,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     folder = Path(arguments[0]).absolute()
-    build(folder, RTL / "files.f")
+    build(folder)
     for source in programs() if shutil.which(COMPILER) else ():
         compile_(source, folder)
     return 0

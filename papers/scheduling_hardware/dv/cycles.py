@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs whose cycles and counters are known to the last one: what they are, and how a run differs from the table.
 
-cycles.py           runs them all and says which counters moved; the exit status is 1 if any did
-cycles.py --write   makes the table, cycles.json, anew: for a change of the machine or of its library that is meant
+python -m papers.scheduling_hardware.dv.cycles            runs them all and says which counters moved; 1 if any did
+python -m papers.scheduling_hardware.dv.cycles --write    makes the table, cycles.json, anew: for a change that is meant
 
 The machine is deterministic. Who is granted first, how long a wait lasts, which context is spilled: a change of any of
 them moves a counter of some PE here, though the program still does what it should.
@@ -22,18 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from lab.build import compiler_version
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 
 DV = Path(__file__).resolve().parent
 TABLE = DV / "cycles.json"
 PROGRAMS, DIRECTED = DV.parent / "sw" / "programs", DV / "programs"
 # Small, and different from each other; all but the first are those of other tests.
 MACHINES = {
-    "banked": hardware.Machine(pes=3, banks=3),
-    "soft": hardware.Machine(pes=2, context="soft"),
-    "local": hardware.Machine(pes=2, context="local", contexts=2),
-    "mem": hardware.Machine(pes=2, context="mem", threads=16),
-    "cached": hardware.Machine(pes=4, dcache=256, bus="pipelined"),
+    "banked": Machine(pes=3, banks=3),
+    "soft": Machine(pes=2, context="soft"),
+    "local": Machine(pes=2, context="local", contexts=2),
+    "mem": Machine(pes=2, context="mem", threads=16),
+    "cached": Machine(pes=4, dcache=256, bus="pipelined"),
 }
 FIFO, RR, LIFO, PRIORITY, EDF, AFFINITY = range(6)
 LIMIT = 2_000_000
@@ -169,7 +170,7 @@ def differences(expected: Mapping[str, Any], here: Mapping[str, Any]) -> list[st
 
 def run(point: Point) -> dict[str, Any]:
     """Return the shape of a point's run on its machine, as other tests have built it."""
-    simulator = hardware.build(MACHINES[point.machine], checked=True)
+    simulator = verilator.build(MACHINES[point.machine], checked=True)
     program = point.compiled()
     outcome = simulation.run(simulator, program, max_cycles=LIMIT)
     return shape(outcome.report, outcome.stdout, program)

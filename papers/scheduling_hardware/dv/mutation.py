@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many planted faults the tests find: each operator of the RTL changed, one at a time.
 
-mutation.py core|sched|machine FOLDER [--thin] [--sample N] [--seed S] [--record FILE]
+python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER [--thin] [--sample N] [--seed S]
+                                                 [--record FILE]
 
-All mutants are in one model (rtl_mutate.py), built in FOLDER; each is chosen at run time and given its suite's tests
-(suite.py, mutation_suites.py; --thin: those that cost least) until one fails. Those that nothing finds are listed;
+All mutants (mutants.py) are in one model, built in FOLDER; each is chosen at run time and given its suite's tests
+(suites.py; --thin: those that cost least) until one fails. Those that nothing finds are listed;
 EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some file fewer than 90 % of the
 others are found; with --sample, where so few of all are found as a sample has by chance in one of twenty cases at most
 if 90 % of all can be. --record keeps the scores, beside those of other suites.
@@ -25,10 +26,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from papers.scheduling_hardware.dv import rtl_mutate
+from papers.scheduling_hardware import planting
 from papers.scheduling_hardware.dv.equivalent import EQUIVALENT
-from papers.scheduling_hardware.dv.mutation_suites import MachineSuite, SchedSuite
-from papers.scheduling_hardware.dv.suite import CoreSuite, Suite
+from papers.scheduling_hardware.dv.mutants import Mutant
+from papers.scheduling_hardware.dv.suites import CoreSuite, MachineSuite, SchedSuite, Suite
 
 KILLS = 0.9
 CHANCE = 0.05
@@ -44,7 +45,7 @@ SUITES: dict[str, type[Suite]] = {
 class Result:
     """A mutant and what found it; "" if nothing did."""
 
-    mutant: rtl_mutate.Mutant
+    mutant: Mutant
     killed_by: str
 
 
@@ -87,15 +88,15 @@ def total(table: Mapping[str, Score]) -> Score:
     return Score(sum(of.found for of in every), sum(of.left for of in every), sum(of.equivalent for of in every))
 
 
-def reason(mutant: rtl_mutate.Mutant) -> str:
+def reason(mutant: Mutant) -> str:
     """Return why no program can tell a mutant from the original, "" if one can."""
     for file, source, was, why in EQUIVALENT:
-        if mutant.file == file and source in mutant.source and mutant.was in was:
+        if mutant.file == file and planting.contains(mutant.source, source) and mutant.was in was:
             return why
     return ""
 
 
-def place(mutant: rtl_mutate.Mutant) -> str:
+def place(mutant: Mutant) -> str:
     """Return where a mutant is and what it changes."""
     where = f"{mutant.file}:{mutant.line}:{mutant.column}"
     return f"{where} {mutant.was} -> {mutant.becomes}: {mutant.source}"

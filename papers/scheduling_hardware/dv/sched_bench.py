@@ -6,33 +6,24 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from papers.scheduling_hardware import ROOM
 from papers.scheduling_hardware.dv import core_bench
+from papers.scheduling_hardware.machine import Machine
 
 PROGRAM = "sched-lockstep"
 # What does not depend on the machine.
-_MODEL = ("sched_model", "sched_words", "sched_rules", "sched_pes", "sched_commands", "sched_reach")
+_MODEL = ("sched_model", "sched_pes", "sched_reach")
+_MACROS = {"NumPes": "NUM_PES", "Threads": "THREADS", "Watches": "WATCHES", "Context": "CONTEXT"}
 _CXX = ("-O1", "-std=c++17")
-
-
-class Machine(NamedTuple):
-    """What is built: PEs, threads, watches, context mode (3: BANKED, and MEM for SSH-m; 0: SOFT)."""
-
-    pes: int
-    threads: int
-    watches: int
-    context: int
-
-
-FOUR_PES = Machine(4, 32, 4, 3)
+FOUR_PES = Machine(pes=4, threads=32, watches=4)
 
 
 def model(folder: Path) -> list[Path]:
     """Compile the golden scheduler and the random processors into `folder`; return the objects."""
     objects = [folder / f"{name}.o" for name in _MODEL]
     running = [
-        subprocess.Popen(["g++", *_CXX, "-c", str(core_bench.RTL / "sim" / f"{name}.cpp"), "-o", str(path)])
+        subprocess.Popen(["g++", *_CXX, "-c", str(ROOM / "sim" / f"{name}.cpp"), "-o", str(path)])
         for name, path in zip(_MODEL, objects, strict=True)
     ]
     statuses = [compiler.wait() for compiler in running]
@@ -41,16 +32,14 @@ def model(folder: Path) -> list[Path]:
     return objects
 
 
-def build(rtl: Path, folder: Path, machine: Machine, objects: Sequence[Path], *options: str) -> Path:
-    """Return sched-lockstep for a machine, built in `folder` from the sources in `rtl`."""
-    sizes = {"NumPes": machine.pes, "Threads": machine.threads, "Watches": machine.watches, "Context": machine.context}
-    defined = [
-        f"-D{name}={size}" for name, size in zip(("NUM_PES", "THREADS", "WATCHES", "CONTEXT"), machine, strict=True)
-    ]
+def build(room: Path, folder: Path, machine: Machine, objects: Sequence[Path], *options: str) -> Path:
+    """Return sched-lockstep for a machine, built in `folder` from the sources in `room`."""
+    sizes = machine.parameters("pes", "threads", "watches", "context")
+    defined = [f"-D{macro}={sizes[name]}" for name, macro in _MACROS.items()]
     words = ["verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "unique", "--x-initial", "unique"]
-    words += ["--output-split", "4000", *options, "-F", str(rtl / "files.f"), str(rtl / "sim" / "sched_top.sv")]
+    words += ["--output-split", "4000", *options, "-F", str(room / "files.f"), str(room / "sim" / "sched_top.sv")]
     words += ["--top-module", "sched_top", *(f"-G{name}={size}" for name, size in sizes.items())]
-    words += ["-CFLAGS", " ".join((*_CXX, f"-I{rtl / 'sim'}", "-include cstdlib", *defined))]
-    words += [str(rtl / "sim" / "sched_main.cpp"), *map(str, objects)]
+    words += ["-CFLAGS", " ".join((*_CXX, f"-I{room / 'sim'}", "-include cstdlib", *defined))]
+    words += [str(room / "sim" / "sched_main.cpp"), *map(str, objects)]
     core_bench.run([*words, "--Mdir", str(folder), "-o", PROGRAM])
     return folder / PROGRAM

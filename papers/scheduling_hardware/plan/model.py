@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.common.base import Say
-from papers.scheduling_hardware import run as machine_runs
-from papers.scheduling_hardware.hardware import Machine
-from papers.scheduling_hardware.run import Run, policy_flags
+from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.run import Run, measure, policy_flags
 from papers.scheduling_hardware.thread_model import SECTIONS, bracket, read
 
 LOAD = 30_000
@@ -49,21 +48,21 @@ def sweep(of: str, at: Run, works: Sequence[float], say: Say, finer: int) -> Ite
     """Yield the records of `at` with tasks of these many cycles, then of `finer` more where it begins to pay."""
     held: list[Record] = []
 
-    def measure(chosen: Sequence[float]) -> Iterator[Record]:
+    def records(chosen: Sequence[float]) -> Iterator[Record]:
         task, threads = str(at.told["task"]), int(float(at.told["threads"]))
         runs = [run(at.machine, threads, work, at.backend, task) for work in chosen]
-        for record in machine_runs.measure(of, runs, say):
+        for record in measure(of, runs, say):
             held.append(record)
             yield record
 
-    yield from measure(works)
+    yield from records(works)
     step = STEP[str(at.told["task"])]
     pair = bracket(sorted((one for one in read(held) if one.variant == at.variant), key=lambda one: one.work))
     if pair is None or not finer:
         return
     first, last = pair[0].steps, pair[1].steps
     between = sorted({first + round((last - first) * i / (finer + 1)) for i in range(1, finer + 1)} - {first, last})
-    yield from measure([steps * step for steps in between])
+    yield from records([steps * step for steps in between])
 
 
 def sweeps(of: str, at: Sequence[Run], works: Sequence[float], say: Say, finer: int) -> Iterator[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.plan.model import PES
 from papers.scheduling_hardware.run import POLICIES, Run, policy_flags
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from okosu.records.types import Record
-from papers.scheduling_hardware import run as machine_runs
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.machine import CONTEXTS, Machine
 from papers.scheduling_hardware.plan.model import PES
 from papers.scheduling_hardware.run import Run
-
-BEST = "ssh banked"
-"""The variant of which the targets speak."""
 
 
 def of_paper() -> list[Run]:
@@ -33,13 +28,5 @@ def runs(contexts: Sequence[str]) -> list[Run]:
 
 
 def all_contexts() -> list[Run]:
-    """Return those in every mode that can be built."""
-    return runs(machine_runs.contexts())
-
-
-def cycles(records: Sequence[Record], variant: str, name: str) -> float | None:
-    """Return the most cycles that an operation took, None where it was not measured."""
-    for record in records:
-        if record.variant == variant and record.metric == name and record.samples:
-            return record.samples[0]
-    return None
+    """Return those in every context mode."""
+    return runs(CONTEXTS)

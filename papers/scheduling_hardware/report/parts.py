@@ -9,15 +9,12 @@ from okosu.records.types import Envelope, Record
 from okosu.report import formats
 from okosu.report.part import Part
 from papers.scheduling_hardware import thread_model
-from papers.scheduling_hardware.report import charts as drawing
-from papers.scheduling_hardware.report import tables as tabling
+from papers.scheduling_hardware.report import charts, tables
 from papers.scheduling_hardware.report.charts import Axis, Line
-from papers.scheduling_hardware.thread_model import SAVING, Modelled
+from papers.scheduling_hardware.thread_model import BEST, PAPER, SAVING, SOFTWARE, Modelled
 
-PAPER, SOFTWARE, BEST = "ssh soft", "software", "ssh banked"
 _TONES = {SOFTWARE: "fresh", PAPER: "arm", "ssh mem": "arm", "ssh local": "arm", BEST: "good"}
 _PARTS = {"tasks": "arm", "create": "fresh", "join": "good", "switch": "ink", "lock": "muted", "idle and rest": "line"}
-_OF = "of"
 _IDS = 250
 """Threads that can be made before one is joined: 256 ids, less those that wait in PEs' pools."""
 
@@ -28,24 +25,24 @@ def parts(envelope: Envelope, key: str) -> list[Part]:
     for record in envelope.records:
         if record.platform != "verilator":
             continue
-        by.setdefault(str(record.parameters.get(_OF, "")), []).append(record)
+        by.setdefault(str(record.parameters.get("of", "")), []).append(record)
     runs = {name: thread_model.read(records) for name, records in by.items()}
     return [
         *_figure6(runs.get("figure6", []), f"{key}-r6"),
         *_grains([*runs.get("figure7", []), *runs.get("break-even", [])], f"{key}-r7"),
         *_figure8(runs.get("figure8", []), f"{key}-r8"),
         *_figure9([one for one in runs.get("figure8", []) if one.variant == PAPER], f"{key}-r9"),
-        *tabling.calls([*by.get("table4", []), *by.get("primitives", [])]),
-        *tabling.policies(by.get("policies", [])),
-        *tabling.locks(by.get("locks", []), f"{key}-rl"),
+        *tables.calls([*by.get("table4", []), *by.get("primitives", [])]),
+        *tables.policies(by.get("policies", [])),
+        *tables.locks(by.get("locks", []), f"{key}-rl"),
         *_scaling(runs.get("scaling", []), f"{key}-rs"),
     ]
 
 
 def _drawn(lines: Mapping[str, Line], x: Axis, y: Axis, key: str) -> dict[str, str]:
     return {
-        width: drawing.lines(lines, x, y, f"{key}-{width}", pixels)
-        for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW))
+        width: charts.lines(lines, x, y, f"{key}-{width}", pixels)
+        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW))
     }
 
 
@@ -69,9 +66,9 @@ def _figure6(runs: Sequence[Modelled], key: str) -> list[Part]:
         f"wait for a thread, {switch:.0f} %."
     )
     part = Part("Where the cycles go", about, ["part", "software", "SSH", "SSH in % of software"], body)
-    for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW)):
+    for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
         label = "% of software’s cycles"
-        part.charts[width] = drawing.stacks(bars, _PARTS, label, f"{key}-{width}", pixels)
+        part.charts[width] = charts.stacks(bars, _PARTS, label, f"{key}-{width}", pixels)
     return [part]
 
 
@@ -137,8 +134,7 @@ def _figure8(runs: Sequence[Modelled], key: str) -> list[Part]:
         for n in counts
     ]
     head = ["threads", "software: cycles", "speedup", "SSH: cycles", "speedup"]
-    charts = _drawn(lines, Axis("threads"), Axis("cycles"), key)
-    return [Part("Into how many threads", about, head, body, charts)]
+    return [Part("Into how many threads", about, head, body, _drawn(lines, Axis("threads"), Axis("cycles"), key))]
 
 
 def _figure9(runs: Sequence[Modelled], key: str) -> list[Part]:

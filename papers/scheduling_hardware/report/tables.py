@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from okosu.records.types import Record
 from okosu.report import formats
 from okosu.report.part import Part
-from papers.scheduling_hardware.report import charts as drawing
+from papers.scheduling_hardware.report import charts
 from papers.scheduling_hardware.report.charts import Axis, Line
 
 _LOCKS = {"mutex": ("mutex", "good"), "exchange": ("exchange", "bad"), "look": ("look, then exchange", "fresh")}
@@ -93,9 +93,9 @@ def locks(held: Sequence[Record], key: str) -> list[Part]:
     part = Part("One lock for all", about, head, body)
     if lines:
         counts = sorted({pes for line in lines.values() for pes, _ in line.points})
-        for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW)):
+        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
             x, y = Axis("PEs", log=True, ticks=counts), Axis("cycles for each taking")
-            part.charts[width] = drawing.lines(lines, x, y, f"{key}-{width}", pixels)
+            part.charts[width] = charts.lines(lines, x, y, f"{key}-{width}", pixels)
     return [part]
 
 

@@ -334,7 +334,7 @@ void Bench::observe_lists_after()
     model_.readied(top_->list_tid_o, top_->list_to_o, place);
 }
 
-// ---- The tables: each thread is in the state and in the list that the model
+// The tables: each thread is in the state and in the list that the model
 // says, and in no other ----
 
 void Bench::check_list(const std::deque<unsigned> &want, unsigned list, std::vector<unsigned> &seen)

@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from okosu.records.types import Record
-from papers.scheduling_hardware import run as machine_runs
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.paper import BACKENDS, COUNTS, SOFT, _figure6, _figure8
 from papers.scheduling_hardware.plan import locks, model, policies, primitives, scaling
-from papers.scheduling_hardware.run import Run
+from papers.scheduling_hardware.run import Run, records
 
 CREATE = {"software": 400.0, "ssh soft": 150.0, "ssh mem": 100.0, "ssh banked": 80.0}
 """Cycles of main for each thread, by variant."""
@@ -41,7 +40,7 @@ def parallel(run: Run) -> tuple[float, float]:
 
 
 def result(run: Run) -> dict[str, Any]:
-    """Return what rtl_sweep.record() would say of a run."""
+    """Return what sweeps.record() would say of a run."""
     numbers: dict[str, tuple[int, ...]] = {}
     if run.program == "model" and not run.cycles:
         work, whole = parallel(run)
@@ -73,7 +72,7 @@ def counters(run: Run) -> list[dict[str, Any]]:
 
 
 def of(name: str, runs: list[Run]) -> list[Record]:
-    return [record for run in runs for record in machine_runs.records(name, run, result(run))]
+    return [record for run in runs for record in records(name, run, result(run))]
 
 
 def grains(name: str, machine: Machine, backend: str = "ssh") -> list[Record]:

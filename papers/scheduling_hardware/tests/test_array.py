@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from papers.scheduling_hardware import slurm_array, sweeps
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[3]
 GRAIN = str(ROOT / "examples/grain.c")

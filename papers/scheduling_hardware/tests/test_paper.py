@@ -16,11 +16,10 @@ from papers import common
 from papers.common import told as reproduction_table
 from papers.common.base import Measured, Ours, Say
 from papers.common.judge import conclude, judge
-from papers.scheduling_hardware import run as machine_runs
 from papers.scheduling_hardware import thread_model
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.plan import model, scaling
-from papers.scheduling_hardware.run import Run
+from papers.scheduling_hardware.run import Run, records
 from papers.scheduling_hardware.tests.planted import CREATE, PRIMITIVES, SWITCH, everything, grains, of, result
 
 PAPER = common.load()["scheduling-hardware"]
@@ -120,9 +119,9 @@ def test_a_sweep_is_made_finer_where_it_begins_to_pay(monkeypatch: pytest.Monkey
     def measure(name: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
         asked.extend(int(run.arguments[1]) for run in runs)
         for run in runs:
-            yield from machine_runs.records(name, run, result(run))
+            yield from records(name, run, result(run))
 
-    monkeypatch.setattr(machine_runs, "measure", measure)
+    monkeypatch.setattr(model, "measure", measure)
     at = model.run(Machine(context="soft"), 40, 0, "software")
     found = list(model.sweep("figure7", at, (100, 400, 1000, 5000), print, 8))
     assert asked[:4] == [25, 100, 250, 1250]
@@ -138,9 +137,9 @@ def test_a_sweep_that_fails_does_not_stop_the_next(monkeypatch: pytest.MonkeyPat
         if runs[0].backend == "ssh":
             raise OkosuError("3 of 3 runs failed", "exit status 139")
         for run in runs:
-            yield from machine_runs.records(name, run, result(run))
+            yield from records(name, run, result(run))
 
-    monkeypatch.setattr(machine_runs, "measure", measure)
+    monkeypatch.setattr(model, "measure", measure)
     at = [model.run(Machine(context="soft"), 40, 0, backend) for backend in ("ssh", "software")]
     found: list[Record] = []
     with pytest.raises(OkosuError, match="3 of 3"):

@@ -15,8 +15,8 @@ from test_report_page import HOSTILE, Page
 from okosu.records.types import Record
 from okosu.report.part import Part
 from papers.scheduling_hardware import thread_model
-from papers.scheduling_hardware.report import charts as drawing
-from papers.scheduling_hardware.report import parts as machine_parts
+from papers.scheduling_hardware.report import charts
+from papers.scheduling_hardware.report import parts as report_parts
 from papers.scheduling_hardware.report.charts import Axis, Line
 from papers.scheduling_hardware.tests.planted import CREATE, everything
 from papers.simd_kernel.tests.test_report import envelope, render
@@ -34,7 +34,7 @@ def records() -> list[Record]:
 
 @pytest.fixture(scope="module")
 def parts(records: list[Record]) -> dict[str, Part]:
-    return {part.title: part for part in machine_parts.parts(envelope(records), "k")}
+    return {part.title: part for part in report_parts.parts(envelope(records), "k")}
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +94,8 @@ def test_locks_are_per_taking(parts: dict[str, Part]) -> None:
 
 def test_part_of_the_records_is_enough() -> None:
     for name, held in everything().items():
-        assert machine_parts.parts(envelope(held), "k"), name
-        assert machine_parts.parts(envelope(held[:1]), "k") is not None
+        assert report_parts.parts(envelope(held), "k"), name
+        assert report_parts.parts(envelope(held[:1]), "k") is not None
 
 
 USED = {
@@ -118,11 +118,11 @@ def test_altered_records_are_drawn_or_left_out(bad: str | float) -> None:
 
 def test_names_at_the_lines_ends_do_not_meet() -> None:
     for ends in ({"a": 0.5, "b": 0.51, "c": 0.52}, {"a": 0.99, "b": 0.995, "c": 1.0}, {"a": 0.2}):
-        places = sorted(y for _, y in drawing.apart(ends, 0.04))
+        places = sorted(y for _, y in charts.apart(ends, 0.04))
         assert all(b - a >= 0.039 for a, b in itertools.pairwise(places))
         assert places[-1] <= 1
 
 
 def test_a_chart_of_one_point_is_drawn() -> None:
     line = {"one": Line([(8.0, 3.0)], "arm")}
-    assert "<svg" in drawing.lines(line, Axis("x", log=True), Axis("y", mark=1.0), "n", drawing.NARROW)
+    assert "<svg" in charts.lines(line, Axis("x", log=True), Axis("y", mark=1.0), "n", charts.NARROW)

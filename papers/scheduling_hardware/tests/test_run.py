@@ -9,12 +9,12 @@ import pytest
 
 from okosu.errors import OkosuError
 from okosu.records.types import Record
-from papers.scheduling_hardware import cross_compile, hardware, simulation
-from papers.scheduling_hardware import run as machine_runs
-from papers.scheduling_hardware.hardware import Machine, Simulator
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.plan import model
-from papers.scheduling_hardware.run import Run
+from papers.scheduling_hardware.run import Run, measure
 from papers.scheduling_hardware.tests.planted import result
+from papers.scheduling_hardware.verilator import Simulator
 
 RUNS = [model.run(Machine(), threads, 500) for threads in (1, 2, 3, 4)]
 
@@ -28,7 +28,7 @@ class Lab:
         self.interrupts = ""
         self.folder = folder
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        monkeypatch.setattr(hardware, "build", lambda machine, say: Simulator(folder, machine, False, False, "k", "v"))
+        monkeypatch.setattr(verilator, "build", lambda machine, say: Simulator(folder, machine, False, False, "k", "v"))
         monkeypatch.setattr(cross_compile, "compile_", self.compile)
         monkeypatch.setattr(simulation, "run", self.run)
 
@@ -54,31 +54,31 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lab:
     return Lab(monkeypatch, tmp_path)
 
 
-def measure(runs: list[Run] = RUNS) -> list[Record]:
-    return list(machine_runs.measure("x", runs, lambda text: None))
+def measured(runs: list[Run] = RUNS) -> list[Record]:
+    return list(measure("x", runs, lambda text: None))
 
 
 def test_records_come_in_the_order_of_the_runs(lab: Lab) -> None:
-    found = measure()
+    found = measured()
     threads = [record.parameters["threads"] for record in found if record.metric == "parallel"]
     assert threads == [1, 2, 3, 4]
     assert sorted(lab.ran) == ["1", "2", "3", "4"]
 
 
 def test_what_was_simulated_once_is_not_simulated_again(lab: Lab) -> None:
-    first = measure(RUNS[:2])
-    assert measure()[: len(first)] == first
+    first = measured(RUNS[:2])
+    assert measured()[: len(first)] == first
     assert sorted(lab.ran) == ["1", "2", "3", "4"]
 
 
 def test_an_interruption_loses_only_what_was_under_way(lab: Lab) -> None:
     lab.interrupts = "3"
     with pytest.raises(KeyboardInterrupt):
-        measure()
+        measured()
     before = [threads for threads in lab.ran if threads != "3"]
     lab.interrupts = ""
     lab.ran.clear()
-    measure()
+    measured()
     assert not set(before) & set(lab.ran)
     assert "3" in lab.ran
 
@@ -87,18 +87,12 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(lab: Lab) -> None:
     lab.fails["2"] = 1
     found: list[Record] = []
     with pytest.raises(OkosuError, match="1 of 4 runs failed") as caught:
-        found.extend(machine_runs.measure("x", RUNS, lambda text: None))
+        found.extend(measure("x", RUNS, lambda text: None))
     assert "model 2 125" in caught.value.why
     [failed] = [record for record in found if not record.samples]
     assert "it broke" in failed.note
     assert len([record for record in found if record.metric == "parallel"]) == 3
     lab.fails.clear()
     lab.ran.clear()
-    measure()
+    measured()
     assert lab.ran == ["2"]
-
-
-def test_the_modes_that_cannot_be_built_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"soft", "mem", "banked"} <= set(machine_runs.contexts())
-    monkeypatch.setattr(hardware, "CONTEXTS", ("soft", "banked"))
-    assert machine_runs.contexts() == ["soft", "banked"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, hardware, simulation, simulation_speed, sweeps
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, sweeps, verilator
+from papers.scheduling_hardware.machine import Machine
 
 GRAIN = "examples/grain.c"
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,38 +55,9 @@ def test_a_finished_program_takes_no_arguments(tmp_path: Path) -> None:
         cross_compile.parse([str(elf), "1"])
 
 
-@pytest.mark.parametrize(
-    "machine",
-    [
-        Machine(pes=0),
-        Machine(pes=65),
-        Machine(context="none"),
-        Machine(contexts=3),
-        Machine(dcache=100),
-        Machine(dcache=16),
-        Machine(bus="none"),
-        Machine(banks=1),
-        Machine(threads=100),
-        Machine(threads=512),
-        Machine(pes=8, threads=8),
-        Machine(watches=0),
-    ],
-)
-def test_a_machine_that_cannot_be_is_refused(machine: Machine) -> None:
-    with pytest.raises(OkosuError) as caught:
-        machine.check()
-    assert caught.value.status == 2
-
-
-def test_only_banked_machines_have_several_banks() -> None:
-    assert "-GBanks=8" in Machine(banks=8).parameters
-    for context in ("soft", "mem", "local"):
-        assert "-GBanks=1" in Machine(context=context, banks=8).parameters
-
-
 def test_the_two_builds_differ_in_checks_only() -> None:
-    folder = hardware.home()
-    fast, checked = (hardware.command(folder, Machine(), one, waves=False) for one in (False, True))
+    folder = ROOM
+    fast, checked = (verilator.command(folder, Machine(), one, waves=False) for one in (False, True))
     assert "--assert" in checked
     assert "--no-assert" in fast
     same = {"--assert", "--no-assert", "unique", "fast"}
@@ -95,7 +66,7 @@ def test_the_two_builds_differ_in_checks_only() -> None:
 
 
 def test_a_simulator_is_made_from_files_that_are_there() -> None:
-    found = hardware.sources(hardware.home())
+    found = verilator.sources(ROOM)
     assert all(path.is_file() for path in found)
     names = {path.name for path in found}
     assert {"machine.sv", "elf.h", "elf.cpp", "pe.vlt", "verilator_print.h"} <= names
@@ -174,16 +145,11 @@ def test_a_file_that_cannot_be_written_is_told_before_the_run(option: str) -> No
     assert "there is no such folder" in done.stderr
 
 
-def test_a_peer_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(OkosuError, match="no such file"):
-        simulation_speed.find_peer(tmp_path)
-
-
 def test_missing_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(OkosuError) as caught:
-        hardware.build(Machine())
+        verilator.build(Machine())
     assert "verilator, make, g++ missing" in caught.value.what
     with pytest.raises(OkosuError, match="gcc-mipsel-linux-gnu missing"):
         cross_compile.compile_(cross_compile.parse([GRAIN]), "ssh")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware
+from papers.scheduling_hardware import cross_compile
+from papers.scheduling_hardware.machine import Machine
 
 NEEDS = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
@@ -20,7 +21,7 @@ NEEDS = [
         reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
     ),
 ]
-MACHINE = hardware.Machine(pes=2, context="mem", threads=16)
+MACHINE = Machine(pes=2, context="mem", threads=16)
 OPTIONS = ["--pes", "2", "--context", "mem", "--threads", "16"]
 LIMIT = 3_000_000
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
@@ -98,15 +99,15 @@ int main(void)
 """
 
 
-def simulator(mode: str) -> hardware.Simulator:
+def simulator(mode: str) -> verilator.Simulator:
     """Return the machine of the other tests; in LOCAL with so little room that contexts go on to shared memory."""
     if mode == "local":
-        return hardware.build(hardware.Machine(pes=2, context=mode, contexts=2), checked=True)
-    return hardware.build(hardware.Machine(pes=4, context=mode))
+        return verilator.build(Machine(pes=2, context=mode, contexts=2), checked=True)
+    return verilator.build(Machine(pes=4, context=mode))
 
 
-def one_pe(mode: str) -> hardware.Simulator:
-    return hardware.build(hardware.Machine(pes=1, context=mode), checked=True)
+def one_pe(mode: str) -> verilator.Simulator:
+    return verilator.build(Machine(pes=1, context=mode), checked=True)
 
 
 def compiled(folder: Path, text: str, *words: str, backend: str = "ssh") -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import hardware
+from papers.scheduling_hardware import ROOM
 
 pytestmark = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
@@ -21,7 +21,7 @@ pytestmark = [
         reason="what simulates is not installed",
     ),
 ]
-DV = hardware.home() / "dv"
+CHECKOUT, DV = ROOM.parents[1], ROOM / "dv"
 ISA = sorted(DV.glob("isa/*.S"))
 # Ten million instructions in full; a tenth of them reaches all that is to be reached.
 PROGRAMS = 1000 if os.environ.get("OKOSU_LAB") == "full" else 100
@@ -33,7 +33,8 @@ NOT_COVERED = 3
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bench")
-    subprocess.run([sys.executable, DV / "core_bench.py", folder], check=True)
+    words = [sys.executable, "-m", "papers.scheduling_hardware.dv.core_bench", folder]
+    subprocess.run(words, check=True, cwd=CHECKOUT)
     return folder
 
 

@@ -16,11 +16,11 @@ TABLE = cycles.table()
 
 @pytest.mark.parametrize("point", cycles.POINTS, ids=lambda point: point.name)
 def test_a_program_takes_the_cycles_that_it_took(point: cycles.Point) -> None:
-    """A change that is meant: python papers/scheduling_hardware/dv/cycles.py --write."""
+    """A change that is meant: python -m papers.scheduling_hardware.dv.cycles --write."""
     if cycles.compiler() != TABLE["compiler"]:
         pytest.skip(f"the table's programs are {TABLE['compiler']}'s")
     moved = cycles.differences(TABLE["points"][point.name], cycles.run(point))
-    assert not moved, "\n".join(["if this is meant: python papers/scheduling_hardware/dv/cycles.py --write", *moved])
+    assert not moved, "\n".join(["if this is meant: python -m papers.scheduling_hardware.dv.cycles --write", *moved])
 
 
 def test_the_table_has_these_programs_and_no_others() -> None:

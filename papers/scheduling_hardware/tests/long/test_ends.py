@@ -6,20 +6,20 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, planting, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.tests.long.rtl_run import LIMIT, MACHINE, NEEDS, body, compiled, line_of, okosu
 
 pytestmark = NEEDS
 
 
 @pytest.fixture(scope="module")
-def simulator() -> hardware.Simulator:
-    return hardware.build(MACHINE)
+def simulator() -> verilator.Simulator:
+    return verilator.build(MACHINE)
 
 
 TRAPS = [
@@ -37,7 +37,7 @@ TRAPS = [
 
 @pytest.mark.parametrize(("text", "what", "status"), TRAPS, ids=[what for _, what, _ in TRAPS])
 def test_a_trap_is_named_with_its_place(
-    tmp_path: Path, simulator: hardware.Simulator, text: str, what: str, status: int
+    tmp_path: Path, simulator: verilator.Simulator, text: str, what: str, status: int
 ) -> None:
     whole = body(text)
     outcome = simulation.run(simulator, compiled(tmp_path, whole), max_cycles=LIMIT)
@@ -61,7 +61,7 @@ JUMPS = [
 
 @pytest.mark.parametrize(("text", "pc"), JUMPS, ids=[pc for _, pc in JUMPS])
 def test_a_jump_out_of_the_text_is_named_with_where_it_came_from(
-    tmp_path: Path, simulator: hardware.Simulator, text: str, pc: str
+    tmp_path: Path, simulator: verilator.Simulator, text: str, pc: str
 ) -> None:
     whole = body(text)
     outcome = simulation.run(simulator, compiled(tmp_path, whole), max_cycles=LIMIT)
@@ -71,7 +71,7 @@ def test_a_jump_out_of_the_text_is_named_with_where_it_came_from(
     assert f"from: main (program.c:{line_of(whole, text)})" in outcome.message
 
 
-def test_a_trap_in_the_library_is_told_with_the_call_of_it(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_a_trap_in_the_library_is_told_with_the_call_of_it(tmp_path: Path, simulator: verilator.Simulator) -> None:
     whole = body("    pthread_mutex_lock((pthread_mutex_t *)0x1000);")
     outcome = simulation.run(simulator, compiled(tmp_path, whole), max_cycles=LIMIT)
     assert outcome.status == 139
@@ -120,7 +120,7 @@ OVERRUNS = [("deep(a)", "deep"), ("at_once(a) + in_steps(9000)", "at_once"), ("i
 @pytest.mark.parametrize(("call", "function"), OVERRUNS, ids=[name for _, name in OVERRUNS])
 @pytest.mark.parametrize("thread", [0, 1])
 def test_a_stack_that_is_overrun_is_said_so(
-    tmp_path: Path, simulator: hardware.Simulator, backend: str, call: str, function: str, thread: int
+    tmp_path: Path, simulator: verilator.Simulator, backend: str, call: str, function: str, thread: int
 ) -> None:
     # main's stack is larger.
     if not thread and function == "at_once":
@@ -135,7 +135,7 @@ def test_a_stack_that_is_overrun_is_said_so(
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
 def test_a_stack_that_is_used_up_to_its_end_is_no_overrun(
-    tmp_path: Path, simulator: hardware.Simulator, backend: str
+    tmp_path: Path, simulator: verilator.Simulator, backend: str
 ) -> None:
     program = compiled(tmp_path, DEEP, "-DRUN=(in_steps(6900))", "-DTHREAD=1", backend=backend)
     assert simulation.run(simulator, program, max_cycles=LIMIT).status == 0
@@ -149,7 +149,7 @@ DEADLOCK = body("""\
 
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
-def test_a_deadlock_ends_with_a_message(tmp_path: Path, simulator: hardware.Simulator, backend: str) -> None:
+def test_a_deadlock_ends_with_a_message(tmp_path: Path, simulator: verilator.Simulator, backend: str) -> None:
     heard = bytearray()
     program = compiled(tmp_path, DEADLOCK, backend=backend)
     with pytest.raises(simulation.UnfinishedError, match="deadlock: no PE has a thread to run") as caught:
@@ -163,7 +163,7 @@ def test_a_deadlock_ends_with_a_message(tmp_path: Path, simulator: hardware.Simu
 
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
-def test_a_timed_wait_is_no_deadlock(tmp_path: Path, simulator: hardware.Simulator, backend: str) -> None:
+def test_a_timed_wait_is_no_deadlock(tmp_path: Path, simulator: verilator.Simulator, backend: str) -> None:
     text = body(
         """\
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -202,14 +202,11 @@ def test_nothing_measured_is_lost_by_a_bad_end(tmp_path: Path, backend: str, end
     assert events[-1]["ts"] == told["cycles"] or end == "deadlock"
 
 
-def test_a_failing_assertion_of_the_rtl_loses_nothing_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = tmp_path / "rtl"
-    shutil.copytree(hardware.home(), broken)
-    top = broken / "rtl/soc/machine.sv"
-    planted = "\n  always_ff @(posedge clk_i) PlantedByATest : assert (!rst_ni || cycle_q < 64'd2000);\n\nendmodule"
-    top.write_text(top.read_text().replace("\nendmodule", planted))
-    monkeypatch.setenv("OKOSU_RTL", str(broken))
-    simulator = hardware.build(hardware.Machine(pes=1, context="soft", threads=4), checked=True)
+def test_a_failing_assertion_of_the_rtl_loses_nothing_either(tmp_path: Path) -> None:
+    room = planting.copy(tmp_path / "room")
+    wrong = "always_ff @(posedge clk_i) PlantedByATest : assert (!rst_ni || cycle_q < 64'd2000); endmodule"
+    planting.plant(room, planting.Bug("an assertion fails", "rtl/soc/machine.sv", f"«endmodule → {wrong}»"))
+    simulator = verilator.build(Machine(pes=1, context="soft", threads=4), checked=True, room=room)
     trace = tmp_path / "trace.json"
     with pytest.raises(simulation.UnfinishedError, match="an assertion of the machine failed, cycle 200") as caught:
         simulation.run(simulator, compiled(tmp_path, body("for (;;)\n        one++;")), max_cycles=LIMIT, trace=trace)
@@ -256,7 +253,7 @@ LEAVING = {
 @pytest.mark.parametrize("context", ["soft", "mem", "banked"])
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
 def test_pthread_exit_in_main_ends_with_the_last_thread(tmp_path: Path, context: str, backend: str) -> None:
-    simulator = hardware.build(hardware.Machine(pes=4, context=context))
+    simulator = verilator.build(Machine(pes=4, context=context))
     for what, (before, said) in LEAVING.items():
         program = compiled(tmp_path, MAIN_LEAVES, f"-DBEFORE={before}", backend=backend)
         outcome = simulation.run(simulator, program, max_cycles=LIMIT)
@@ -264,7 +261,7 @@ def test_pthread_exit_in_main_ends_with_the_last_thread(tmp_path: Path, context:
         assert outcome.cycles > 30000 * len(said.split()), what
 
 
-def test_threads_that_wait_for_ever_behind_main_are_a_deadlock(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_threads_that_wait_for_ever_behind_main_are_a_deadlock(tmp_path: Path, simulator: verilator.Simulator) -> None:
     before = "pthread_mutex_lock(&lock); pthread_create(&t, NULL, stay, NULL);"
     program = compiled(tmp_path, MAIN_LEAVES, f"-DBEFORE={before}")
     with pytest.raises(simulation.UnfinishedError, match="deadlock") as caught:
@@ -273,7 +270,7 @@ def test_threads_that_wait_for_ever_behind_main_are_a_deadlock(tmp_path: Path, s
     assert "thread 0" not in caught.value.why
 
 
-def test_a_program_that_does_not_end_is_ended(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_a_program_that_does_not_end_is_ended(tmp_path: Path, simulator: verilator.Simulator) -> None:
     text = body("for (;;)\n        one++;")
     with pytest.raises(simulation.UnfinishedError, match="has not ended after 20000 cycles") as caught:
         simulation.run(simulator, compiled(tmp_path, text), max_cycles=20000)

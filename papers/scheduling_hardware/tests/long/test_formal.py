@@ -9,7 +9,7 @@ import os
 import pytest
 
 from papers.scheduling_hardware import proving
-from papers.scheduling_hardware.proving import Bug, Proof
+from papers.scheduling_hardware.proving import Planted, Proof
 
 pytestmark = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
@@ -22,7 +22,7 @@ FULL = os.environ.get("OKOSU_LAB") == "full"
 # Of each block one size; the larger ones take minutes.
 THINNED = {"rr_arbiter": "of5", "fifo": "deep4", "mem_bus": "ports2", "list_unit": "threads4", "watch_unit": "watches2"}
 PROOFS = [proof for proof in proving.proofs() if FULL or THINNED[proof.name] == proof.task]
-BUGS = list({bug.proof: bug for bug in reversed(proving.bugs())}.values())
+BUGS = list({planted.proof: planted for planted in reversed(proving.bugs())}.values())
 
 
 @pytest.mark.parametrize("proof", PROOFS, ids=str)
@@ -32,6 +32,6 @@ def test_a_proof_holds(proof: Proof) -> None:
     assert set(result.frames) == set(proof.properties)
 
 
-@pytest.mark.parametrize("bug", proving.bugs() if FULL else BUGS, ids=lambda bug: f"{bug.proof}: {bug.says}")
-def test_a_planted_bug_breaks_its_proof(bug: Bug) -> None:
-    assert proving.plant(bug).verdict == "FAIL"
+@pytest.mark.parametrize("planted", proving.bugs() if FULL else BUGS, ids=lambda one: f"{one.proof}: {one.bug.says}")
+def test_a_planted_bug_breaks_its_proof(planted: Planted) -> None:
+    assert proving.plant(planted).verdict == "FAIL"

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.tests.long.rtl_run import HELLO, LIMIT, MACHINE, NEEDS, body, compiled, okosu
 
 pytestmark = NEEDS
 
 
 @pytest.fixture(scope="module")
-def simulator() -> hardware.Simulator:
-    return hardware.build(MACHINE)
+def simulator() -> verilator.Simulator:
+    return verilator.build(MACHINE)
 
 
 DOES_NOT_COMPILE = [
@@ -60,7 +60,7 @@ def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
     assert "none.c: no such file" in done.stderr
 
 
-def test_what_is_no_program_for_the_machine_is_refused(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_what_is_no_program_for_the_machine_is_refused(tmp_path: Path, simulator: verilator.Simulator) -> None:
     def told(file: Path) -> str:
         with pytest.raises(OkosuError) as caught:
             simulation.run(simulator, file)
@@ -92,7 +92,7 @@ def test_what_is_no_program_for_the_machine_is_refused(tmp_path: Path, simulator
     assert "No such file" in told(tmp_path / "none.elf")
 
 
-def test_a_linux_program_for_the_same_processor_is_refused(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_a_linux_program_for_the_same_processor_is_refused(tmp_path: Path, simulator: verilator.Simulator) -> None:
     (source := tmp_path / "linux.c").write_text("void __start(void) { for (;;); }\n")
     words = [cross_compile.COMPILER, "-nostdlib", "-static", "-o", str(tmp_path / "linux.elf"), str(source)]
     subprocess.run(words, check=True)
@@ -102,7 +102,7 @@ def test_a_linux_program_for_the_same_processor_is_refused(tmp_path: Path, simul
 
 
 def test_the_parser_takes_or_refuses_whatever_it_gets(tmp_path: Path) -> None:
-    program, sim = compiled(tmp_path, HELLO), hardware.home() / "sim"
+    program, sim = compiled(tmp_path, HELLO), ROOM / "sim"
     fuzz = tmp_path / "fuzz"
     words = ["g++", "-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall"]
     subprocess.run([*words, "-o", fuzz, sim / "elf_fuzz.cpp", sim / "elf.cpp"], check=True)
@@ -121,7 +121,7 @@ static void *work(void *a) { return a; }
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
 def test_more_threads_than_ids_are_refused_by_errno(
-    tmp_path: Path, simulator: hardware.Simulator, backend: str
+    tmp_path: Path, simulator: verilator.Simulator, backend: str
 ) -> None:
     text = body(
         """\
@@ -145,7 +145,7 @@ def test_more_threads_than_ids_are_refused_by_errno(
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
 def test_a_program_that_ignores_that_ends_all_the_same(
-    tmp_path: Path, simulator: hardware.Simulator, backend: str
+    tmp_path: Path, simulator: verilator.Simulator, backend: str
 ) -> None:
     text = body(
         """\
@@ -162,7 +162,7 @@ def test_a_program_that_ignores_that_ends_all_the_same(
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
 def test_a_thread_that_joins_itself_is_refused_by_errno(
-    tmp_path: Path, simulator: hardware.Simulator, backend: str
+    tmp_path: Path, simulator: verilator.Simulator, backend: str
 ) -> None:
     text = body(
         """\

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware
+from papers.scheduling_hardware import cross_compile, planting, verilator
+from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
@@ -40,10 +40,10 @@ FLOOD = (str(DIRECTED / "commands.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=4"
 MIXED = (str(DIRECTED / "mixed.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=3", "2", "12", "6")
 CROWD = (str(DIRECTED / "crowd.c"), INCLUDED, "4", "3")
 # Few banks: contexts leave them often; two of them wait for that at the same time.
-BANKED = hardware.Machine(pes=3, banks=3)
-SOFT = hardware.Machine(pes=2, context="soft")
+BANKED = Machine(pes=3, banks=3)
+SOFT = Machine(pes=2, context="soft")
 # Those that other tests build, too.
-MEM = hardware.Machine(pes=2, context="mem", threads=16)
+MEM = Machine(pes=2, context="mem", threads=16)
 WAYS = [
     (SOFT, "ssh", CONFORMANCE),
     (SOFT, "ssh", PRIMITIVES),
@@ -56,11 +56,11 @@ WAYS = [
 ]
 if os.environ.get("OKOSU_LAB") == "full":
     OTHERS = [
-        hardware.Machine(pes=4, context="mem"),
-        hardware.Machine(pes=4, context="local", contexts=2),
-        hardware.Machine(pes=4),
-        hardware.Machine(pes=4, dcache=1024),
-        hardware.Machine(pes=4, bus="pipelined"),
+        Machine(pes=4, context="mem"),
+        Machine(pes=4, context="local", contexts=2),
+        Machine(pes=4),
+        Machine(pes=4, dcache=1024),
+        Machine(pes=4, bus="pipelined"),
     ]
     WAYS += [
         (machine, backend, words)
@@ -70,90 +70,96 @@ if os.environ.get("OKOSU_LAB") == "full":
     ]
 
 
-class Bug(NamedTuple):
-    """What is planted: the file, what is right in it, what stands instead (ON is true where this bug is chosen); the
-    program that finds it, and how its run ends."""
+class Planted(NamedTuple):
+    """A bug, the program that finds it, and how its run ends then."""
 
-    file: str
-    right: str
-    wrong: str
+    bug: planting.Bug
     words: tuple[str, ...] = CONFORMANCE
-    ends: tuple[str, ...] = ("differs",)
+    end: str = "differs"
 
 
-BUGS = {
-    "a branch on zero forgets zero": Bug("rtl/cpu/core.sv", "d_a[31] || d_a == '0", "d_a[31] || (!ON && d_a == '0)"),
-    "a bank reads another one's register": Bug(
-        "rtl/cpu/register_banks.sv",
-        "written_q[bank_i][ra_i] ? regs_q[bank_i][ra_i] : '0",
-        "written_q[bank_i][ra_i] ? regs_q[ON && ra_i == 5'd17 ? '0 : bank_i][ra_i] : '0",
+PLANTED = [
+    Planted(planting.Bug("a branch on zero forgets zero", "rtl/cpu/core.sv", "«d_a[31] || d_a == '0 → d_a[31]»")),
+    Planted(
+        planting.Bug(
+            "a bank reads another one's register",
+            "rtl/cpu/register_banks.sv",
+            "written_q[bank_i][ra_i] ? regs_q[«bank_i → ra_i == 5'd17 ? '0 : bank_i»][ra_i] : '0",
+        )
     ),
-    "a spilled context loses a register": Bug(
-        "rtl/ssh/context_engine.sv",
-        "job_q == JobSpill ? port_rdata_i",
-        "job_q == JobSpill ? (ON && word_q == 6'd16 ? '0 : port_rdata_i)",
+    Planted(
+        planting.Bug(
+            "a spilled context loses a register",
+            "rtl/ssh/context_engine.sv",
+            "job_q == JobSpill ? «port_rdata_i → word_q == 6'd16 ? '0 : port_rdata_i»",
+        )
     ),
-    "a load passes the posted store": Bug(
-        "rtl/cpu/lsu.sv",
-        "access_i != AccessNone && !posted_q",
-        "access_i != AccessNone && (ON || !posted_q)",
+    Planted(
+        planting.Bug("a load passes the posted store", "rtl/cpu/lsu.sv", "access_i != AccessNone && «!posted_q → 1'b1»")
     ),
-    "a store leaves with another's bytes": Bug(
-        "rtl/cpu/lsu.sv",
-        "be: store_be",
-        "be: ON ? {store_be[2:0], store_be[3]} : store_be",
+    Planted(
+        planting.Bug(
+            "a store leaves with another's bytes",
+            "rtl/cpu/lsu.sv",
+            "be: «store_be → {store_be[2:0], store_be[3]}»",
+        )
     ),
-    "an answer reaches the thread changed": Bug(
-        "rtl/ssh/cpu_unit.sv",
-        "result_res_o = reply_res_i",
-        "result_res_o = ON ? '0 : reply_res_i",
+    Planted(
+        planting.Bug("an answer reaches the thread changed", "rtl/ssh/cpu_unit.sv", "result_res_o = «reply_res_i → '0»")
     ),
-    "a new thread begins with another's stack": Bug(
-        "rtl/ssh/context_engine.sv",
-        "{24'd0, tid_q} << stack_log2_i",
-        "{24'd0, tid_q ^ 8'(ON)} << stack_log2_i",
+    Planted(
+        planting.Bug(
+            "a new thread begins with another's stack",
+            "rtl/ssh/context_engine.sv",
+            "{24'd0, «tid_q → tid_q ^ 8'd1»} << stack_log2_i",
+        )
     ),
-    "a new thread sees the last one's HI and LO": Bug(
-        "rtl/ssh/context_engine.sv",
-        "port_we_o = 1'b1;\n          word_d    = word_q + 6'd1;",
-        "port_we_o = !(ON && (word_q == 6'd5 || word_q == 6'd6));\n          word_d    = word_q + 6'd1;",
+    Planted(
+        planting.Bug(
+            "a new thread sees the last one's HI and LO",
+            "rtl/ssh/context_engine.sv",
+            "port_we_o = «1'b1 → !(word_q == 6'd5 || word_q == 6'd6)»; word_d = word_q + 6'd1;",
+        ),
         FRESH,
     ),
-    "a thread's first command goes before its START": Bug(
-        "rtl/ssh/ssh_s.sv",
-        "(out_ready && !start)",
-        "(out_ready && (ON || !start))",
+    Planted(
+        planting.Bug(
+            "a thread's first command goes before its START",
+            "rtl/ssh/ssh_s.sv",
+            "(out_ready && «!start → 1'b1»)",
+        ),
         FLOOD,
-        ("assertion",),
+        "assertion",
     ),
-    "a second EVICT makes a PE forget the first": Bug(
-        "rtl/ssh/register_unit.sv",
-        "else if (evict_i && used_q[n] && bank_tid_q[n] == heard_i.tid) marked_q[n] <= 1'b1;",
-        "else if (evict_i && (ON || (used_q[n] && bank_tid_q[n] == heard_i.tid)))\n"
-        "          marked_q[n] <= bank_tid_q[n] == heard_i.tid;",
+    Planted(
+        planting.Bug(
+            "a second EVICT makes a PE forget the first",
+            "rtl/ssh/register_unit.sv",
+            "else if (evict_i && «used_q[n] && bank_tid_q[n] == heard_i.tid → 1'b1») "
+            "marked_q[n] <= «1'b1 → bank_tid_q[n] == heard_i.tid»;",
+        ),
         MIXED,
-        ("deadlock",),
+        "deadlock",
     ),
-    "RELEASE starts who does not wait at the barrier": Bug(
-        "rtl/ssh/register_unit.sv",
-        "release_i && barrier_q &&",
-        "release_i && (ON || barrier_q) &&",
+    Planted(
+        planting.Bug(
+            "RELEASE starts who does not wait at the barrier",
+            "rtl/ssh/register_unit.sv",
+            "release_i && «barrier_q → 1'b1» &&",
+        ),
         CROWD,
-        ("assertion",),
+        "assertion",
     ),
-    "a PE takes RELEASE though it has had another thread since": Bug(
-        "rtl/ssh/register_unit.sv",
-        "else if (dispatch0_i || released_here) barrier_q <= 1'b0;",
-        "else if ((!ON && dispatch0_i) || released_here) barrier_q <= 1'b0;",
+    Planted(
+        planting.Bug(
+            "a PE takes RELEASE though it has had another thread since",
+            "rtl/ssh/register_unit.sv",
+            "else if («dispatch0_i → 1'b0» || released_here) barrier_q <= 1'b0;",
+        ),
         CROWD,
-        ("assertion",),
+        "assertion",
     ),
-}
-CHOICE = r"""// SPDX-License-Identifier: Apache-2.0
-package planted_pkg;
-  int number = $c32("(std::getenv(\"PLANTED\") ? std::atoi(std::getenv(\"PLANTED\")) : 0)");
-endpackage
-"""
+]
 
 
 def compiled(backend: str, words: tuple[str, ...]) -> Path:
@@ -164,15 +170,15 @@ def compiled(backend: str, words: tuple[str, ...]) -> Path:
 
 def run(simulator: Path, program: Path, report: Path, planted: int = 0) -> subprocess.CompletedProcess[str]:
     argv = [simulator, "--max-cycles", str(LIMIT), "--report", report, program]
-    env = {**os.environ, "PLANTED": str(planted)}
+    env = {**os.environ, planting.VARIABLE: str(planted)}
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
 
 
 @pytest.mark.parametrize(("machine", "backend", "words"), WAYS)
 def test_every_pe_does_what_the_golden_simulator_says(
-    tmp_path: Path, machine: hardware.Machine, backend: str, words: tuple[str, ...]
+    tmp_path: Path, machine: Machine, backend: str, words: tuple[str, ...]
 ) -> None:
-    simulator = hardware.build(machine, checked=True)
+    simulator = verilator.build(machine, checked=True)
     done = run(simulator.program, compiled(backend, words), tmp_path / "report.json")
     told = json.loads((tmp_path / "report.json").read_text())
     assert (told["end"], told["difference"], done.returncode) == ("exit", "", 0), done.stdout[-500:]
@@ -182,19 +188,9 @@ def test_every_pe_does_what_the_golden_simulator_says(
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a machine with all the bugs, of which one is chosen at run time."""
-    rtl = tmp_path_factory.mktemp("planted") / "rtl"
-    shutil.copytree(hardware.home(), rtl)
-    for number, bug in enumerate(BUGS.values(), 1):
-        text = (rtl / bug.file).read_text()
-        assert text.count(bug.right) == 1, (bug.file, bug.right)
-        chosen = re.sub(r"\bON\b", f"(planted_pkg::number == {number})", bug.wrong)
-        (rtl / bug.file).write_text(text.replace(bug.right, chosen))
-    (rtl / "planted_pkg.sv").write_text(CHOICE)
-    design = (rtl / "files.f").read_text()
-    (rtl / "files.f").write_text(design.replace("rtl/pkg/okosu_pkg.sv", "planted_pkg.sv\nrtl/pkg/okosu_pkg.sv"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OKOSU_RTL", str(rtl))
-        return hardware.build(BANKED, checked=True).program
+    room = planting.copy(tmp_path_factory.mktemp("planted") / "room")
+    planting.plant_all(room, [planted.bug for planted in PLANTED])
+    return verilator.build(BANKED, checked=True, room=room).program
 
 
 @pytest.mark.parametrize(
@@ -209,11 +205,11 @@ def test_without_a_bug_the_same_machine_does_it_right(planted: Path, tmp_path: P
     assert told["compared"] > 1_000
 
 
-@pytest.mark.parametrize("name", BUGS)
-def test_a_planted_bug_is_found(planted: Path, tmp_path: Path, name: str) -> None:
-    bug = BUGS[name]
-    done = run(planted, compiled("ssh", bug.words), tmp_path / "report.json", list(BUGS).index(name) + 1)
+@pytest.mark.parametrize("number", range(1, len(PLANTED) + 1), ids=lambda number: PLANTED[number - 1].bug.says)
+def test_a_planted_bug_is_found(planted: Path, tmp_path: Path, number: int) -> None:
+    wanted = PLANTED[number - 1]
+    done = run(planted, compiled("ssh", wanted.words), tmp_path / "report.json", number)
     told = json.loads((tmp_path / "report.json").read_text())
-    assert told["end"] in bug.ends
+    assert told["end"] == wanted.end
     assert done.returncode == FAILED
     assert bool(told["difference"].strip()) == (told["end"] == "differs")

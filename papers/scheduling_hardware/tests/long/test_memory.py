@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware, simulation
-from papers.scheduling_hardware.hardware import Machine
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
@@ -67,7 +67,7 @@ int main(void)
 
 
 def run(machine: Machine, program: Path) -> simulation.Outcome:
-    return simulation.run(hardware.build(machine, machine != PLAIN), program, max_cycles=LIMIT)
+    return simulation.run(verilator.build(machine, machine != PLAIN), program, max_cycles=LIMIT)
 
 
 @pytest.mark.parametrize("name", ["matmul.c", "queens.c", "producer.c", "tree.c"])

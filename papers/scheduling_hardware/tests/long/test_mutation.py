@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import hardware
-from papers.scheduling_hardware.dv import cycles, mutation, rtl_mutate
+from papers.scheduling_hardware import ROOM
+from papers.scheduling_hardware.dv import cycles, mutants, mutation
 
 pytestmark = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
@@ -21,7 +21,6 @@ pytestmark = [
         reason="what simulates is not installed",
     ),
 ]
-DV = hardware.home() / "dv"
 FULL = os.environ.get("OKOSU_LAB") == "full"
 full = pytest.mark.skipif(not FULL, reason="make test-lab-full runs it")
 MODULE = """\
@@ -44,8 +43,8 @@ endmodule
 
 
 def test_each_operator_of_an_expression_is_changed_alone() -> None:
-    text, mutants = rtl_mutate.mutate(MODULE, "example.sv", 7)
-    assert [(one.number, one.line, one.was, one.becomes) for one in mutants] == [
+    text, made = mutants.mutate(MODULE, "example.sv", 7)
+    assert [(one.number, one.line, one.was, one.becomes) for one in made] == [
         (7, 7, "+", "-"),
         (8, 9, "1'b0", "1'b1"),
         (9, 10, "condition", "its negation"),
@@ -59,9 +58,11 @@ def test_each_operator_of_an_expression_is_changed_alone() -> None:
 
 
 def examine(folder: Path, suite: str, sample: int) -> None:
-    words = [sys.executable, "-B", DV / "mutation.py", suite, folder / "model"]
+    words = [sys.executable, "-m", "papers.scheduling_hardware.dv.mutation", suite, folder / "model"]
     thinned = [] if FULL else ["--thin", "--sample", str(sample)]
-    done = subprocess.run([*words, *thinned], capture_output=True, text=True, check=False, timeout=14400)
+    done = subprocess.run(
+        [*words, *thinned], capture_output=True, text=True, check=False, timeout=14400, cwd=ROOM.parents[1]
+    )
     print(done.stdout)
     # 1: fewer than nine in ten were found, or of a sample fewer than that has by chance.
     assert done.returncode == 0, done.stdout + done.stderr

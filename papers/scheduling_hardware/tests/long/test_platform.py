@@ -13,26 +13,27 @@ from typing import Any
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.tests.long.rtl_run import HELLO, LIMIT, MACHINE, NEEDS, compiled, okosu
 
 pytestmark = NEEDS
 
 
 @pytest.fixture(scope="module")
-def simulator() -> hardware.Simulator:
-    return hardware.build(MACHINE)
+def simulator() -> verilator.Simulator:
+    return verilator.build(MACHINE)
 
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
-def test_output_arguments_and_status_come_back(tmp_path: Path, simulator: hardware.Simulator, backend: str) -> None:
+def test_output_arguments_and_status_come_back(tmp_path: Path, simulator: verilator.Simulator, backend: str) -> None:
     outcome = simulation.run(simulator, compiled(tmp_path, HELLO, "a", "b c", "", backend=backend), max_cycles=LIMIT)
     assert (outcome.stdout, outcome.stderr, outcome.status) == (b"[a]\n[b c]\n[]\n", b"same: 1\n", 7)
     assert (outcome.end, outcome.message) == ("exit", "")
 
 
 @pytest.mark.parametrize("backend", cross_compile.BACKENDS)
-def test_every_cycle_of_every_pe_is_counted_once(tmp_path: Path, simulator: hardware.Simulator, backend: str) -> None:
+def test_every_cycle_of_every_pe_is_counted_once(tmp_path: Path, simulator: verilator.Simulator, backend: str) -> None:
     outcome = simulation.run(simulator, compiled(tmp_path, HELLO, backend=backend), max_cycles=LIMIT)
     assert len(outcome.counters) == MACHINE.pes
     for row in outcome.counters:
@@ -42,7 +43,7 @@ def test_every_cycle_of_every_pe_is_counted_once(tmp_path: Path, simulator: hard
         assert first[section]["execute"] > 0, section
 
 
-def test_the_trace_tells_each_threads_life(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_the_trace_tells_each_threads_life(tmp_path: Path, simulator: verilator.Simulator) -> None:
     trace = tmp_path / "trace.json"
     outcome = simulation.run(simulator, compiled(tmp_path, HELLO), max_cycles=LIMIT, trace=trace)
     events = json.loads(trace.read_text())["traceEvents"]
@@ -60,7 +61,7 @@ def test_the_trace_tells_each_threads_life(tmp_path: Path, simulator: hardware.S
     assert max(sum(count.values()) for count in counts) == 2
 
 
-def test_an_arrow_leads_to_every_start_from_what_caused_it(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_an_arrow_leads_to_every_start_from_what_caused_it(tmp_path: Path, simulator: verilator.Simulator) -> None:
     text = """\
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -107,7 +108,7 @@ int main(void)
 
 
 def test_the_trace_of_the_software_back_end_shows_the_parts_of_the_program(
-    tmp_path: Path, simulator: hardware.Simulator
+    tmp_path: Path, simulator: verilator.Simulator
 ) -> None:
     trace = tmp_path / "trace.json"
     outcome = simulation.run(simulator, compiled(tmp_path, HELLO, backend="software"), max_cycles=LIMIT, trace=trace)
@@ -128,9 +129,9 @@ def pairs(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, 
 
 
 @pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
-def test_waveforms_cost_no_cycle(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_waveforms_cost_no_cycle(tmp_path: Path, simulator: verilator.Simulator) -> None:
     program, fst = compiled(tmp_path, HELLO), tmp_path / "waves.fst"
-    outcome = simulation.run(hardware.build(MACHINE, waves=True), program, max_cycles=LIMIT, fst=fst)
+    outcome = simulation.run(verilator.build(MACHINE, waves=True), program, max_cycles=LIMIT, fst=fst)
     assert outcome.cycles == simulation.run(simulator, program, max_cycles=LIMIT).cycles
     assert fst.stat().st_size > 1000
     if shutil.which("fst2vcd"):
@@ -140,7 +141,7 @@ def test_waveforms_cost_no_cycle(tmp_path: Path, simulator: hardware.Simulator) 
         assert re.search(r"\$var \w+ +32 \S+ pc_q\b", vcd)
 
 
-def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: hardware.Simulator) -> None:
+def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: verilator.Simulator) -> None:
     (source := tmp_path / "hello.c").write_text(HELLO)
     words = ["--counters", str(tmp_path / "c.json"), "--json", str(tmp_path / "r.json"), "--", str(source), "x"]
     done = okosu(*words)
@@ -154,6 +155,6 @@ def test_the_command_hands_over_output_and_status(tmp_path: Path, simulator: har
 
 @pytest.mark.parametrize("context", ["soft", "banked"])
 def test_other_contexts_run_the_same_program(tmp_path: Path, context: str) -> None:
-    machine = hardware.Machine(pes=4, context=context)
-    outcome = simulation.run(hardware.build(machine), compiled(tmp_path, HELLO, "x"), max_cycles=LIMIT)
+    machine = Machine(pes=4, context=context)
+    outcome = simulation.run(verilator.build(machine), compiled(tmp_path, HELLO, "x"), max_cycles=LIMIT)
     assert (outcome.stdout, outcome.status) == (b"[x]\n", 7)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 
 PROGRAM = Path(__file__).resolve().parents[4] / "papers/scheduling_hardware/sw/programs/policies.c"
 LIMIT = 40_000
@@ -29,8 +30,8 @@ def said(what: str, policy: int, pes: int = 1, quantum: int = 0) -> list[str]:
     """Return the lines that the program prints on a checked machine with this policy."""
     settings = [f"-Wl,--defsym=__okosu_policy={policy}", f"-Wl,--defsym=__okosu_quantum={quantum}"]
     program = cross_compile.compile_(cross_compile.parse([str(PROGRAM), *settings, "--", what]), "ssh")
-    machine = hardware.Machine(pes=pes)
-    outcome = simulation.run(hardware.build(machine, checked=True), program, max_cycles=LIMIT)
+    machine = Machine(pes=pes)
+    outcome = simulation.run(verilator.build(machine, checked=True), program, max_cycles=LIMIT)
     assert outcome.status == 0
     return outcome.stdout.decode().splitlines()
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import hardware
+from papers.scheduling_hardware import ROOM, planting
 from papers.scheduling_hardware.dv import sched_bench
-from papers.scheduling_hardware.dv.sched_bench import FOUR_PES, Machine
-from papers.scheduling_hardware.tests.long.rtl_sched_mutants import MUTANTS, Mutant, plant
+from papers.scheduling_hardware.dv.sched_bench import FOUR_PES
+from papers.scheduling_hardware.machine import Machine
 
 pytestmark = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
@@ -25,13 +25,14 @@ pytestmark = [
 FULL = os.environ.get("OKOSU_LAB") == "full"
 MACHINES = {
     "4 PEs": FOUR_PES,
-    "soft": Machine(3, 16, 3, 0),
-    "1 PE": Machine(1, 8, 2, 3),
-    "16 PEs": Machine(16, 64, 16, 3),
+    "soft": Machine(pes=3, threads=16, watches=3, context="soft"),
+    "1 PE": Machine(pes=1, threads=8, watches=2),
+    "16 PEs": Machine(pes=16, threads=64, watches=16),
 }
 # Each outcome of each command is to be reached; in all a million messages.
 SEEDS, MESSAGES = (60, 20_000) if FULL else (15, 20_000)
-PLANTED = MUTANTS if FULL else MUTANTS[::25]
+BUGS = planting.read(ROOM / "dv" / "sched_bugs.toml")
+PLANTED = BUGS if FULL else BUGS[::25]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +43,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize("name", MACHINES if FULL else [name for name in MACHINES if name != "1 PE"])
 def test_ssh_m_says_what_the_golden_model_says(tmp_path: Path, model: list[Path], name: str) -> None:
-    rtl = hardware.home()
-    program = sched_bench.build(rtl, tmp_path, MACHINES[name], model, "--assert")
+    program = sched_bench.build(ROOM, tmp_path, MACHINES[name], model, "--assert")
     words = [str(program), "1", str(SEEDS), str(MESSAGES)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
     # 3: an outcome of a command was never reached, and stands in the list that is printed.
@@ -56,18 +56,18 @@ def test_ssh_m_says_what_the_golden_model_says(tmp_path: Path, model: list[Path]
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory, model: list[Path]) -> Path:
-    """Return sched-lockstep with every bug planted in it, to be chosen by +mutant=NUMBER, and without assertions."""
+    """Return sched-lockstep with every bug planted in it and without assertions."""
     folder = tmp_path_factory.mktemp("planted")
-    rtl = folder / "rtl"
-    shutil.copytree(hardware.home(), rtl)
-    plant(rtl, MUTANTS)
-    return sched_bench.build(rtl, folder / "build", FOUR_PES, model, "--no-assert", "-Wno-fatal")
+    room = planting.copy(folder / "room")
+    planting.plant_all(room, BUGS)
+    return sched_bench.build(room, folder / "build", FOUR_PES, model, "--no-assert", "-Wno-fatal")
 
 
 def lockstep(program: Path, number: int) -> subprocess.CompletedProcess[str]:
     # Survivors take seconds; what is found is found in a fraction of one.
-    words = [str(program), "1", "12", "10000", f"+mutant={number}"]
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    words = [str(program), "1", "12", "10000"]
+    env = {**os.environ, planting.VARIABLE: str(number)}
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_without_a_bug_chosen_none_is_found(planted: Path) -> None:
@@ -75,7 +75,7 @@ def test_without_a_bug_chosen_none_is_found(planted: Path) -> None:
     assert done.returncode in (0, 3), done.stderr
 
 
-@pytest.mark.parametrize("mutant", PLANTED, ids=lambda mutant: mutant.name)
-def test_a_planted_bug_is_found(planted: Path, mutant: Mutant) -> None:
-    done = lockstep(planted, MUTANTS.index(mutant) + 1)
+@pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.says)
+def test_a_planted_bug_is_found(planted: Path, bug: planting.Bug) -> None:
+    done = lockstep(planted, BUGS.index(bug) + 1)
     assert done.returncode == 1, done.stdout

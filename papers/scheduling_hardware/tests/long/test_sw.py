@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, hardware, simulation
+from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[4]
 PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
@@ -30,8 +31,8 @@ WAYS = (("ssh", "soft"), ("ssh", "mem"), ("ssh", "banked"), ("software", "soft")
 PORTABLE = ("arithmetic.c", "matmul.c", "queens.c", "producer.c", "tree.c")
 
 
-def simulator(context: str) -> hardware.Simulator:
-    return hardware.build(hardware.Machine(pes=4, context=context))
+def simulator(context: str) -> verilator.Simulator:
+    return verilator.build(Machine(pes=4, context=context))
 
 
 def run(backend: str, context: str, *words: str) -> simulation.Outcome:

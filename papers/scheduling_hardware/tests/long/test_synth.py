@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import hardware, synthesis, yosys
+from papers.scheduling_hardware import ROOM, synthesis, yosys
 from papers.scheduling_hardware.synthesis import Block
 
 pytestmark = [
@@ -31,7 +31,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_figures_are_those_of_yosys(tmp_path: Path) -> None:
     cost = synthesis.synthesise(FIFO)
     # Read as Yosys's Verilog front end cannot, synthesised step by step, counted from the netlist as text.
-    source = hardware.home() / "rtl/bus/fifo.sv"
+    source = ROOM / "rtl/bus/fifo.sv"
     read = f"read_slang --top fifo -G Width=8 -G Depth=4 {source}"
     yosys.run(f"{read}\nsynth_ecp5 -top fifo\nwrite_verilog -noattr netlist.v\n", tmp_path)
     netlist = (tmp_path / "netlist.v").read_text()
@@ -59,7 +59,7 @@ def test_a_block_slower_than_the_router_strives_for_has_a_clock(monkeypatch: pyt
 
 
 def test_a_block_s_files_are_those_that_it_is_made_of() -> None:
-    folder = hardware.home()
+    folder = ROOM
     names = [path.stem for path in synthesis.sources("mem_bus", folder)]
     assert names == ["okosu_pkg", "rr_arbiter", "mem_bus"]
     assert "ssh_s" in {path.stem for path in synthesis.sources("pe", folder)}

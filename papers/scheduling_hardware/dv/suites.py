@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is run against mutants of the machine: programs whose cycles are known (cycles.py), with assertions and every PE
-beside the golden simulator; for SSH-m random messages beside the golden scheduler; at last a block's proof, if it has
-one (formal)."""
+"""What is run against mutants, until something fails.
+
+Of the core: random and directed programs. Of SSH-m: random messages beside the golden scheduler. Of all but the core:
+programs whose cycles are known (cycles.py), with assertions and every PE beside the golden simulator, and at last a
+block's proof, if it has one.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,16 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from papers.scheduling_hardware import hardware, proving
-from papers.scheduling_hardware.dv import core_bench, cycles, rtl_mutate, sched_bench
-from papers.scheduling_hardware.dv.suite import Suite, run
+from papers.scheduling_hardware import planting, proving, verilator
+from papers.scheduling_hardware.dv import core_bench, cycles, mutants, sched_bench
+from papers.scheduling_hardware.dv.mutants import Mutant
 
 SSH_M = (
     "rtl/bus/sched_bus.sv",
@@ -73,31 +77,70 @@ PROOFS = {
 PROOF_LIMIT_S = 200
 # A mutant's run is at its end so many cycles after the original's.
 GRACE = 1000
+# A mutant may make the simulation endless: seconds of the processor, so that a busy machine finds nothing by itself.
+CPU_LIMIT_S = 60
 
 
-@contextmanager
-def planted(rtl: Path) -> Iterator[None]:
-    """Let simulators be built from the sources in `rtl`."""
-    before = os.environ.get("OKOSU_RTL")
-    os.environ["OKOSU_RTL"] = str(rtl)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["OKOSU_RTL"]
-        else:
-            os.environ["OKOSU_RTL"] = before
+def run(words: list[str], mutant: int) -> subprocess.CompletedProcess[bytes]:
+    """Run a command with a mutant (0: with none) until it ends or has used its time."""
+    env = {**os.environ, planting.VARIABLE: str(mutant)}
+    limited = ["sh", "-c", f'ulimit -t {CPU_LIMIT_S}; exec "$@"', "sh", *words]
+    return subprocess.run(limited, env=env, capture_output=True, check=False)
 
 
-def mutants_of(folder: Path) -> list[rtl_mutate.Mutant]:
-    """Write the machine's sources with mutants into `folder`/rtl, the same for all suites; return the mutants."""
-    rtl = folder / "rtl"
-    shutil.copytree(core_bench.RTL, rtl, dirs_exist_ok=True)
-    mutants = rtl_mutate.write(core_bench.RTL, rtl, [*OTHERS, *SSH_M])
-    listed = (core_bench.RTL / "files.f").read_text()
-    (rtl / "files.f").write_text("lint/mutants.vlt\nmutant_pkg.sv\n" + listed)
-    (rtl / "lint" / "mutants.vlt").write_text('`verilator_config\nlint_off -file "*"\n')
-    return mutants
+class Suite(ABC):
+    """Tests of a model that has all mutants of some files in it; `thin`: those that cost least."""
+
+    def __init__(self, folder: Path, thin: bool = False) -> None:
+        self.folder = folder
+        self.thin = thin
+
+    @abstractmethod
+    def build(self) -> list[Mutant]:
+        """Build the models; return the mutants that they are to find."""
+
+    @abstractmethod
+    def killer(self, mutant: Mutant | None) -> str:
+        """Return the name of the first test that a mutant (None: the original) lets fail, "" if there is none."""
+
+
+class CoreSuite(Suite):
+    """The core beside the golden simulator."""
+
+    FILES = ("alu", "decoder", "muldiv", "register_banks", "cp0", "lsu", "core")
+    # Seed, programs, instructions: few to begin with, for most mutants fail at once.
+    RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
+    # The exit statuses of a command that ended well: programs too few to reach everything end with 3.
+    WELL: ClassVar[Mapping[str, tuple[int, ...]]] = {"random": (0, 3), "program": (0,)}
+
+    def build(self) -> list[Mutant]:
+        """Build core-lockstep and the directed programs."""
+        room = planting.copy(self.folder / "room")
+        found = mutants.plant(room, [f"rtl/cpu/{name}.sv" for name in self.FILES])
+        core_bench.build(self.folder, room, ("-Wno-lint", "-Wno-style"))
+        for source in core_bench.programs():
+            core_bench.compile_(source, self.folder)
+        return found
+
+    def runs(self) -> list[list[str]]:
+        """Return random programs, all directed ones, and more random ones."""
+        program = str(self.folder / core_bench.PROGRAM)
+        first, then = ([program, "random", *map(str, numbers)] for numbers in self.RANDOM)
+        sources = core_bench.programs()
+        return [first, *([program, "program", str(self.folder / f"{source.stem}.elf")] for source in sources), then]
+
+    def killer(self, mutant: Mutant | None) -> str:
+        """Return the first program on which core and golden simulator differ."""
+        for words in self.runs():
+            if run(words, mutant.number if mutant else 0).returncode not in self.WELL[words[1]]:
+                return " ".join(Path(word).stem for word in words[1:])
+        return ""
+
+
+def mutated(folder: Path) -> tuple[Path, list[Mutant]]:
+    """Copy the machine's sources into `folder`, with the same mutants for all suites; return both."""
+    room = planting.copy(folder / "room")
+    return room, mutants.plant(room, [*OTHERS, *SSH_M])
 
 
 class MachineSuite(Suite):
@@ -106,15 +149,15 @@ class MachineSuite(Suite):
     FILES: ClassVar[tuple[str, ...]] = OTHERS
     THIN: ClassVar[tuple[str, ...]] = THIN
 
-    def build(self) -> list[rtl_mutate.Mutant]:
+    def build(self) -> list[Mutant]:
         """Build the machines' simulators, and the programs."""
         self.programs = {point: point.compiled() for point in self.points()}
         self.expected = cycles.table()["points"]
-        mutants = mutants_of(self.folder)
-        with planted(self.folder / "rtl"):
-            for name in self.machines():
-                shutil.copy(hardware.build(cycles.MACHINES[name], checked=True).program, self.folder / name)
-        return [one for one in mutants if one.file in (self.THIN if self.thin else self.FILES)]
+        self.room, found = mutated(self.folder)
+        for name in self.machines():
+            simulator = verilator.build(cycles.MACHINES[name], checked=True, room=self.room)
+            shutil.copy(simulator.program, self.folder / name)
+        return [one for one in found if one.file in (self.THIN if self.thin else self.FILES)]
 
     def machines(self) -> tuple[str, ...]:
         """Return the names of the machines that are built."""
@@ -126,7 +169,7 @@ class MachineSuite(Suite):
         kept = [point for point in cycles.POINTS if point.machine in self.machines() and not point.is_long]
         return sorted(kept, key=lambda point: int(expected[point.name]["cycles"]))
 
-    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
+    def killer(self, mutant: Mutant | None) -> str:
         """Return the first program that ends otherwise, or in other cycles, than the table says."""
         only = ONLY.get(mutant.file) if mutant else None
         for point, program in self.programs.items():
@@ -134,21 +177,19 @@ class MachineSuite(Suite):
                 return point.name
         return "" if self.thin or self.proved(mutant) else f"proof {PROOFS[mutant.file] if mutant else ''}"
 
-    def proved(self, mutant: rtl_mutate.Mutant | None) -> bool:
+    def proved(self, mutant: Mutant | None) -> bool:
         """Say whether a mutant's block is without a proof, or its proof holds (or finds nothing in time)."""
         if mutant is None or mutant.file not in PROOFS:
             return True
         proof = proving.find([PROOFS[mutant.file]])[0]
         with tempfile.TemporaryDirectory() as folder:
-            rtl = Path(folder) / "rtl"
-            proving.copy(core_bench.RTL, rtl)
-            everyone = (self.folder / "rtl" / mutant.file).read_text()
-            (rtl / mutant.file).write_text(everyone.replace("mutant_pkg::number", f"32'd{mutant.number}"))
-            limits = rtl / "formal" / f"{proof.name}.sby"
+            room = planting.copy(Path(folder) / "room")
+            (room / mutant.file).write_text(planting.settle((self.room / mutant.file).read_text(), mutant.number))
+            limits = room / "formal" / f"{proof.name}.sby"
             limits.write_text(
                 re.sub(r"^timeout \d+", f"timeout {PROOF_LIMIT_S}", limits.read_text(), flags=re.MULTILINE)
             )
-            return proving.prove(proof, rtl).verdict != "FAIL"
+            return proving.prove(proof, room).verdict != "FAIL"
 
     def holds(self, point: cycles.Point, program: Path, number: int) -> bool:
         """Say whether a program does with a mutant what the table says."""
@@ -173,20 +214,20 @@ class SchedSuite(MachineSuite):
     # What so few messages do not reach is no mutant's doing.
     WELL = (0, 3)
 
-    def build(self) -> list[rtl_mutate.Mutant]:
+    def build(self) -> list[Mutant]:
         """Build sched-lockstep, and the machines."""
-        mutants = super().build()
+        found = super().build()
         objects = sched_bench.model(self.folder)
         options = ("--assert", "-Wno-fatal", "-Wno-lint", "-Wno-style")
         folder = self.folder / "sched"
-        self.lockstep = sched_bench.build(self.folder / "rtl", folder, sched_bench.FOUR_PES, objects, *options)
-        return mutants
+        self.lockstep = sched_bench.build(self.room, folder, sched_bench.FOUR_PES, objects, *options)
+        return found
 
     def machines(self) -> tuple[str, ...]:
         """Return the names of the machines that are built."""
         return () if self.thin else super().machines()
 
-    def killer(self, mutant: rtl_mutate.Mutant | None) -> str:
+    def killer(self, mutant: Mutant | None) -> str:
         """Return the first messages that SSH-m answers wrongly, or program that shows it."""
         for numbers in self.RUNS:
             words = [str(self.lockstep), *map(str, numbers)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of RTL sources with every operator's mutant in them; OKOSU_MUTANT=K chooses one at run time (0: none).
+"""Mutants of RTL sources: every operator changed, all of them in one copy, of which one is chosen at run time.
 
 It reads SystemVerilog lightly, as far as this project writes it: the right sides of assignments, conditions and the
 connections of instances. Each becomes `(K is chosen) ? mutated : original`. Parameters, ports, indices, loops and
@@ -13,11 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PACKAGE = r"""// SPDX-License-Identifier: Apache-2.0
-package mutant_pkg;
-  int number = $c32("(std::getenv(\"OKOSU_MUTANT\") ? std::atoi(std::getenv(\"OKOSU_MUTANT\")) : 0)");
-endpackage
-"""
+from papers.scheduling_hardware import planting
+
 # What an operator between two operands becomes, and what one in front of one.
 BETWEEN = {
     "==": "!=",
@@ -38,22 +35,7 @@ BETWEEN = {
 }
 BEFORE = {"~": "", "!": "", "-": "", "&": "|", "|": "&"}
 CONSTANTS = {"1'b0": "1'b1", "1'b1": "1'b0"}
-TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*")
-    |(?P<name>[A-Za-z_$`][\w$]*)
-    |(?P<number>\d*'[bhdoBHDO]?[0-9a-fA-F_xzXZ]+|\d+)
-    |(?P<mark>'\{|>>>|<<<|===|!==|&&|\|\||==|!=|<=|>=|<<|>>|\+:|-:|::|.)""",
-    re.VERBOSE | re.DOTALL,
-)
 OPEN, CLOSE = {"(", "[", "{", "'{"}, {")", "]", "}"}
-
-
-@dataclass
-class Token:
-    """A word or mark of the source and the offset where it begins."""
-
-    text: str
-    at: int
 
 
 @dataclass
@@ -74,11 +56,11 @@ class Source:
     """A file's tokens, and the stretches of it that can be replaced, as pairs of token numbers."""
 
     text: str
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[planting.Token] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         kept = re.sub(r"`ifndef SYNTHESIS.*?`endif", lambda found: " " * len(found[0]), self.text, flags=re.DOTALL)
-        self.tokens = [Token(found[0], found.start()) for found in TOKEN.finditer(kept) if found.lastgroup != "space"]
+        self.tokens = planting.tokens(kept)
 
     def closing(self, opening: int) -> int:
         """Return the bracket that closes the one at `opening`."""
@@ -205,7 +187,7 @@ class Source:
         if begin >= end:
             return ""
         last = self.tokens[end - 1]
-        return self.text[self.tokens[begin].at : last.at + len(last.text)]
+        return self.text[self.tokens[begin].at : last.end]
 
     def changes(self, begin: int, end: int, is_condition: bool) -> Iterator[tuple[int, str, str, str]]:
         """Yield for each mutant of an expression: token, operator, what it becomes, and the mutated source."""
@@ -260,7 +242,7 @@ def mutate(text: str, name: str, first: int) -> tuple[str, list[Mutant]]:
             line, number = text.count("\n", 0, place) + 1, first + len(mutants)
             column = place - text.rfind("\n", 0, place)
             mutants.append(Mutant(number, name, line, column, was, becomes, text.splitlines()[line - 1].strip()))
-            choices += f"(mutant_pkg::number == {number}) ? ({mutated}) : "
+            choices += f"({planting.chosen(number)}) ? ({mutated}) : "
         if choices:
             start = source.tokens[begin].at
             original = source.source_of(begin, end)
@@ -269,13 +251,12 @@ def mutate(text: str, name: str, first: int) -> tuple[str, list[Mutant]]:
     return out + text[copied:], mutants
 
 
-def write(rtl: Path, out: Path, names: Sequence[str]) -> list[Mutant]:
-    """Write the sources `names` of `rtl` with their mutants to `out`, and what chooses; return the mutants."""
+def plant(room: Path, names: Sequence[str]) -> list[Mutant]:
+    """Put all mutants of these files into the copy in `room`, and what chooses; return the mutants."""
     mutants: list[Mutant] = []
     for name in names:
-        text, made = mutate((rtl / name).read_text(), name, len(mutants) + 1)
+        text, made = mutate((room / name).read_text(), name, len(mutants) + 1)
         mutants += made
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text(text)
-    (out / "mutant_pkg.sv").write_text(PACKAGE)
+        (room / name).write_text(text)
+    planting.add_chooser(room)
     return mutants
