@@ -10,7 +10,7 @@ import pytest
 
 from tests.long.routines import BUILT, NOT_SUPPORTED, Emulated, check_large
 
-PROGRAM = BUILT / "native/src/copy/copy-check"
+PROGRAM = BUILT / "native/src/check/copy-check"
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 

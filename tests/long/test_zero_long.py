@@ -10,7 +10,7 @@ import pytest
 
 from tests.long.routines import BUILT, NOT_SUPPORTED, Emulated, check_large
 
-PROGRAM = BUILT / "native/src/zero/zero-check"
+PROGRAM = BUILT / "native/src/check/zero-check"
 # Whether QEMU's CPUs have these differs by its version.
 UNCERTAIN = {"clzero", "rep-stosb"}
 

@@ -4,32 +4,20 @@
 from __future__ import annotations
 
 import errno
-import os
 import platform
 import re
-import subprocess
-from pathlib import Path
 
-BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build")
-FOLDER = BUILD / "native/src/copy"
-LAST = 2**64 - 1
+from routine_tool import LAST, Checker, Choice, flags
+
 USES = ("any", "near", "far")
+CHECKER = Checker("copy-check", USES)
+run, show = CHECKER.run, CHECKER.show
 X86 = platform.machine() == "x86_64"
 ROWS = ("ref", "loop8") + (
     ("rep-movsb", "rep-line", "block512", "sse2", "avx2", "avx512", "nt-sse2", "nt-avx2", "nt-avx512")
     if X86
     else ("neon",)
 )
-
-Choice = dict[str, list[tuple[int, str]]]
-
-
-def flags() -> set[str]:
-    """Return what /proc/cpuinfo says that the processor has."""
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith(("flags", "Features")):
-            return set(line.partition(":")[2].split())
-    return set()
 
 
 def lacking() -> set[str]:
@@ -45,29 +33,6 @@ def always() -> tuple[int, str]:
         return 128, "neon"
     absent = lacking()
     return next(pair for pair in ((512, "avx512"), (256, "avx2"), (128, "sse2")) if pair[1] not in absent)
-
-
-def run(*argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run copy-check with nothing in its environment but `variables`."""
-    env = {"PATH": os.environ["PATH"], **variables}
-    command = [*wrapper, str(FOLDER / "copy-check"), *argv]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=env)
-
-
-def show(*argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> tuple[Choice, dict[str, str]]:
-    """Return the choice (classes by use) and what else was said, by its first word."""
-    done = run(*(argv or ("--show",)), wrapper=wrapper, **variables)
-    assert done.returncode == 0, done.stdout + done.stderr
-    choice: Choice = {}
-    said = {}
-    for line in done.stdout.splitlines():
-        word, _, rest = line.partition(" ")
-        if word in USES:
-            up_to, variant = rest.split()
-            choice.setdefault(word, []).append((int(up_to), variant))
-        else:
-            said[word] = rest
-    return choice, said
 
 
 def seen(classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

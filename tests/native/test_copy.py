@@ -10,9 +10,10 @@ from pathlib import Path
 
 import copy_tool
 import pytest
-from copy_tool import LAST, X86, Choice
+from copy_tool import X86
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from routine_tool import LAST, classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
 INLINE = Path(__file__).parent / "programs/copy_inline.c"
@@ -69,8 +70,8 @@ def test_automatic_choice() -> None:
     choice, said = copy_tool.show()
     assert said == {"state": "0"}
     assert set(choice) == set(copy_tool.USES)
-    for classes in choice.values():
-        bounds = [up_to for up_to, _ in classes]
+    for found in choice.values():
+        bounds = [up_to for up_to, _ in found]
         assert bounds == sorted(set(bounds))
         assert bounds[-1] == LAST
 
@@ -99,19 +100,15 @@ def test_automatic_choice() -> None:
     ],
 )
 def test_choice_of_other_machines(features: int, caches: str, any_: str, near: str, far: str) -> None:
-    choice, _ = copy_tool.show("--plan", str(features), *caches.split())
-    wanted: Choice = {}
-    for use, text in zip(copy_tool.USES, (any_, near, far), strict=True):
-        pairs = [item.split() for item in text.split(", ")]
-        wanted[use] = [(LAST if up_to == "max" else int(up_to), variant) for up_to, variant in pairs]
-    assert choice == wanted
+    wanted = {use: classes(text) for use, text in zip(copy_tool.USES, (any_, near, far), strict=True)}
+    assert copy_tool.CHECKER.plan(features, caches) == wanted
 
 
 def test_names_in_the_environment() -> None:
     for name in set(copy_tool.ROWS) - copy_tool.lacking():
         choice, said = copy_tool.show(OKOSU_COPY=name)
         assert said == {"state": "0"}
-        assert all(classes == copy_tool.seen([(LAST, name)]) for classes in choice.values())
+        assert all(found == copy_tool.seen([(LAST, name)]) for found in choice.values())
 
 
 def test_wrong_name_leaves_the_automatic_choice() -> None:
@@ -203,5 +200,5 @@ def test_any_profile(tmp_path_factory: pytest.TempPathFactory, files: list[list[
         else:
             assert first == "0", text
         for use in copy_tool.USES:
-            classes = copy_tool.seen(wanted[use]) if wanted.get(use) else automatic[use]
-            assert [(int(up_to), variant) for up_to, variant in got[use]] == classes, text
+            expected = copy_tool.seen(wanted[use]) if wanted.get(use) else automatic[use]
+            assert [(int(up_to), variant) for up_to, variant in got[use]] == expected, text

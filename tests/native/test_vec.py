@@ -69,7 +69,7 @@ def test_the_environment_names_the_variant() -> None:
 def test_inlined_forms() -> None:
     """Lengths that are inlined and calls, under the options that this machine can run."""
     # Beside each program is the folder of its objects.
-    programs = [p for p in (vec_tool.BUILD / "native/src/vec/check").glob("vec-inline-*") if p.is_file()]
+    programs = [p for p in (vec_tool.BUILD / "native/src/check").glob("vec-inline-*") if p.is_file()]
     assert programs
     for program in programs:
         done = vec_tool.run(program.name)

@@ -9,16 +9,12 @@ from pathlib import Path
 
 import pytest
 import zero_tool
+from routine_tool import classes
 
 LAST = zero_tool.LAST
+SSE2, AVX2, ERMS, CLZERO = 1, 1 << 2, 1 << 4, 1 << 6
+"""Bits of okosu/cpu.h."""
 X86 = platform.machine() == "x86_64"
-
-
-def cpu_flags() -> set[str]:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith(("flags", "Features")):
-            return set(line.partition(":")[2].split())
-    return set()
 
 
 def test_variants_and_entries() -> None:
@@ -27,7 +23,7 @@ def test_variants_and_entries() -> None:
     assert done.returncode == 0, done.stdout
     # A variant that was skipped is one whose instructions /proc/cpuinfo does not name either.
     skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
-    flags = cpu_flags()
+    flags = zero_tool.flags()
     needs = {"avx2": "avx2", "avx512": "avx512bw", "clzero": "clzero", "rep-stosb": "erms"} if X86 else {}
     for variant, flag in needs.items():
         assert (variant in skipped) == (flag not in flags), (variant, flag)
@@ -46,30 +42,62 @@ def test_automatic_choice() -> None:
     choice, said = zero_tool.show()
     assert said == {"state": "0"}
     assert set(choice) == {"any", "near", "far", "page"}
-    for classes in choice.values():
-        bounds = [up_to for up_to, _ in classes]
+    for found in choice.values():
+        bounds = [up_to for up_to, _ in found]
         assert bounds == sorted(set(bounds))
         assert bounds[-1] == LAST
-    flags = cpu_flags()
+    flags = zero_tool.flags()
     if "avx512bw" in flags and "erms" in flags:
-        # Above 2 KiB who does not know takes what costs no reading of the old lines.
+        # Above 2 KiB, where nothing is known of the memory, what need not read the old lines serves.
         assert choice["any"] == [(2048, "avx512"), (LAST, "rep-stosb")]
         assert choice["near"][0][1] == "avx512"
         assert choice["far"][-1] == (LAST, "nt-avx512")
+
+
+@pytest.mark.skipif(not X86, reason="features of x86-64")
+@pytest.mark.parametrize(
+    ("features", "caches", "choice"),
+    [
+        (
+            SSE2,
+            "0x8000 0x40000 0x800000",
+            {
+                "any": "8388608 sse2, max nt-sse2",
+                "near": "196608 sse2, max sse2",
+                "far": "2048 sse2, 4096 nt-sse2, max nt-sse2",
+                "page": "4096 nt-sse2, max nt-sse2",
+            },
+        ),
+        (
+            SSE2 | AVX2 | ERMS | CLZERO,
+            "0 0 0",
+            {
+                "any": "2048 avx2, max rep-stosb",
+                "near": "196608 avx2, max rep-stosb",
+                "far": "2048 avx2, 4096 rep-stosb, max nt-avx2",
+                "page": "4096 rep-stosb, max clzero",
+            },
+        ),
+    ],
+)
+def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, str]) -> None:
+    assert zero_tool.CHECKER.plan(features, caches) == {use: classes(text) for use, text in choice.items()}
 
 
 def test_names_in_the_environment() -> None:
     for name in ("loop8", "sse2") if X86 else ("loop8", "neon"):
         choice, said = zero_tool.show(OKOSU_ZERO=name)
         assert said == {"state": "0"}
-        assert all(classes == zero_tool.seen(use, [(LAST, name)]) for use, classes in choice.items())
+        assert all(found == zero_tool.seen(use, [(LAST, name)]) for use, found in choice.items())
 
 
-@pytest.mark.skipif(not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= cpu_flags(), reason="entries of AVX-512")
+@pytest.mark.skipif(
+    not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= zero_tool.flags(), reason="entries of AVX-512"
+)
 def test_short_sets_are_the_entrys_own() -> None:
     """Whatever is forced; not so where the compiler's checks leave no IFUNC."""
     choice, _ = zero_tool.show(OKOSU_ZERO="sse2")
-    own = [] if b"__asan_init" in zero_tool.PROGRAM.read_bytes() else [(512, "avx512")]
+    own = [] if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else [(512, "avx512")]
     assert choice["any"] == choice["near"] == choice["far"] == [*own, (LAST, "sse2")]
     assert choice["page"] == [(LAST, "sse2")]
 
@@ -86,11 +114,10 @@ def test_profile(tmp_path: Path) -> None:
     profile = tmp_path / "zero.profile"
     profile.write_text("# measured\n 64 loop8 # small ones\r\n\n4096\tloop8\nmax loop8\n[far]\nmax loop8\n")
     automatic, _ = zero_tool.show()
-    for choice, said in (
-        zero_tool.show("--profile", str(profile)),
-        zero_tool.show(OKOSU_ZERO_PROFILE=str(profile)),
-    ):
-        assert said["state"] == "0"
+    by_call = zero_tool.show("--profile", str(profile))
+    by_name = zero_tool.show(OKOSU_ZERO_PROFILE=str(profile))
+    assert (by_call[1], by_name[1]) == ({"profile": "0"}, {"state": "0"})
+    for choice, _ in (by_call, by_name):
         assert choice["any"] == zero_tool.seen("any", [(64, "loop8"), (4096, "loop8"), (LAST, "loop8")])
         assert choice["far"] == zero_tool.seen("far", [(LAST, "loop8")])
         assert choice["near"] == automatic["near"]

@@ -18,10 +18,10 @@ BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[
 
 
 def run(program: str, *argv: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program of native/src/vec/check with nothing of okosu's in its environment but `env`."""
+    """Run a program of native/src/check with nothing of okosu's in its environment but `env`."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OKOSU_", "LD_PRELOAD"))}
     return subprocess.run(
-        [BUILD / "native/src/vec/check" / program, *argv],
+        [BUILD / "native/src/check" / program, *argv],
         env=clean | (env or {}),
         capture_output=True,
         text=True,

@@ -7,7 +7,7 @@
 #include "copy/rows.h"
 
 #if defined(__x86_64__)
-#include "copy/isa.h"
+#include "choose/isa.h"
 
 #define DECLARE(isa)                                                                               \
     okosu_copy_function okosu_copy_entry_##isa##_0, okosu_copy_entry_##isa##_1,                    \
@@ -31,7 +31,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
     return &owns[okosu_isa_here()];
 }
 
-#if OKOSU_COPY_IFUNC
+#if OKOSU_IFUNC
 #define ENTRY(name, route)                                                                         \
     __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
@@ -57,11 +57,7 @@ ENTRY(okosu_copy_move, 3);
 
 #else
 
-#if defined(__aarch64__)
-#define OWN okosu_copy_row_neon
-#else
-#define OWN okosu_copy_row_loop8
-#endif
+#define OWN OKOSU_COPY_PLAINEST
 enum { ALWAYS = 8 * 16 };
 
 static inline __attribute__((always_inline)) void *go(size_t r, void *dst, const void *src,

@@ -3,6 +3,8 @@
 #ifndef OKOSU_COPY_ROUTE_H
 #define OKOSU_COPY_ROUTE_H
 
+#include "choose/choose.h"
+
 #include <okosu/copy.h>
 
 /* okosu_copy_move has a route of its own, after those of enum okosu_copy_use. */
@@ -48,5 +50,9 @@ struct okosu_copy_own {
     okosu_copy_function *entries[OKOSU_COPY_ROUTES];
 };
 const struct okosu_copy_own *okosu_copy_own(void);
+
+/* The automatic choice on a machine with these features and caches: appends to each use's classes. */
+void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
+                          struct okosu_sizeclasses *choices);
 
 #endif

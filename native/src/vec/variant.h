@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variant: the rows of the table, each made by a file that is compiled for its instructions. */
+/* variant: the rows of the table, each made by a file of vec/routines. */
 #ifndef OKOSU_VEC_VARIANT_H
 #define OKOSU_VEC_VARIANT_H
+
+#include "choose/routine.h"
 
 #include <okosu/vec.h>
 
@@ -43,12 +45,13 @@
 
 #define VEC_ROUTINES(ROUTINE) VEC_REDUCTIONS(ROUTINE) VEC_OTHERS(ROUTINE)
 
-extern const struct okosu_vec_variant okosu_vec_ref;
-extern const struct okosu_vec_variant okosu_vec_sse2;
-extern const struct okosu_vec_variant okosu_vec_sse3;
-extern const struct okosu_vec_variant okosu_vec_avx2;
-extern const struct okosu_vec_variant okosu_vec_avx512;
-extern const struct okosu_vec_variant okosu_vec_neon;
+/* Generated: all rows of vec/routines in the order of their ranks, and what they say of themselves;
+ * both end with NULL. */
+extern const struct okosu_vec_variant *const okosu_vec_rows[];
+extern const struct okosu_variant *const okosu_vec_row_names[];
+
+/* The rows that vec.c compares with. */
+extern const struct okosu_vec_variant okosu_vec_row_avx2, okosu_vec_row_avx512;
 
 /* The routines of the usual variants under names of their own, for calls that do not go through the
  * table: okosu_vec_avx512_dsum. */
@@ -61,7 +64,7 @@ VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
 
 /*
- * What a public reduction is where the dynamic linker picks it by the CPU (table.c): the avx512
+ * What a public reduction is where the dynamic linker picks it by the CPU (vec.c): the avx512
  * routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if avx512 is the
  * variant in use and makes every n negative if not, so that one comparison says that a call is for
  * avx512 and short. The rest goes to okosu_vec_any_dsum, which asks the table.

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* automatic: which variant serves which sizes, by features and cache geometry. */
-#include "choose.h"
-#include "rows.h"
+#include "zero/route.h"
+#include "zero/rows.h"
 
 #if defined(__x86_64__)
 
-/* Above these string stores win where the memory is in no cache, for they do not read it first:
- * glibc 2.36 and Linux switch at the same size, so that who does not know loses nothing. */
+/* Above this size string stores win where the memory is in no cache, for they do not read it first.
+ * glibc 2.36 and Linux switch at the same size, so a caller that does not know where its memory lies
+ * is no worse off here than there. */
 enum { STRING_FROM = 2048 };
-/* Above these stores past the caches win, there. */
+/* Above this size stores past the caches win where the memory is in no cache. */
 enum { STREAM_FROM = 4096 };
-/* Where the machine does not tell how large its caches are. */
+/* The caches of a machine that does not tell their sizes. */
 enum { USUAL_L2 = 256 << 10, USUAL_L3 = 8 << 20 };
 
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
-                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+                          struct okosu_sizeclasses *choices)
 {
-    const struct okosu_variant *widest = &okosu_zero_sse2.about;
-    const struct okosu_variant *streams = &okosu_zero_nt_sse2.about;
+    const struct okosu_variant *widest = &okosu_zero_row_sse2.about;
+    const struct okosu_variant *streams = &okosu_zero_row_nt_sse2.about;
     const struct okosu_variant *string = NULL, *clear;
     size_t l2 = caches->l2 ? caches->l2 : USUAL_L2;
     size_t l3 = caches->l3 ? caches->l3 : USUAL_L3;
 
     if (features & OKOSU_CPU_AVX2) {
-        widest = &okosu_zero_avx2.about;
-        streams = &okosu_zero_nt_avx2.about;
+        widest = &okosu_zero_row_avx2.about;
+        streams = &okosu_zero_row_nt_avx2.about;
     }
     if (features & OKOSU_CPU_AVX512) {
-        widest = &okosu_zero_avx512.about;
-        streams = &okosu_zero_nt_avx512.about;
+        widest = &okosu_zero_row_avx512.about;
+        streams = &okosu_zero_row_nt_avx512.about;
     }
     if (features & OKOSU_CPU_ERMS)
-        string = &okosu_zero_rep_stosb.about;
-    clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_clzero.about : streams;
+        string = &okosu_zero_row_rep_stosb.about;
+    clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_row_clzero.about : streams;
 
     if (string)
         okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], STRING_FROM, widest);
@@ -59,14 +60,14 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
 enum { BLOCKS_FROM = 255 };
 
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
-                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+                          struct okosu_sizeclasses *choices)
 {
     for (size_t use = 0; use < OKOSU_ZERO_USES; use++) {
         if (features & OKOSU_CPU_DCZVA) {
-            okosu_sizeclass_add(&choices[use], BLOCKS_FROM, &okosu_zero_neon.about);
-            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_dc_zva.about);
+            okosu_sizeclass_add(&choices[use], BLOCKS_FROM, &okosu_zero_row_neon.about);
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_row_dc_zva.about);
         } else {
-            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_neon.about);
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_row_neon.about);
         }
     }
 }
@@ -74,10 +75,10 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
 #else
 
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
-                          struct okosu_sizeclasses choices[OKOSU_ZERO_USES])
+                          struct okosu_sizeclasses *choices)
 {
     for (size_t use = 0; use < OKOSU_ZERO_USES; use++)
-        okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_loop8.about);
+        okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_zero_row_loop8.about);
 }
 
 #endif

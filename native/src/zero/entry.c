@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entry: the routines that programs call. On x86-64 with AVX-512 those of entry_x86.S, by an IFUNC
- * where the C library has them; otherwise a jump to what was chosen.
+ * where the C library has them; otherwise each jumps to what was chosen.
  */
-#include "choose.h"
+#include "zero/route.h"
 
-#if OKOSU_ZERO_IFUNC
-#include "copy/isa.h"
+#if defined(__x86_64__) && OKOSU_IFUNC
+#include "choose/isa.h"
+#include "zero/rows.h"
 
 #define PLAIN(name) plain_##name
 #define PUBLIC(name, type, wide)                                                                   \
@@ -18,9 +19,12 @@
     __attribute__((ifunc("resolve_" #name))) type name
 #define SCOPE static
 
-size_t okosu_zero_always(enum okosu_zero_use use)
+const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
-    return use != OKOSU_ZERO_PAGE && okosu_isa_here() == OKOSU_ISA_AVX512 ? 512 : 0;
+    if (use == OKOSU_ZERO_PAGE || okosu_isa_here() != OKOSU_ISA_AVX512)
+        return NULL;
+    *up_to = 512;
+    return &okosu_zero_row_avx512.about;
 }
 
 #else
@@ -28,10 +32,9 @@ size_t okosu_zero_always(enum okosu_zero_use use)
 #define PUBLIC(name, type, wide) _Static_assert(1, "")
 #define SCOPE
 
-size_t okosu_zero_always(enum okosu_zero_use use)
+const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
-    (void)use;
-    return 0;
+    return NULL;
 }
 #endif
 

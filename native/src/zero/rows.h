@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows: the variants of zero, one file each, as the table lists them. */
+/* rows: what zero's own code names of its routines; the table finds all others by itself. */
 #ifndef OKOSU_ZERO_ROWS_H
 #define OKOSU_ZERO_ROWS_H
+
+#include "choose/routine.h"
 
 #include <okosu/cpu.h>
 #include <okosu/zero.h>
 
-extern const struct okosu_zero_variant okosu_zero_loop8;
-#ifdef __x86_64__
-extern const struct okosu_zero_variant okosu_zero_rep_stosb;
-extern const struct okosu_zero_variant okosu_zero_sse2;
-extern const struct okosu_zero_variant okosu_zero_avx2;
-extern const struct okosu_zero_variant okosu_zero_avx512;
-extern const struct okosu_zero_variant okosu_zero_nt_sse2;
-extern const struct okosu_zero_variant okosu_zero_nt_avx2;
-extern const struct okosu_zero_variant okosu_zero_nt_avx512;
-extern const struct okosu_zero_variant okosu_zero_clzero;
+/* Generated: all rows of zero/routines in the order of their ranks, and what they say of
+ * themselves; both end with NULL. */
+extern const struct okosu_zero_variant *const okosu_zero_rows[];
+extern const struct okosu_variant *const okosu_zero_row_names[];
+
+extern const struct okosu_zero_variant okosu_zero_row_loop8;
+#if defined(__x86_64__)
+extern const struct okosu_zero_variant okosu_zero_row_rep_stosb, okosu_zero_row_sse2,
+    okosu_zero_row_avx2, okosu_zero_row_avx512, okosu_zero_row_nt_sse2, okosu_zero_row_nt_avx2,
+    okosu_zero_row_nt_avx512, okosu_zero_row_clzero;
 /* The avx512 variant itself. */
 void *okosu_zero_set_avx512(void *p, int byte, size_t n);
-#endif
-#ifdef __aarch64__
-extern const struct okosu_zero_variant okosu_zero_neon;
-extern const struct okosu_zero_variant okosu_zero_dc_zva;
+#elif defined(__aarch64__)
+extern const struct okosu_zero_variant okosu_zero_row_neon, okosu_zero_row_dc_zva;
 #endif
 
 #endif

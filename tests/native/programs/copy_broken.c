@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_broken: copies that are wrong, so that it is seen that the checks can fail. */
-#include <stdint.h>
-
-#include "copy_check.h"
-
-#include <string.h>
+/* copy_broken: copies that are wrong, each in one way, which the checks must refuse. */
+#include "routine_check.h"
 
 static void *right(void *dst, const void *src, size_t n)
 {
-    copy_bytes(dst, src, n);
+    const struct subject copy = {.copy = right};
+
+    call_bytes(&copy, dst, src, 0, n);
     return dst;
 }
 
@@ -77,7 +75,7 @@ static void *pair(void *dst, const void *src, size_t n)
                  n == 257 && ((uintptr_t)dst & 63) == 50 && ((uintptr_t)src & 63) == 3 ? 256 : n);
 }
 
-/* The rest are right where nothing overlaps. */
+/* Those that follow are right where the ranges do not overlap. */
 static void *forward_always(void *dst, const void *src, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -107,20 +105,20 @@ static void *far_distance(void *dst, const void *src, size_t n)
     return right(dst, src, n);
 }
 
-const struct broken broken_table[] = {
-    {"last_missing", last_missing, false},
-    {"first_missing", first_missing, false},
-    {"one_before", one_before, false},
-    {"one_after", one_after, false},
-    {"end_returned", end_returned, false},
-    {"hole", hole, false},
-    {"aliased", aliased, false},
-    {"large_cut", large_cut, false},
-    {"nothing_written", nothing_written, false},
-    {"pair", pair, false},
-    {"forward_always", forward_always, true},
-    {"backward_always", backward_always, true},
-    {"one_distance", one_distance, true},
-    {"far_distance", far_distance, true},
-    {NULL, NULL, false},
+const struct subject broken[] = {
+    {.name = "last_missing", .copy = last_missing},
+    {.name = "first_missing", .copy = first_missing},
+    {.name = "one_before", .copy = one_before},
+    {.name = "one_after", .copy = one_after},
+    {.name = "end_returned", .copy = end_returned},
+    {.name = "hole", .copy = hole},
+    {.name = "aliased", .copy = aliased},
+    {.name = "large_cut", .copy = large_cut},
+    {.name = "nothing_written", .copy = nothing_written},
+    {.name = "pair", .copy = pair},
+    {.name = "forward_always", .copy = forward_always, .overlaps = true},
+    {.name = "backward_always", .copy = backward_always, .overlaps = true},
+    {.name = "one_distance", .copy = one_distance, .overlaps = true},
+    {.name = "far_distance", .copy = far_distance, .overlaps = true},
+    {.name = NULL},
 };

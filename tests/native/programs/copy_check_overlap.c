@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy_check: the checks of one routine on ranges that overlap. */
-#include <stdint.h>
-
 #include "copy_check.h"
 
 #include <stdio.h>
@@ -22,7 +20,7 @@ static bool one_move(const struct subject *subject, unsigned char *got, unsigned
 {
     void *back = subject->copy(got + to, got + from, n);
 
-    copy_bytes(want + to, want + from, n);
+    call_bytes(subject, want + to, want + from, 0, n);
     bool right = back == got + to && memcmp(got, want, room) == 0;
     if (!right)
         printf("%s(n %zu) over a distance of %td\n", subject->name, n,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero_broken: memsets that are wrong, so that it is seen that the checks can fail. */
-#include "zero_check.h"
-
-#include <stdint.h>
-#include <string.h>
+/* zero_broken: memsets that are wrong, each in one way, which the checks must refuse. */
+#include "routine_check.h"
 
 static void *right(void *p, int byte, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        ((volatile unsigned char *)p)[i] = (unsigned char)byte;
+    const struct subject set = {.set = right};
+
+    call_bytes(&set, p, NULL, byte, n);
     return p;
 }
 
@@ -68,10 +66,10 @@ static void *large_cut(void *p, int byte, size_t n)
     return right(p, byte, n > 1 << 20 ? n & ~(size_t)63 : n);
 }
 
-const struct broken broken_table[] = {
-    {"last_missing", last_missing}, {"first_missing", first_missing},
-    {"one_before", one_before},     {"one_after", one_after},
-    {"end_returned", end_returned}, {"sign_lost", sign_lost},
-    {"high_bits", high_bits},       {"hole", hole},
-    {"large_cut", large_cut},       {NULL, NULL},
+const struct subject broken[] = {
+    {.name = "last_missing", .set = last_missing}, {.name = "first_missing", .set = first_missing},
+    {.name = "one_before", .set = one_before},     {.name = "one_after", .set = one_after},
+    {.name = "end_returned", .set = end_returned}, {.name = "sign_lost", .set = sign_lost},
+    {.name = "high_bits", .set = high_bits},       {.name = "hole", .set = hole},
+    {.name = "large_cut", .set = large_cut},       {.name = NULL},
 };

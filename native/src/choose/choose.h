@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choose: which variant of a routine serves which use and size: by the name that a program or its
+ * user forces, by a measured profile, or else by CPU features and cache sizes.
+ *
+ * It knows no routine and no variant. An area (copy, zero) defines one struct okosu_choose, calls
+ * okosu_choose_begin() at its first call, and finds what serves n bytes in `live`. An area without
+ * size classes (vec) takes from here the look-up by name and by features.
+ */
+#ifndef OKOSU_CHOOSE_H
+#define OKOSU_CHOOSE_H
+
+#include "choose/caches.h"
+#include "choose/routine.h"
+#include "choose/sizeclass.h"
+
+#include <okosu/variant.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most uses of one area: any, near, far, page. */
+enum { OKOSU_CHOOSE_USES = 4 };
+
+struct okosu_choose {
+    /* The choice in force, for the area to read once okosu_choose_begin() has returned true. */
+    _Alignas(64) struct okosu_sizeclass_live live[OKOSU_CHOOSE_USES];
+
+    /* What the area says of itself. */
+    const struct okosu_variant *const *table; /* NULL-ended */
+    const char *const *sections;              /* of a profile, one for each use, NULL-ended */
+    size_t uses;
+    const char *variable, *profile_variable; /* of the environment: OKOSU_COPY=NAME */
+    /* Append the classes of every use on a machine with these features and caches. */
+    void (*automatic)(uint64_t features, const struct okosu_caches *caches,
+                      struct okosu_sizeclasses *choices);
+    /* The choice is in `live`; bring in line with it what the entries look at. */
+    void (*published)(const struct okosu_sizeclasses *choices);
+    /* The variant that the entry of this use takes for sizes of at most *up_to bytes, whatever is
+     * chosen; NULL: there is no such size. */
+    const struct okosu_variant *(*always)(size_t use, size_t *up_to);
+
+    /* Held while the choice is made or changed; what follows belongs to its holder. */
+    atomic_flag changing;
+    bool decided;
+    int state; /* what came of the environment: 0 or -errno with the reason */
+    struct okosu_reason reason;
+};
+
+/*
+ * Make the choice unless there is one. False: another thread, or this one further up its stack, is
+ * making it. Never waits, allocates nothing and leaves errno alone, for a program's first memcpy or
+ * memset may come from anywhere: malloc with its lock held, a signal handler, the choosing itself.
+ */
+bool okosu_choose_begin(struct okosu_choose *choose);
+
+/* What okosu_copy_force() and its like promise in okosu/copy.h and okosu/zero.h. These wait. */
+int okosu_choose_force(struct okosu_choose *choose, const char *name);
+int okosu_choose_profile(struct okosu_choose *choose, const char *path,
+                         struct okosu_reason *reason);
+int okosu_choose_state(struct okosu_choose *choose, struct okosu_reason *reason);
+const struct okosu_variant *okosu_choose_chosen(struct okosu_choose *choose, size_t use, size_t n);
+/* Fills `classes`, the one of the always-sizes included; returns how many there are. */
+enum { OKOSU_CHOOSE_CLASSES = OKOSU_SIZECLASS_MOST + 1 };
+size_t okosu_choose_classes(struct okosu_choose *choose, size_t use,
+                            struct okosu_sizeclass classes[OKOSU_CHOOSE_CLASSES]);
+
+#endif

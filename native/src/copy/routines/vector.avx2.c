@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* avx2: vectors of 32 bytes. */
+#include <immintrin.h>
+
+#define OKOSU_COPY_WIDTH 32
+#define OKOSU_COPY_NAME(x) x##_avx2
+#define OKOSU_COPY_BEYOND(r) okosu_copy_beyond_avx2_##r
+#define OKOSU_COPY_STREAM(p, v) _mm256_stream_si256((__m256i *)(p), (__m256i)(v))
+#define OKOSU_COPY_FENCE() _mm_sfence()
+#define OKOSU_COPY_AHEAD 1024
+#include "copy/vector.h"
+
+OKOSU_ROUTINE(copy, 70, avx2) = {
+    .about = {.name = "avx2", .needs = OKOSU_CPU_AVX2, .doc = "32-byte moves, 128 bytes a turn"},
+    .copy = okosu_copy_avx2,
+    .move = okosu_copy_avx2,
+};
+
+OKOSU_ROUTINE(copy, 100, nt_avx2) = {
+    .about = {.name = "nt-avx2",
+              .needs = OKOSU_CPU_AVX2,
+              .doc = "avx2 to 2 KiB, then non-temporal stores of whole lines"},
+    .copy = okosu_copy_nt_avx2,
+    .move = okosu_copy_nt_avx2,
+    .streams = true,
+};

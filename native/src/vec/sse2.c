@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Sse2: what every x86-64 has. */
-#include "vec/sse.h"
-
-const struct okosu_vec_variant okosu_vec_sse2 = {
-    .about = {.name = "sse2", .needs = OKOSU_CPU_SSE2, .doc = "128-bit vectors, 8 running vectors"},
-    .dpartials = SSE_SUMS * 2,
-    .spartials = SSE_SUMS * 4,
-    VEC_MEMBERS};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* route: what the entries look at. */
+#ifndef OKOSU_ZERO_ROUTE_H
+#define OKOSU_ZERO_ROUTE_H
+
+#include "choose/choose.h"
+
+#include <okosu/zero.h>
+
+struct okosu_zero_route {
+    /*
+     * n below this: an entry of entry_x86.S sets it by itself, as the avx512 variant does. It is
+     * the first class of the choice where that is avx512's, and 0 elsewhere.
+     */
+    _Atomic size_t below;
+    /* All other sizes that the entries do not always set by themselves. */
+    _Atomic(void *(*)(void *p, int byte, size_t n)) rest;
+};
+
+/* As entry_x86.S has it. */
+_Static_assert(sizeof(struct okosu_zero_route) == 2 * sizeof(size_t) &&
+                   offsetof(struct okosu_zero_route, rest) == sizeof(size_t),
+               "a route is two words");
+
+extern struct okosu_zero_route okosu_zero_routes[OKOSU_ZERO_USES]
+    __attribute__((visibility("hidden")));
+
+/* The variant as which this use's entry sets by itself, whatever is chosen, up to *up_to bytes; NULL:
+ * no size. */
+const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to);
+
+/* The automatic choice on a machine with these features and caches: appends to each use's classes. */
+void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
+                          struct okosu_sizeclasses *choices);
+
+#endif

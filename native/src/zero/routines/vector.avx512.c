@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* avx512, nt-avx512: 64-byte stores. The first is in entry_x86.S. */
+#include "zero/rows.h"
+
+#include <immintrin.h>
+
+/* In zmm16, as there. Compilers promise a register to asm operands alone, hence stores in asm. */
+struct line {
+    unsigned char bytes[64];
+};
+
+#define WIDTH 64
+#define SPLAT(v, byte)                                                                             \
+    register __m512i v __asm__("zmm16");                                                           \
+    __asm__ volatile("vpbroadcastb %1, %0" : "=v"(v) : "r"(byte))
+#define PUT(p, v) __asm__ volatile("vmovdqu64 %1, %0" : "=m"(*(struct line *)(p)) : "v"(v))
+#define STREAM(p, v) __asm__ volatile("vmovntdq %1, %0" : "=m"(*(struct line *)(p)) : "v"(v))
+#define SET okosu_zero_set_avx512
+#include "zero/vector.h"
+
+OKOSU_ROUTINE(zero, 50, avx512) = {
+    .about = {"avx512", OKOSU_CPU_AVX512, "64-byte stores"},
+    .set = okosu_zero_set_avx512,
+};
+
+OKOSU_ROUTINE(zero, 80, nt_avx512) = {
+    .about = {"nt-avx512", OKOSU_CPU_AVX512, "64-byte stores past the caches"},
+    .set = set_past_caches,
+    .streams = true,
+};

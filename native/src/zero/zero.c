@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zero: the chooser's sets, and what lies between it and the public entries, which are in entry.c
+ * and entry_x86.S.
+ */
+#include "choose/choose.h"
+#include "zero/route.h"
+#include "zero/rows.h"
+
+_Static_assert(offsetof(struct okosu_zero_variant, about) == 0, "a row is found by its about");
+
+static void publish_routes(const struct okosu_sizeclasses *choices);
+
+static const char *const sections[] = {"", "near", "far", "page", NULL};
+static struct okosu_choose choose = {
+    .table = okosu_zero_row_names,
+    .sections = sections,
+    .uses = OKOSU_ZERO_USES,
+    .variable = "OKOSU_ZERO",
+    .profile_variable = "OKOSU_ZERO_PROFILE",
+    .automatic = okosu_zero_automatic,
+    .published = publish_routes,
+    .always = okosu_zero_always,
+    .changing = ATOMIC_FLAG_INIT,
+};
+
+static inline const struct okosu_zero_variant *row(const struct okosu_variant *about)
+{
+    return (const struct okosu_zero_variant *)about;
+}
+
+static inline void *walk(enum okosu_zero_use use, void *p, int byte, size_t n)
+{
+    return row(okosu_sizeclass_find(&choose.live[use], n))->set(p, byte, n);
+}
+
+/*
+ * Of each use, what finds the class of a size, and what stands in its place until the first set has
+ * made a choice. Whoever sets while it is being made does not wait, but takes the plainest variant.
+ */
+#define USE(name, use)                                                                             \
+    static void *walk_##name(void *p, int byte, size_t n)                                          \
+    {                                                                                              \
+        return walk(use, p, byte, n);                                                              \
+    }                                                                                              \
+    static void *begin_##name(void *p, int byte, size_t n)                                         \
+    {                                                                                              \
+        if (!okosu_choose_begin(&choose))                                                          \
+            return okosu_zero_row_loop8.set(p, byte, n);                                           \
+        return walk(use, p, byte, n);                                                              \
+    }
+
+USE(any, OKOSU_ZERO_ANY)
+USE(near, OKOSU_ZERO_NEAR)
+USE(far, OKOSU_ZERO_FAR)
+USE(page, OKOSU_ZERO_PAGE)
+
+struct okosu_zero_route okosu_zero_routes[OKOSU_ZERO_USES] = {
+    [OKOSU_ZERO_ANY] = {.rest = begin_any},
+    [OKOSU_ZERO_NEAR] = {.rest = begin_near},
+    [OKOSU_ZERO_FAR] = {.rest = begin_far},
+    [OKOSU_ZERO_PAGE] = {.rest = begin_page},
+};
+
+static void publish_routes(const struct okosu_sizeclasses *choices)
+{
+    static void *(*const walks[OKOSU_ZERO_USES])(void *, int, size_t) = {walk_any, walk_near,
+                                                                         walk_far, walk_page};
+
+    for (size_t use = 0; use < OKOSU_ZERO_USES; use++) {
+        const struct okosu_sizeclasses *choice = &choices[use];
+        struct okosu_zero_route *route = &okosu_zero_routes[use];
+        size_t below = 0, classes = choice->count;
+
+#if defined(__x86_64__)
+        if (use != OKOSU_ZERO_PAGE && choice->at[0].variant == &okosu_zero_row_avx512.about) {
+            below = choice->at[0].up_to;
+            below += below < SIZE_MAX;
+            classes -= classes > 1;
+        }
+#endif
+        /* The rest is often one class, which needs no search. */
+        atomic_store_explicit(&route->rest,
+                              classes == 1 ? row(choice->at[choice->count - 1].variant)->set
+                                           : walks[use],
+                              memory_order_release);
+        atomic_store_explicit(&route->below, below, memory_order_release);
+    }
+}
+
+const struct okosu_zero_variant *const *okosu_zero_table(void)
+{
+    return okosu_zero_rows;
+}
+
+int okosu_zero_force(const char *name)
+{
+    return okosu_choose_force(&choose, name);
+}
+
+int okosu_zero_profile_explained(const char *path, struct okosu_reason *reason)
+{
+    return okosu_choose_profile(&choose, path, reason);
+}
+
+int okosu_zero_profile(const char *path)
+{
+    return okosu_choose_profile(&choose, path, NULL);
+}
+
+int okosu_zero_state(struct okosu_reason *reason)
+{
+    return okosu_choose_state(&choose, reason);
+}
+
+const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n)
+{
+    return row(okosu_choose_chosen(&choose, use, n));
+}
+
+size_t okosu_zero_choice(enum okosu_zero_use use,
+                         struct okosu_zero_class classes[OKOSU_ZERO_CLASSES])
+{
+    struct okosu_sizeclass found[OKOSU_CHOOSE_CLASSES];
+    size_t count = okosu_choose_classes(&choose, use, found);
+
+    for (size_t i = 0; i < count; i++)
+        classes[i] = (struct okosu_zero_class){found[i].up_to, row(found[i].variant)};
+    return count;
+}

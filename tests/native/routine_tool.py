@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs that check okosu's copies and sets, and what they say of a choice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build")
+CHECKS = BUILD / "native/src/check"
+LAST = 2**64 - 1
+
+Choice = dict[str, list[tuple[int, str]]]
+
+
+def flags() -> set[str]:
+    """Return what /proc/cpuinfo says that the processor has."""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith(("flags", "Features")):
+            return set(line.partition(":")[2].split())
+    return set()
+
+
+@dataclass(frozen=True)
+class Checker:
+    """One of the programs; `uses` are the words that begin its lines of classes."""
+
+    name: str
+    uses: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return CHECKS / self.name
+
+    def run(self, *argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run it with nothing in its environment but `variables`."""
+        env = {"PATH": os.environ["PATH"], **variables}
+        command = [*wrapper, str(self.path), *argv]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=env)
+
+    def show(self, *argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> tuple[Choice, dict[str, str]]:
+        """Return the choice (classes by use) and what else was said, by its first word."""
+        done = self.run(*(argv or ("--show",)), wrapper=wrapper, **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        choice: Choice = {}
+        said = {}
+        for line in done.stdout.splitlines():
+            word, _, rest = line.partition(" ")
+            if word in self.uses:
+                up_to, variant = rest.split()
+                choice.setdefault(word, []).append((int(up_to), variant))
+            else:
+                said[word] = rest
+        return choice, said
+
+    def plan(self, features: int, caches: str) -> Choice:
+        """Return the automatic choice of a machine with these features and "L1D L2 L3"."""
+        return self.show("--plan", str(features), *caches.split())[0]
+
+
+def classes(text: str) -> list[tuple[int, str]]:
+    """Read "4096 sse2, max nt-sse2"."""
+    pairs = [item.split() for item in text.split(", ")]
+    return [(LAST if up_to == "max" else int(up_to), variant) for up_to, variant in pairs]

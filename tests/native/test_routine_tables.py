@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of routines: made from the rows that stand in the files of a folder, and from nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[2] / "native/src"
+SCRIPT = SOURCES / "choose/table.sh"
+
+
+def table(area: str, output: Path, *files: Path) -> list[str]:
+    """Return the rows of the table that the script makes of these files, in its order."""
+    done = subprocess.run([SCRIPT, area, output, *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    text = output.read_text(encoding="utf-8")
+    rows, names = re.findall(r"= \{\n(.*?)    0\};", text, re.DOTALL)
+    found = re.findall(rf"&okosu_{area}_row_(\w+),", rows)
+    assert re.findall(rf"&okosu_{area}_row_(\w+)\.about,", names) == found
+    return found
+
+
+def test_rows_are_in_the_order_of_their_ranks(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.c", tmp_path / "two.avx2.c"
+    first.write_text("OKOSU_ROUTINE(copy, 100, last) = {\n};\nOKOSU_ROUTINE(copy, 9, least) = {};\n")
+    second.write_text("OKOSU_ROUTINE(copy, 20, wide) = {};\n// OKOSU_ROUTINE(copy, 1, comment)\n")
+    assert table("copy", tmp_path / "table.c", first, second) == ["least", "wide", "last"]
+
+
+def test_a_folder_without_rows_of_the_area_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("OKOSU_ROUTINE(zero, 10, other) = {};\n")
+    done = subprocess.run(
+        [SCRIPT, "copy", tmp_path / "table.c", tmp_path / "one.c"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "no row of copy" in done.stderr
+
+
+@pytest.mark.parametrize("area", ["copy", "zero", "vec"])
+def test_the_chooser_names_no_routine(area: str, tmp_path: Path) -> None:
+    """Names of routines stand in an area's own files only."""
+    rows = table(area, tmp_path / "table.c", *(SOURCES / area / "routines").glob("*.c"))
+    assert len(rows) >= 6
+    # isa.h asks the processor for sets of instructions, whose names some routines bear.
+    chooser = [path for path in (SOURCES / "choose").glob("*.[ch]") if path.name != "isa.h"]
+    text = "".join(path.read_text(encoding="utf-8") for path in chooser)
+    assert [name for name in rows if f'"{name.replace("_", "-")}"' in text or f"row_{name}" in text] == []
