@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel configurations: fragments, config/NAME.fragment of any room, merged onto an empty one and checked."""
+"""Kernel configurations: fragments, merged onto an empty configuration and checked.
+
+The fragment NAME is what config/NAME.fragment says in all rooms that have such a file. So a paper whose series adds
+options to the platform's configuration sets them in a fragment of its own that is called as the platform's is.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +33,20 @@ def parse(text: str) -> Config:
 
 
 def fragments(wanted: Sequence[str]) -> Config:
-    """Return what the fragments NAME ask for, a later one overruling an earlier."""
+    """Return what the fragments called so ask for, a later one overruling an earlier."""
     merged: Config = {}
     for name in wanted:
         found = rooms.find(f"config/{name}.fragment")
         if not found:
-            there = sorted(path.stem for path in rooms.find("config/*.fragment"))
+            there = sorted({path.stem for path in rooms.find("config/*.fragment")})
             raise OkosuError(
                 f"no configuration fragment is called {name!r}",
                 f"there is {', '.join(there) or 'none'}",
                 "--fragment NAME with one of them",
                 LAUNCHER_FAILED,
             )
-        merged.update(parse(found[0].read_text()))
+        for path in found:
+            merged.update(parse(path.read_text()))
     return merged
 
 

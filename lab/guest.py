@@ -29,7 +29,7 @@ def build(say: Say = quiet, cc: str = "gcc") -> Path:
 
 def program(name: str, say: Say = quiet, cc: str = "gcc") -> Path:
     """Return the program of guest/NAME.c, compiled where the cache has none; OkosuError (125) if it fails."""
-    (source,) = rooms.find(f"guest/{name}.c")
+    source = _source(name)
     # A paper's programs include the lab's headers too.
     folders = [room / "guest" for room in dict.fromkeys((source.parents[1], rooms.rooms()[0]))]
     headers = {path.name: path.read_text() for folder in folders for path in sorted(folder.glob("*.h"))}
@@ -40,6 +40,15 @@ def program(name: str, say: Say = quiet, cc: str = "gcc") -> Path:
         _compile(source, to / name, cc, folders)
 
     return cache.made(_KIND, f"{name}-{key}", fill, say) / name
+
+
+def _source(name: str) -> Path:
+    found = rooms.find(f"guest/{name}.c")
+    if len(found) != 1:
+        why = "it is in " + " and in ".join(str(path.parent) for path in found) if found else "no room has it"
+        fix = "each guest program has a name of its own" if found else "guest/NAME.c in a paper's folder or in lab/"
+        raise OkosuError(f"no one guest program is called {name!r}", why, fix, LAUNCHER_FAILED)
+    return found[0]
 
 
 def _compile(source: Path, to: Path, cc: str, folders: list[Path]) -> None:

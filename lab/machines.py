@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines whose memory hierarchy the model simulates: model/machines/NAME.toml, each number with its source."""
+"""The machines whose memory hierarchy the model simulates: lab/model/machines/NAME.toml, a source for each number."""
 
 from __future__ import annotations
 
@@ -91,12 +91,11 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def model_folder() -> Path:
-    """Return the folder of the plugin's sources and machines: model/, or what OKOSU_MODEL names."""
+    """Return the folder of the plugin's sources and machines: lab/model, or what OKOSU_MODEL names."""
     return Path(os.environ.get("OKOSU_MODEL") or Path(__file__).parent / "model")
 
 
 def names() -> list[str]:
-    """Return the names of all machines."""
     return sorted(path.stem for path in (model_folder() / "machines").glob("*.toml"))
 
 
@@ -125,4 +124,6 @@ def parse(text: str, where: str) -> Machine:
 
 
 def _wrong(where: str, why: str) -> OkosuError:
-    return OkosuError(f"{where} does not describe a machine", why, "model/README.md says what it holds", USAGE_ERROR)
+    return OkosuError(
+        f"{where} does not describe a machine", why, "lab/model/README.md says what it holds", USAGE_ERROR
+    )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import boot, guest, initramfs
+from lab import boot, guest, initramfs, series
 from lab import model_plugin as model_
 from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
@@ -21,7 +21,6 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 NAME = "x86"
 # What run() has beyond what every platform's has.
 MACHINE = ("cpus", "nodes", "kvm", "exact", "model")
-DOC = "an x86-64 machine in QEMU: the series hugetlb-prezero, page-colour and x86-simd-copy"
 MEMORY = "512M"
 TIMEOUT_S = 600.0
 PROGRAM = "qemu-system-x86_64"
@@ -35,10 +34,11 @@ RECIPE = Recipe(
     target="bzImage",
     kept=("arch/x86/boot/bzImage", "vmlinux", "System.map"),
     objects=1540,
-    series=("hugetlb-prezero", "page-colour", "x86-simd-copy"),
+    series=series.of_platform(NAME),
     fragments=("x86",),
 )
 build = Builder(RECIPE)
+DOC = f"an x86-64 machine in QEMU; series: {', '.join(RECIPE.series)}"
 
 # What the guest's share of the host's root and of its out folder are called.
 _ROOT, _OUT = "okosu-root", "okosu-out"
@@ -105,7 +105,7 @@ def run(
     if machine.exact and root is not None:
         why = "its root is made in memory from this machine's files"
         raise OkosuError("an exact machine has no other root", why, "one of the two", LAUNCHER_FAILED)
-    init = guest.build(say) / "init"
+    init = guest.program("init", say)
 
     def prepare(folder: Path, where: Path) -> boot.Start:
         # The scratch folder's name is drawn anew for each run: an exact guest, where a name's hash decides how many

@@ -2,14 +2,13 @@
 """What is added to the lab from outside, by the entry points of the group `okosu.lab`.
 
 Each is a module with commands() (the further sub-commands of `okosu lab`) and machines() (the platforms without a
-kernel). A machine has NAME and DOC, add_build_arguments(parser) and add_run_arguments(parser), refuse(args), which
-raises where one of its options is given with another platform, and build(args) and run(args), which return exit
-statuses.
+kernel), each as the protocol Machine says.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -21,6 +20,8 @@ class Machine(Protocol):
 
     NAME: str
     DOC: str
+    EXAMPLES: Mapping[str, str]
+    """Lines for the help of `okosu lab build` and `okosu lab run`, by the name of the sub-command."""
 
     def add_build_arguments(self, parser: argparse.ArgumentParser) -> Any:
         """Declare the options of a build."""
@@ -46,3 +47,8 @@ def commands() -> list[ModuleType]:
 def machines() -> dict[str, Machine]:
     """Return the machines without a kernel that others add, by name."""
     return {machine.NAME: machine for added in plugins.load("okosu.lab").values() for machine in added.machines()}
+
+
+def examples(command: str) -> str:
+    """Return the examples that the machines add to those of a sub-command."""
+    return "".join(machine.EXAMPLES.get(command, "") for machine in machines().values())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where kernel series, configuration fragments and guest programs lie: in the lab, and in the folder of each paper.
 
-A room is a folder that may have `series/NAME/*.patch`, `config/NAME.fragment` and `guest/NAME.c`. The lab's own room
-comes first; each folder below papers/ is another, found by scan, so that a paper brings its own and nothing names it
-here. OKOSU_ROOM=DIR stands in for all of them.
+A room is a folder that may have `series/NAME/*.patch` with `series/NAME/platform`, `config/NAME.fragment` and
+`guest/NAME.c`. The lab's own room comes first; each folder below papers/ is another, found by scan, so that a paper
+brings its own and nothing names it here. With OKOSU_ROOM=DIR that folder is the only room, as tests need it.
 """
 
 from __future__ import annotations

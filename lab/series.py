@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patch series: folders of `git format-patch` files, series/NAME of any room, applied in order of their names."""
+"""Patch series: folders of `git format-patch` files, series/NAME of any room, applied in order of their names.
+
+The file `platform` beside the patches holds one word, the platform whose kernels get the series by default.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Series:
 
     @cached_property
     def digest(self) -> str:
-        """Return the hash of what the patches change; their messages build no other kernel."""
+        """The hash of what the patches change. Their messages are left out: another message gives the same kernel."""
         found = hashlib.sha256()
         for patch in self.patches:
             found.update(changes(patch.read_bytes()))
@@ -33,12 +36,12 @@ class Series:
 
     @cached_property
     def touched(self) -> frozenset[str]:
-        """Return the paths of the files that the patches change, make or remove."""
+        """The paths of the files that the patches change, add or remove."""
         return frozenset(path for patch in self.patches for path in touched(patch.read_bytes()))
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """Return the configuration symbols, without CONFIG_, that the patches define."""
+        """The configuration symbols, without CONFIG_, that the patches define."""
         return frozenset(found.decode() for patch in self.patches for found in _DEFINED.findall(patch.read_bytes()))
 
 
@@ -53,8 +56,14 @@ def changes(patch: bytes) -> bytes:
 
 
 def names() -> list[str]:
-    """Return the names of all series."""
     return sorted({path.parent.name for path in find_files("series/*/*.patch")})
+
+
+def of_platform(platform: str) -> tuple[str, ...]:
+    """Return the series that a kernel of `platform` gets by default, in alphabetical order, which is that of applying
+    them."""
+    said = {path.parent.name: path.read_text().strip() for path in find_files("series/*/platform")}
+    return tuple(name for name in names() if said.get(name) == platform)
 
 
 def find(name: str) -> Series:
@@ -67,4 +76,8 @@ def find(name: str) -> Series:
             "--series NAME with one of them, or --stock for Debian's kernel as it is",
             LAUNCHER_FAILED,
         )
+    folders = sorted({path.parent for path in patches})
+    if len(folders) > 1:
+        why = f"it is in {' and in '.join(map(str, folders))}"
+        raise OkosuError(f"two series are called {name!r}", why, "each series has a name of its own", LAUNCHER_FAILED)
     return Series(name, patches)

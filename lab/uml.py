@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from lab import boot, guest
+from lab import boot, guest, series
 from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
 from lab.job import Job, guest_path
@@ -16,7 +16,6 @@ from lab.outcome import GuestError, Heard, Outcome
 from lab.uml_needs import check_host, memory_folder, size
 
 NAME = "uml"
-DOC = "User-Mode Linux, a process of this machine: the series um-simd"
 MEMORY = "256M"
 _PTRACE = re.compile(r"ptrace.*(not permitted|denied|failed|expected SIGSTOP|missing)")
 TIMEOUT_S = 600.0
@@ -26,10 +25,11 @@ RECIPE = Recipe(
     target="linux",
     kept=("linux", "vmlinux", "System.map"),
     objects=900,
-    series=("um-simd",),
+    series=series.of_platform(NAME),
     fragments=("um",),
 )
 build = Builder(RECIPE)
+DOC = f"User-Mode Linux, a process of this machine; series: {', '.join(RECIPE.series)}"
 
 
 def run(

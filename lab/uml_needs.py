@@ -41,7 +41,7 @@ def check_host(built: Built, cpuinfo: Path = CPUINFO) -> None:
         raise OkosuError(
             "this kernel cannot run on this CPU under User-Mode Linux",
             "the CPU has AMX, whose registers take 11 KB; Linux 6.12 without okosu's series has room for 2.7 KB",
-            "--series um-simd (its first patch finds the size out at boot)",
+            "the same without --stock and --series: a series of the platform finds the size out at boot",
             LAUNCHER_FAILED,
         )
 

@@ -26,13 +26,11 @@ def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "platform",
         metavar="PLATFORM",
-        help="uml: a kernel that is a process of this machine; x86: one in QEMU; rtl: no kernel",
+        help="uml: a kernel that is a process of this machine; x86: one in QEMU; or one that a paper adds",
     )
-    add(
-        "--series", action="append", metavar="NAME", help="apply this series of kernel/series (default: the platform's)"
-    )
+    add("--series", action="append", metavar="NAME", help="apply this series (default: all of the platform's)")
     add("--stock", action="store_true", help="apply no series: Debian's kernel as it is")
-    add("--fragment", action="append", metavar="NAME", help="merge lab/config/NAME.fragment too")
+    add("--fragment", action="append", metavar="NAME", help="merge config/NAME.fragment of a paper or of lab/ too")
     add("--cc", default="gcc", metavar="CC", help="the compiler, as in CC=… of the kernel's make (default: gcc)")
     add("--kcflags", default="", metavar="FLAGS", help="more flags for the compiler, as in KCFLAGS=…")
     add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")

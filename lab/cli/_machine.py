@@ -25,7 +25,7 @@ def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
         "--machine",
         dest="model",
         metavar="NAME",
-        help="count what the command does in the memory hierarchy of this machine (model/machines): exact",
+        help="count what the command does in the memory hierarchy of this machine (lab/model/machines): exact",
     )
     add("--kvm", action="store_true", default=None, help="run on this machine's processor instead of emulating one")
 

@@ -13,12 +13,11 @@ NAME = "build"
 PLACE = 1
 HELP = "build a platform's kernel or simulator (minutes; kept by what it is made from)"
 EXAMPLES = """\
-  okosu lab build uml                            Debian's kernel with the series um-simd
+  okosu lab build uml                            Debian's kernel with the series of the platform
   okosu lab build uml --stock                    without any series
-  okosu lab build uml --fragment um-gprof        with the configuration of config/um-gprof.fragment on top
+  okosu lab build uml --series NAME              with one series of those that papers/*/series hold
+  okosu lab build x86 --fragment x86-debug       with the configuration of config/x86-debug.fragment on top
   okosu lab build uml --cc gcc-11 --dry-run      what would be done
-  okosu lab build x86                            for a machine in QEMU, with the series x86-simd-copy
-  okosu lab build rtl --pes 8                    the simulator of the machine in rtl/
 """
 
 

@@ -15,9 +15,9 @@ NAME = "lab"
 PLACE = 7
 HELP = "build kernels with okosu's series and run commands on them"
 EXAMPLES = """\
-  okosu lab build uml                                    Linux with the series um-simd, as a process of this machine
+  okosu lab build uml                                    Linux with okosu's series, as a process of this machine
   okosu lab run uml -- uname -a                          boot it, run a command as root in it, hand back its status
-  okosu lab run uml --kernel-arg um_copy=avx2 -- ./app   choose the kernel's copy routine
+  okosu lab run x86 --exact -- ./app                     the same in QEMU, every run alike to the last instruction
   okosu lab cache                                        what is kept, and how large it is
 """
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         own = table.add_parser(
             name, help=module.HELP, description=module.HELP, formatter_class=parser.formatter_class, allow_abbrev=False
         )
-        own.examples = module.EXAMPLES
+        own.examples = module.EXAMPLES + registry.examples(name)
         module.add_arguments(own)
 
 

@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 
 NAME = "run"
 PLACE = 2
-HELP = "boot a platform's kernel and run a command as root on it; or a C program on the machine in rtl/"
+HELP = "boot a platform's kernel and run a command as root on it"
 EXAMPLES = """\
   okosu lab run uml -- uname -a                              the exit status is the command's; 125 is a failure of ours
-  okosu lab run uml --kernel-arg um_copy=avx2 -- ./app args  a kernel parameter
+  okosu lab run uml --kernel-arg loglevel=7 -- ./app args    a kernel parameter
   okosu lab run uml --out results -- sh -c 'dmesg > $OKOSU_OUT/dmesg'    files from the guest
   okosu lab run uml --console -- true                        the kernel's messages, on stderr
   okosu lab run x86 --cpus 4 --nodes 2 -- ./app              an emulated x86-64 machine with two NUMA nodes
   okosu lab run x86 --exact -- ./app                         the same to the last instruction in every run
   okosu lab run x86 --machine pentium4-1600 -- ./app         what its marked region does in that machine's caches
-  okosu lab run rtl --pes 8 -- examples/grain.c 8 1000       C compiled for the machine in rtl/, cycle by cycle
-  okosu lab run rtl --sweep pes=1,2,4 --json s.json -- examples/grain.c 8 1000    the same for several machines
 """
 
 

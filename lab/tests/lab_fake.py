@@ -40,7 +40,7 @@ def source(folder: Path, linux: str = "#!/bin/sh\n") -> Path:
 
 
 def kernel(folder: Path) -> Path:
-    """Make a kernel/ with some fragments and one guest program, and without a series."""
+    """Make a room with some fragments and one guest program, and without a series."""
     (folder / "config").mkdir(parents=True)
     (folder / "guest").mkdir()
     (folder / "VERSION").write_text("6.12.7-1\n")
@@ -53,18 +53,23 @@ def kernel(folder: Path) -> Path:
 
 
 def kernel_with_series(folder: Path) -> Path:
-    """Make a kernel/ with the series `one` (changes file.c, adds new.c and a symbol): git has to be there."""
+    """Make a room with the series `one`: git has to be there."""
     kernel(folder)
-    series = folder / "series" / "one"
+    add_series(folder, "one")
+    return folder
+
+
+def add_series(room: Path, name: str) -> None:
+    """Add a series to a room: it changes file.c, adds new.c and a symbol."""
+    series = room / "series" / name
     series.mkdir(parents=True)
-    work = folder / "work"
+    work = room / "work"
     work.mkdir()
     (work / "file.c").write_text("".join(f"line {n}\n" for n in range(20)))
     git(work, "init", "-q")
     git(work, "add", ".")
     git(work, "commit", "-qm", "base")
     change(work, series)
-    return folder
 
 
 def change(work: Path, series: Path) -> None:

@@ -12,24 +12,12 @@ from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.common.base import LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Target
-from papers.common.points import Found as Points
-from papers.simd_kernel import copybench, profile, survey
-from papers.simd_kernel.compare import break_even as break_even_beside
-from papers.simd_kernel.compare import code as code_beside
-from papers.simd_kernel.compare import figure6 as figure6_beside
-from papers.simd_kernel.compare import histogram as histogram_beside
-from papers.simd_kernel.compare import profile as profile_beside
-from papers.simd_kernel.compare import survey as survey_beside
-from papers.simd_kernel.compare.survey import Found
-from papers.simd_kernel.copybench import Boot, Plan
+from papers.common.points import Found
+from papers.simd_kernel import plan
+from papers.simd_kernel.compare import Beside, compiled_routines, figure6, table1, tables2to4
+from papers.simd_kernel.run import break_even, copybench, histogram, machine_code, profiling, survey
 
-QUICK = Plan(boots=2, rounds=2, calls=1000, step=64)
-"""Two boots of a few seconds: a first impression, and too few for any interval."""
-ALONE = 2
-"""Rounds in which each workload has boots of its own, beside those of the whole set."""
-FIXED = (*uml.RECIPE.fragments, "um-fixed")
-FIGURE6 = {"figure6-best-orig": "orig", "figure6-best-movsb": "movsb", "figure6-best-paper": "paper"}
-"""What okosu's best routine is compared with, by target."""
+_SHOWN = f"okosu lab run uml -- sh -c 'cd {copybench.FOLDER}; echo {plan.FIGURE6.asked} > bench && cat bench'"
 
 
 class SimdKernel(Paper):
@@ -40,11 +28,15 @@ class SimdKernel(Paper):
     def experiments(self) -> list[LabExperiment]:
         """Return what is measured, the short ones first."""
         return [
-            LabExperiment("figure6", _figure6, "okosu lab run uml -- …/um_copy/bench", _is_built(), _figure6_quick),
+            LabExperiment("figure6", _figure6, _SHOWN, _is_built(), _figure6_quick),
             LabExperiment("code", _code, "okosu lab build uml --fragment um-fixed"),
-            LabExperiment("profile", lambda say: profile.measure(alone=ALONE, say=say), "okosu lab profile"),
-            LabExperiment("histogram", histogram_beside.measure, "okosu lab profile --histogram"),
-            LabExperiment("break-even", break_even_beside.measure, "okosu lab break-even"),
+            LabExperiment(
+                "profile",
+                lambda say: profiling.measure(alone=plan.ALONE, say=say),
+                f"okosu lab profile uml --alone {plan.ALONE}",
+            ),
+            LabExperiment("histogram", histogram.measure, "okosu lab profile uml --histogram"),
+            LabExperiment("break-even", break_even.measure, "okosu lab break-even"),
             LabExperiment("survey", lambda say: survey.survey(say=say), "okosu lab survey"),
         ]
 
@@ -54,19 +46,19 @@ class SimdKernel(Paper):
         profiled = measured.records.get("profile", [])
         found = [
             *_section5(measured),
-            *survey_beside.compare(measured.records.get("survey", []), profile_beside.first(profiled)),
-            *profile_beside.compare(profiled),
-            *figure6_beside.compare(measured.records.get("figure6", [])),
-            *code_beside.compare(measured.records.get("code", [])),
+            *table1.compare(measured.records.get("survey", []), tables2to4.first(profiled)),
+            *tables2to4.compare(profiled),
+            *figure6.compare(measured.records.get("figure6", [])),
+            *compiled_routines.compare(measured.records.get("code", [])),
         ]
         return {name: Ours(value, why) for name, value, why in found if value is not None and name in there}
 
-    def sides(self, target: Target, measured: Measured) -> Points:
+    def sides(self, target: Target, measured: Measured) -> Found:
         """Return what a target compares, boot by boot."""
         records = measured.records.get(target.experiment, [])
         if target.experiment == "figure6":
-            return _figure6_sides(target.id, records)
-        return profile_beside.sides(records)
+            return figure6.target_sides(target.id, records)
+        return tables2to4.sides(records)
 
 
 def _is_built() -> bool:
@@ -77,45 +69,34 @@ def _is_built() -> bool:
         return False
 
 
-def _figure6(say: Say, plan: Plan = copybench.FIGURE6) -> Iterator[Record]:
+def _figure6(say: Say, timing: plan.Timing = plan.FIGURE6) -> Iterator[Record]:
     built = uml.build(say=say)
 
-    def boots() -> Iterator[Boot]:
-        return copybench.boots(lambda command: uml.run(built, command, say=say), plan, say)
+    def boots() -> Iterator[copybench.Boot]:
+        return copybench.boots(lambda command: uml.run(built, command, say=say), timing, say)
 
-    yield from figure6_beside.measure(boots, plan, built.version)
+    yield from copybench.measure(boots, timing, built.version)
 
 
 def _figure6_quick(say: Say) -> Iterator[Record]:
-    return _figure6(say, QUICK)
+    return _figure6(say, plan.QUICK)
 
 
-def _figure6_sides(name: str, records: list[Record]) -> Points:
-    timed = figure6_beside.read(records)
-    if name == "figure6-paper-orig":
-        above = {size: routines for size, routines in timed.items() if size >= figure6_beside.BLOCK}
-        return figure6_beside.sides(above, "paper", "orig")
-    # One routine is meant, whatever it is compared with: the best where the most sizes were timed.
-    ours = figure6_beside.best(timed)
-    if name in FIGURE6:
-        return figure6_beside.sides(timed, ours, FIGURE6[name])
-    printed = figure6_beside.read(records, figure6_beside.PRINTED)
-    if name == "boot-512":
-        printed = {size: routines for size, routines in printed.items() if size == figure6_beside.BLOCK}
-    return figure6_beside.sides(printed, ours, "movsb")
+def _profile(say: Say) -> Iterator[Record]:
+    return profiling.measure(alone=plan.ALONE, say=say)
 
 
 def _code(say: Say) -> Iterator[Record]:
-    plain, fixed = uml.build(say=say), uml.build(fragments=FIXED, say=say)
-    yield from code_beside.records(plain.path / "vmlinux", fixed.path / "vmlinux", plain.version)
+    plain, fixed = uml.build(say=say), uml.build(fragments=plan.FIXED, say=say)
+    yield from machine_code.records(plain.path / "vmlinux", fixed.path / "vmlinux", plain.version)
 
 
-def _section5(measured: Measured) -> Found:
+def _section5(measured: Measured) -> Beside:
     """Yield the machine's own: section 5.1."""
     records = [record for held in measured.records.values() for record in held]
     kernel = next((found for one in records if (found := re.match(r"linux (\d+\.\d+)(\S*)", one.subject))), None)
     yield "5.1.kernel", float(kernel[1]) if kernel else None, f"Linux {kernel[1]}{kernel[2]}" if kernel else ""
-    surveyed = survey_beside.nearest(measured.records.get("survey", []))
+    surveyed = table1.nearest(measured.records.get("survey", []))
     compiler = next((str(one.parameters.get("compiler", "")) for one in records if one.variant == surveyed), "")
     version = re.search(r" (\d+\.\d+)\.\d+$", compiler)
     yield "5.1.gcc", float(version[1]) if version else None, f"{compiler}, of the configuration {surveyed}"

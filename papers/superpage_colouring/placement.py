@@ -159,9 +159,9 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
     check(setting, points)
     files = {f"/{name}": guest.program(name, say) for name in _programs(points)}
     shape = machine.shape(1, model_plugin.SEED)
-    # Not the kernel's key: what changes its sources and none of its code changes nothing here.
-    kernel = hashlib.sha256((built.path / "bzImage").read_bytes()).hexdigest()
-    parts = [[name, str(path)] for name, path in files.items()], kernel, model_plugin.build(say).key, shape
+    # By what was compiled and not by its sources: a change that leaves the code as it was leaves the result.
+    compiled = {**files, "kernel": built.path / "bzImage", "model": model_plugin.build(say).plugin}
+    parts = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in compiled.items()}, shape
     key = cache.key(parts, msgspec.to_builtins(setting), msgspec.to_builtins(list(points)), script(setting, points))
 
     def fill(folder: Path) -> None:

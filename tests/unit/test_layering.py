@@ -84,9 +84,9 @@ def test_a_module_imports_only_what_lies_below_it(name: str, path: Path) -> None
         ("okosu.trial.rounds", "from okosu.bench import rows"),
         ("okosu.cli.report", "def run():\n    from papers.common import base"),
         ("okosu.report.page", "import lab.build"),
-        ("lab.qemu", "from papers.simd_kernel import survey"),
-        ("papers.common.base", "from papers.simd_kernel import survey"),
-        ("papers.simd_kernel.survey", "from papers.zero_offload.engines import CPU"),
+        ("lab.qemu", "from papers.simd_kernel.run import survey"),
+        ("papers.common.base", "from papers.simd_kernel.run import survey"),
+        ("papers.simd_kernel.run.survey", "from papers.zero_offload.engines import CPU"),
     ],
 )
 def test_a_planted_import_is_found(name: str, planted: str) -> None:

@@ -147,14 +147,14 @@ def test_a_large_file_is_whole_when_the_guest_has_ended(built: Built) -> None:
 def test_another_root(built: Built, tmp_path: Path) -> None:
     for name in ("proc", "sys", "dev", "tmp", "run", "bin"):
         (tmp_path / name).mkdir()
-    shutil.copy(guest.build() / "work_syscall", tmp_path / "bin/work")
-    outcome = uml.run(built, ["/bin/work", "100"], root=tmp_path, memory="64M", timeout=60)
+    shutil.copy(guest.program("work_transpose"), tmp_path / "bin/work")
+    outcome = uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=60)
     assert outcome.status == 0, outcome.console
-    assert json.loads(outcome.stdout)["ops"] == 100
+    assert json.loads(outcome.stdout)["ops"] == 640
     assert uml.run(built, ["/bin/true"], root=tmp_path, memory="64M", timeout=60).status == 127
     (tmp_path / "proc").rmdir()
     with pytest.raises(GuestError) as caught:
-        uml.run(built, ["/bin/work", "100"], root=tmp_path, memory="64M", timeout=60)
+        uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=60)
     assert "proc" in caught.value.why
 
 
@@ -189,7 +189,7 @@ def test_an_ordinary_user_can_run_it(built: Built, tmp_path: Path) -> None:
     )
     try:
         shutil.copytree(ROOT / "okosu", place / "okosu")
-        shutil.copytree(ROOT / "kernel", place / "kernel")
+        shutil.copytree(ROOT / "lab", place / "lab")
         shutil.copytree(built.path, place / "built")
         for path in [place, *place.rglob("*")]:
             shutil.chown(path, 65534, 65534)

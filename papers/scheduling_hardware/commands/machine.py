@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 NAME = "rtl"
 DOC = "the machine with scheduling hardware, simulated from its RTL"
+EXAMPLES = {
+    "build": """\
+  okosu lab build rtl --pes 8                    the simulator of the machine with scheduling hardware
+""",
+    "run": """\
+  okosu lab run rtl --pes 8 -- examples/grain.c 8 1000       C compiled for that machine, simulated cycle by cycle
+  okosu lab run rtl --sweep pes=1,2,4 --json s.json -- examples/grain.c 8 1000    the same for several machines
+""",
+}
 _BUILD = (*machine.BY_NAME, "checked")
 _RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point", "collect")
 # Of the other platforms: what an RTL machine has not.

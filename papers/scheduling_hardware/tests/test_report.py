@@ -14,12 +14,12 @@ from test_report_page import HOSTILE, Page
 
 from okosu.records.types import Record
 from okosu.report.part import Part
+from papers.common.tests.pages import envelope, render
 from papers.scheduling_hardware import thread_model
 from papers.scheduling_hardware.report import charts
 from papers.scheduling_hardware.report import parts as report_parts
 from papers.scheduling_hardware.report.charts import Axis, Line
 from papers.scheduling_hardware.tests.planted import CREATE, everything
-from papers.simd_kernel.tests.test_report import envelope, render
 
 TITLES = [
     "Where the cycles go", "Which grain pays", "Into how many threads", "What it is spent on", "What a call costs",

@@ -28,14 +28,14 @@ def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from lab import build, qemu
-    from papers.simd_kernel import break_even
+    from papers.simd_kernel.run import break_even
 
     if args.dry_run:
         print("\n".join(build.plan(qemu.RECIPE)))
         print("boot: simd_copy=auto, " + ("under KVM" if args.kvm else "emulated"))
         return 0
     with _kernel_options.progress() as say:
-        found = break_even.measure(qemu.build(say=say), kvm=args.kvm, say=say)
+        found = break_even.boot(qemu.build(say=say), kvm=args.kvm, say=say)
     if args.json:
         _kernel_options.write_json(args.json, {"schema": "okosu.lab-break-even/1", **asdict(found)})
     if args.json != "-":

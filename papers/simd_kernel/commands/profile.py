@@ -16,6 +16,8 @@ from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
     from okosu.records.types import Record
+    from papers.simd_kernel.run.gprof import Table
+    from papers.simd_kernel.run.workloads import Workload
 
 NAME = "profile"
 PLACE = 10
@@ -25,7 +27,6 @@ EXAMPLES = """\
   okosu lab profile uml --rounds 3 --variants orig,movsb,avx2
   okosu lab profile uml --workloads pipe-512,copy-4096 --alone 3   and each workload by itself
   okosu lab profile uml --histogram              who copies how many bytes: call sites and sizes
-  okosu lab profile uml --perf                   perf record's view of one run, beside gprof's
   okosu lab profile uml --unixbench ~/byte-unixbench/UnixBench     UnixBench's programs instead
 """
 UNITS = 12
@@ -43,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--scale", type=float, default=1.0, metavar="X", help="X times the workloads' repetitions (default 1)")
     add("--seed", type=int, default=1, metavar="N", help="of the order of the boots (default 1)")
     add("--histogram", action="store_true", help="count callers and sizes of memcpy and memset instead")
-    add("--perf", action="store_true", help="sample one run by perf record instead of gprof")
     add("--unixbench", type=Path, metavar="DIR", help="run UnixBench's programs from this checkout, built, instead")
     add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")
     add("--json", metavar="FILE|-", help="write the records as JSON; -: to stdout")
@@ -54,26 +54,28 @@ def run(args: argparse.Namespace) -> int:
     """Profile and print the tables: 0, 2 or 125."""
     from okosu.cli._kept import Kept
     from okosu.cli._lock import measuring
-    from papers.simd_kernel import profile, workloads
-    from papers.simd_kernel.commands import _profile_other
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import profiling, workloads
 
     if args.rounds < 1 or args.alone < 0 or not args.scale > 0:
         raise OkosuError("--rounds is 1 or more, --alone 0 or more, --scale above 0", "", "", USAGE_ERROR)
     chosen = workloads.find(_names(args.workloads))
     if args.dry_run:
-        print(f"kernel: uml, {', '.join(profile.FRAGMENTS)}")
+        print(f"kernel: uml, {', '.join(plan.GPROF)}")
         for one in chosen:
             print(f"{one.name:12} {' '.join(one.command(Path(), args.scale))}")
         return 0
-    if args.histogram or args.perf or args.unixbench:
-        return _profile_other.run(args, chosen)
+    if args.histogram:
+        return _histogram(args, chosen)
+    if args.unixbench:
+        return _unixbench(args)
 
     # Asked to end, we take the guest with us and show what was measured.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     kept = Kept("okosu.lab-profile/1", args.json, "profile")
     with measuring(), _kernel_options.progress() as say:
         interrupted = kept.take(
-            profile.measure(
+            profiling.measure(
                 _names(args.variants),
                 args.rounds,
                 chosen,
@@ -96,16 +98,77 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _histogram(args: argparse.Namespace, chosen: Sequence[Workload]) -> int:
+    from lab import guest, uml
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import histogram, profiling
+
+    with _kernel_options.progress() as say:
+        built = uml.build(fragments=plan.STATS, source=args.kernel_source, say=say)
+        programs = guest.build(say)
+        whole_set = profiling.script(one.command(programs, args.scale) for one in chosen)
+        callers, sizes = histogram.counted(built, whole_set, say)
+    sites = histogram.of_image(callers, built.path / "linux")
+    if args.json:
+        listed = [
+            {
+                "address": f"{site.caller.address:x}",
+                "function": site.function,
+                "line": site.line,
+                "kind": site.caller.kind,
+                "calls": site.caller.calls,
+                "bytes": site.caller.bytes,
+                "classes": list(site.caller.classes),
+            }
+            for site in sites
+        ]
+        exact = [{"kind": one.kind, "size": one.size, "calls": one.calls} for one in sizes]
+        _kernel_options.write_json(args.json, {"schema": "okosu.lab-histogram/1", "callers": listed, "sizes": exact})
+    if args.json != "-":
+        print("\n\n".join(histogram.render(sites, sizes, kind) for kind in histogram.KINDS))
+    return 0
+
+
+def _unixbench(args: argparse.Namespace) -> int:
+    from lab import uml
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import gprof, profiling, symbols, unixbench
+
+    routine = _names(args.variants)[0] if args.variants else "orig"
+    folder = unixbench.check(args.unixbench)
+    with _kernel_options.progress() as say:
+        built = uml.build(fragments=plan.GPROF, source=args.kernel_source, say=say)
+        image = symbols.of_image(built.path / "linux")
+        boot = profiling.booting(built, say)
+        found = unixbench.run(folder, lambda command: boot(command, routine), args.scale)
+    profiles = [gprof.parse(outcome.files["gmon.out"].read_bytes()) for _, _, outcome in found]
+    for name, rate, _ in found:
+        print(f"{name:14} {rate.value:14.1f} {rate.unit}")
+    bins = gprof.total(one.bins for one in profiles)
+    print()
+    print(_gprof_table(gprof.table(bins, image, profiling.group, profiles[0].rate), f"{routine}: gprof, all tests"))
+    return 0
+
+
+def _gprof_table(table: Table, head: str, count: int = 20) -> str:
+    """Return a profile as text, as in Tables 2 and 3 of the paper."""
+    lines = [f"{head}: {table.seconds:.2f} s, {table.samples:.0f} samples"]
+    lines.append(f"{'function':40} {'seconds':>9} {'share':>7}")
+    lines += [f"{row.function[:40]:40} {row.seconds:9.2f} {row.share:7.2%}" for row in table.rows[:count]]
+    return "\n".join(lines)
+
+
 def render(records: Sequence[Record]) -> str:
     """Return, for all workloads, the functions of the first routine, then routine by {memcpy, kernel, wall}."""
-    from papers.simd_kernel import profile
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import profiling
 
     there = dict.fromkeys(record.variant for record in records)
-    variants = sorted(there, key=lambda name: _place(name, profile.VARIANTS))
+    variants = sorted(there, key=lambda name: _place(name, plan.ROUTINES))
     lines: list[str] = []
     for name in dict.fromkeys(str(record.parameters["workload"]) for record in records):
         own = [record for record in records if record.parameters["workload"] == name]
-        if name == profile.ALL:
+        if name == profiling.ALL:
             lines += [*_functions(own, variants[0]), ""]
         lines += [*_routines(name, own, variants), ""]
     return "\n".join(lines[:-1])
@@ -128,7 +191,7 @@ def _functions(own: Sequence[Record], variant: str) -> list[str]:
 
 def _routines(name: str, own: Sequence[Record], variants: Sequence[str]) -> list[str]:
     """Return a line for each routine: memcpy's samples in all boots, medians by boot, share of the kernel's time."""
-    from papers.simd_kernel import gprof
+    from papers.simd_kernel.run import gprof
 
     lines = [
         f"{name}: seconds in a boot, medians (memcpy and kernel by gprof)",

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Survey, and print the tables: 0, or 125."""
-    from papers.simd_kernel import survey
+    from papers.simd_kernel.run import survey
 
     chosen = survey.find(args.configurations)
     if args.dry_run:
@@ -66,12 +66,12 @@ def _write(where: str, records: Sequence[Record]) -> None:
 
 def render(records: Sequence[Record], every: bool) -> str:
     """Return the tables: a line for each configuration, the paper's Table 1 beside, and with `every` each loop."""
-    from papers.simd_kernel.compare import survey as survey_beside
+    from papers.simd_kernel.compare import table1
 
-    names = survey_beside.configurations(records)
+    names = table1.configurations(records)
     lines = [f"{'configuration':18} {'objects':>8} {'loops':>6} {'blocks':>7} {'code bytes':>11}"]
     for name in names:
-        numbers = [survey_beside.count(records, name, metric) or 0 for metric in ("objects", "loops", "blocks", "text")]
+        numbers = [table1.count(records, name, metric) or 0 for metric in ("objects", "loops", "blocks", "text")]
         lines.append("{:18} {:8.0f} {:6.0f} {:7.0f} {:11.0f}".format(name, *numbers))
     lines += ["", *_beside(records, names)]
     if every:
@@ -83,16 +83,16 @@ def render(records: Sequence[Record], every: bool) -> str:
 def _beside(records: Sequence[Record], names: Sequence[str]) -> list[str]:
     """Return the paper's Table 1 with ours beside it, one column for each configuration, and what is new."""
     from papers import common
-    from papers.simd_kernel.compare import survey as survey_beside
+    from papers.simd_kernel.compare import table1
 
     there = {entry.id: entry.value for entry in common.load()["simd-kernel"].published()}
-    files = {name: Counter(str(one.parameters["file"]) for one in survey_beside.loops(records, name)) for name in names}
+    files = {name: Counter(str(one.parameters["file"]) for one in table1.loops(records, name)) for name in names}
     heads = "".join(f" {i:>4}" for i in range(1, len(names) + 1))
     lines = [f"{'loops vectorised in':34} paper{heads}   ({', '.join(f'{i} {n}' for i, n in enumerate(names, 1))})"]
-    for row, file in survey_beside.TABLE1.items():
+    for row, file in table1.TABLE1.items():
         ours = "".join(f" {files[name][file]:4}" for name in names)
         lines.append(f"{file:34} {there[f't1.{row}']:5.0f}{ours}")
-    known = set(survey_beside.TABLE1.values())
+    known = set(table1.TABLE1.values())
     others = sorted({file for counter in files.values() for file in counter} - known)
     for file in others:
         lines.append(f"{file:34} {'':5}" + "".join(f" {files[name][file]:4}" for name in names))
@@ -100,10 +100,10 @@ def _beside(records: Sequence[Record], names: Sequence[str]) -> list[str]:
 
 
 def _every(records: Sequence[Record], name: str) -> list[str]:
-    from papers.simd_kernel.compare import survey as survey_beside
+    from papers.simd_kernel.compare import table1
 
     lines = [f"{name}: each loop, the bytes of its vectors, what it does"]
-    for one in survey_beside.loops(records, name):
+    for one in table1.loops(records, name):
         said = one.parameters
         place = f"{said['file']}:{said['line']:.0f}"
         lines.append(f"  {place:44} {one.samples[0]:3.0f} {said['what']:8} {said['function']}")

@@ -1,105 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figure 6 of the paper simd-kernel: the time of a copy by size and routine, measured inside User-Mode Linux.
-
-The records are those of a bench's rows, so that the report draws a line for each routine as it does for any bench.
-"""
+"""Section 6 and Figure 6: the time of a copy by size and routine, and what each target on it compares."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Literal
 
 from okosu.bench import rows
-from okosu.bench.rows import Result, Row
-from okosu.errors import OkosuError
+from okosu.bench.rows import Row
 from okosu.records.types import Record
-from papers.common.points import Found as Points
-from papers.common.points import Point, Sides, by_round
-from papers.simd_kernel.compare.survey import Found
-from papers.simd_kernel.copybench import EMPTY, Boot, Plan
+from papers.common.points import Found, Point, Sides, by_round
+from papers.simd_kernel.compare import Beside
+from papers.simd_kernel.run.copybench import BENCH, COPY, PRINTED, TIMED
 
-BENCH = "um-copy"
-COPY, SET = "memcpy", "memset"
-TIMED, PRINTED = "figure6", "boot"
-"""Modes: debugfs um_copy/bench after boot, and what the kernel measured for its choice."""
 FIRST, LAST, BLOCK = 128, 2048, 512
-KINDS: Mapping[str, Literal["peer", "paper", "limit"]] = {
-    "orig": "peer",
-    "movsq": "peer",
-    "movsb": "peer",
-    "paper": "paper",
-    EMPTY: "limit",
-}
-"""What each routine is; any other is okosu's own. `orig` is UML's of today, `movsq` is what the paper's kernel ran."""
-
-Boots = Callable[[], Iterator[Boot]]
-
-
-def measure(boots: Boots, plan: Plan, version: str) -> Iterator[Record]:
-    """Yield the records of the boots once all are done; those of the boots that were done where one fails, or we are
-    interrupted."""
-    done: list[Boot] = []
-    try:
-        for boot in boots():
-            done.append(boot)
-    except (OkosuError, KeyboardInterrupt):
-        yield from records(done, plan, version)
-        raise
-    yield from records(done, plan, version)
-
-
-def records(boots: Sequence[Boot], plan: Plan, version: str) -> list[Record]:
-    """Return a record for each routine, size and mode; a sample is one boot."""
-    found: dict[tuple[str, str, int, str], dict[int, float]] = {}
-    for number, boot in enumerate(boots, 1):
-        for (name, size), cost in boot.ticks.items():
-            found.setdefault((TIMED, COPY, size, name), {})[number] = cost
-        for (name, kind, size), cost in boot.printed.items():
-            if cost > 0:
-                found.setdefault((PRINTED, {"copy": COPY, "set": SET}[kind], size, name), {})[number] = cost
-    chosen = Counter(boot.chosen for boot in boots).most_common(1)
-    points = {where: i for i, where in enumerate(sorted({key[:3] for key in found}))}
-    made = []
-    for (mode, kernel, size, name), ticks in found.items():
-        extra: dict[str, object] = {"calls": plan.total} if mode == TIMED else {}
-        if chosen and chosen[0][0] == name:
-            extra["chosen"] = True
-        made.append(_row(mode, kernel, size, name, ticks, points[mode, kernel, size], extra))
-    # As the report reads them: by mode, kernel and size.
-    made.sort(key=lambda row: row.point)
-    result = Result(BENCH, rows=made)
-    listed = rows.records(result)
-    for record in listed:
-        record.platform = "uml"
-        record.subject = f"linux {version} {record.subject}"
-    return listed
-
-
-def _row(
-    mode: str, kernel: str, size: int, name: str, ticks: Mapping[int, float], point: int, extra: dict[str, object]
-) -> Row:
-    return Row(
-        kernel=kernel,
-        variant=name,
-        kind=KINDS.get(name, "okosu"),
-        library="",
-        n=size,
-        footprint=size * (2 if kernel == COPY else 1),
-        place="L1",
-        align=[],
-        mode=mode,
-        bytes_per_item=1.0,
-        flops_per_item=0.0,
-        items=size,
-        unit="ticks",
-        samples=list(ticks.values()),
-        rounds=list(ticks),
-        point=point,
-        extra=extra,
-    )
 
 
 def read(records: Sequence[Record], mode: str = TIMED, kernel: str = COPY) -> dict[int, dict[str, Row]]:
@@ -122,7 +37,7 @@ def best(by_size: Mapping[int, Mapping[str, Row]]) -> str | None:
     return min(whole, key=lambda name: whole[name], default=None)
 
 
-def sides(by_size: Mapping[int, Mapping[str, Row]], ours: str | None, against: str) -> Points:
+def sides(by_size: Mapping[int, Mapping[str, Row]], ours: str | None, against: str) -> Found:
     """Return a routine and what it is compared with at each size, boot by boot; the ratio is how many times faster."""
     found, lacking = [], []
     for size, routines in by_size.items():
@@ -132,10 +47,10 @@ def sides(by_size: Mapping[int, Mapping[str, Row]], ours: str | None, against: s
             found.append(Sides(point, COPY, ours, f"{against} ({ours})", *pair))
     if not found:
         lacking.append(f"no size at which {ours or 'a routine of okosu'} and {against} were both timed")
-    return Points(found, lacking)
+    return Found(found, lacking)
 
 
-def compare(records: Sequence[Record]) -> Found:
+def compare(records: Sequence[Record]) -> Beside:
     """Yield what stands beside section 6 and Figure 6."""
     by_size = {size: routines for size, routines in read(records).items() if FIRST <= size <= LAST}
     if not by_size:
@@ -172,7 +87,7 @@ def _not_faster(by_size: Mapping[int, Mapping[str, Row]], fast: str, slow: str, 
     return float(count), f"of {of} sizes, {slow if fast == 'paper' else fast} for the paper's memcpy{said}"
 
 
-def _teeth(by_size: Mapping[int, Mapping[str, Row]]) -> Found:
+def _teeth(by_size: Mapping[int, Mapping[str, Row]]) -> Beside:
     costs = {size: cost for size, routines in by_size.items() if (cost := _cost(routines, "paper"))}
     sizes = sorted(costs)
     found = []
@@ -182,3 +97,22 @@ def _teeth(by_size: Mapping[int, Mapping[str, Row]]) -> Found:
             found.append(size)
     if any(size % BLOCK == 0 for size in sizes):
         yield "6.teeth", float(len(found)), f"at {', '.join(map(str, found)) or 'none'}, the medians of all boots"
+
+
+AGAINST = {"figure6-best-orig": "orig", "figure6-best-movsb": "movsb", "figure6-best-paper": "paper"}
+"""What okosu's best routine is compared with, by target."""
+
+
+def target_sides(name: str, records: Sequence[Record]) -> Found:
+    """Return what the target `name` compares, boot by boot."""
+    timed = read(records)
+    if name == "figure6-paper-orig":
+        return sides({size: routines for size, routines in timed.items() if size >= BLOCK}, "paper", "orig")
+    # One routine is meant, whatever it is compared with: the best where the most sizes were timed.
+    ours = best(timed)
+    if name in AGAINST:
+        return sides(timed, ours, AGAINST[name])
+    printed = read(records, PRINTED)
+    if name == "boot-512":
+        printed = {size: routines for size, routines in printed.items() if size == BLOCK}
+    return sides(printed, ours, "movsb")

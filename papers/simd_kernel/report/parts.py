@@ -11,7 +11,7 @@ from okosu.bench.rows import Row
 from okosu.records.types import Envelope, Record
 from okosu.report import formats
 from okosu.report.part import Part
-from papers.simd_kernel.report import charts as drawing
+from papers.simd_kernel.report import charts
 
 FEWEST = 3
 """Sizes below which a chart would show less than the table."""
@@ -50,8 +50,8 @@ def _bench(title: str, by_size: dict[int, dict[str, Row]], key: str) -> Part:
     part = Part(title, f"One call in {unit}: medians of {boots} boots.{shaded}", ["bytes", *routines], body)
     if len(by_size) >= FEWEST:
         words = f"one call in {unit}"
-        for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW)):
-            part.charts[width] = drawing.costs(by_size, words, f"{key}-{width}", pixels)
+        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
+            part.charts[width] = charts.costs(by_size, words, f"{key}-{width}", pixels)
     return part
 
 

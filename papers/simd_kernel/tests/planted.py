@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from okosu.records.types import Record
-from papers.simd_kernel import survey, vectorised
-from papers.simd_kernel.compare import figure6 as figure6_beside
-from papers.simd_kernel.copybench import Boot, Plan
+from papers.simd_kernel.plan import Timing
+from papers.simd_kernel.run import copybench, survey, vectorised
+from papers.simd_kernel.run.copybench import Boot
 
-PLAN = Plan(boots=12, rounds=1, calls=1000)
+PLAN = Timing(boots=12, rounds=1, calls=1000)
 SIZES = range(64, 2049, 16)
 
 
@@ -37,8 +37,8 @@ def boots(count: int = 12, **factor: float) -> Iterator[Boot]:
         yield Boot(timed, printed | {(n, "set", 512): 9.0 for n in names}, "avx2")
 
 
-def figure6(**factor: float) -> list[Record]:
-    return figure6_beside.records(list(boots(**factor)), PLAN, "6.12.1-1")
+def figure6_records(**factor: float) -> list[Record]:
+    return copybench.records(list(boots(**factor)), PLAN, "6.12.1-1")
 
 
 def surveyed() -> list[Record]:
@@ -64,7 +64,7 @@ def _of(like: Record, metric: str, value: float, parameters: dict[str, Any]) -> 
     )  # fmt: skip
 
 
-def code() -> list[Record]:
+def compiled() -> list[Record]:
     held = {("plain", "code"): 1000, ("fixed", "code"): 1600, ("orig", "strings"): 0, ("paper", "loads"): 32}
     held |= {("fixed", "routines"): 700, ("fixed-512", "loads"): 16, ("fixed-512", "branches"): 0}
     return [
@@ -76,7 +76,7 @@ def code() -> list[Record]:
 TIMES = {"orig": 4.0, "movsq": 3.0, "movsb": 2.9, "paper": 2.0, "avx2": 1.0, "sse2": 1.2}
 
 
-def profile(**memcpy: float) -> list[Record]:
+def profiled(**memcpy: float) -> list[Record]:
     """Return boots in which the kernel takes 20 s and memcpy, and the workload `pipe` half of it."""
     found = []
     for routine, time in {**TIMES, **memcpy}.items():

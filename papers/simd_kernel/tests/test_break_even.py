@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from papers.simd_kernel import break_even
-from papers.simd_kernel.break_even import Cost
+from papers.simd_kernel.run import break_even
+from papers.simd_kernel.run.break_even import Cost
 
 MEASURED = """\
 [    0.412345] simd_copy: ticks a call; with FPU state: alone/saved before/saved and restored

@@ -11,8 +11,8 @@ import pytest
 
 from lab.outcome import Outcome
 from okosu.errors import OkosuError
-from papers.simd_kernel import code as code_
-from papers.simd_kernel import copybench
+from papers.simd_kernel.plan import Timing
+from papers.simd_kernel.run import copybench, machine_code
 
 BENCH = """\
 empty 64 0 1000 100
@@ -45,7 +45,7 @@ class Run:
 
 def test_each_boot_is_asked_for_the_plan_and_says_what_it_chose() -> None:
     run = Run()
-    plan = copybench.Plan(boots=3, rounds=2, calls=100, first=64, last=96, step=32)
+    plan = Timing(boots=3, rounds=2, calls=100, first=64, last=96, step=32)
     found = list(copybench.boots(run, plan))
     assert [boot.chosen for boot in found] == ["fast"] * 3
     assert [command[-1] for command in run.commands] == ["2 100 64 96 32"] * 3
@@ -87,9 +87,9 @@ DISASSEMBLY = """\
 
 
 def test_instructions_of_a_function_are_counted() -> None:
-    found = code_.count(DISASSEMBLY)
-    assert found == code_.Function(instructions=8, strings=1, loads=2, branches=1)
-    assert code_.count("x: file format elf64-x86-64\n") is None
+    found = machine_code.count(DISASSEMBLY)
+    assert found == machine_code.Function(instructions=8, strings=1, loads=2, branches=1)
+    assert machine_code.count("x: file format elf64-x86-64\n") is None
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
@@ -101,5 +101,5 @@ def test_bytes_of_functions_are_summed_by_name(tmp_path: Path) -> None:
     )
     source.write_text(f".text\n{body}")
     subprocess.run(["gcc", "-c", "-o", program, source], check=True)
-    assert code_.bytes_of(program, r"copy_\d+_\w+") == 7
-    assert code_.bytes_of(program, "none") == 0
+    assert machine_code.bytes_of(program, r"copy_\d+_\w+") == 7
+    assert machine_code.bytes_of(program, "none") == 0

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from okosu.errors import OkosuError
-from papers.simd_kernel import gprof, symbols
-from papers.simd_kernel.profile import group
-from papers.simd_kernel.symbols import Symbols
+from papers.simd_kernel.run import gprof, symbols
+from papers.simd_kernel.run.profiling import group
+from papers.simd_kernel.run.symbols import Symbols
 
 HEADER = b"gmon" + struct.pack("<i12x", 1)
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from okosu.errors import OkosuError
-from papers.simd_kernel import histogram, symbols
-from papers.simd_kernel.histogram import Caller, Size
+from papers.simd_kernel.run import histogram, symbols
+from papers.simd_kernel.run.histogram import Caller, Size
 
 NONE = " ".join(["0"] * 11)
 CALLERS = f"""\

@@ -16,10 +16,11 @@ from papers import common
 from papers.common import programs
 from papers.common.base import Measured, Ours
 from papers.common.judge import Judged, judge
-from papers.simd_kernel.compare import figure6 as figure6_beside
-from papers.simd_kernel.compare import survey as survey_beside
-from papers.simd_kernel.copybench import Boot, Plan
-from papers.simd_kernel.tests.planted import PLAN, SIZES, boots, code, figure6, profile, surveyed, ticks
+from papers.simd_kernel.compare import figure6, table1
+from papers.simd_kernel.plan import Timing
+from papers.simd_kernel.run import copybench
+from papers.simd_kernel.run.copybench import Boot
+from papers.simd_kernel.tests.planted import PLAN, SIZES, boots, compiled, figure6_records, profiled, surveyed, ticks
 
 PAPER = common.load()["simd-kernel"]
 VALUE = {entry.id: entry.value for entry in PAPER.published()}
@@ -36,7 +37,7 @@ def test_its_tables_are_complete() -> None:
 
 def test_the_rows_of_table_1_add_up_to_the_text() -> None:
     assert sum(value for name, value in VALUE.items() if name.startswith("t1.")) == VALUE["5.2.loops"]
-    assert survey_beside.TABLE1.keys() == {name[3:] for name in VALUE if name.startswith("t1.")}
+    assert table1.TABLE1.keys() == {name[3:] for name in VALUE if name.startswith("t1.")}
 
 
 @pytest.mark.parametrize(("table", "total"), [("t2", 148.6), ("t3", 155.1)])
@@ -68,7 +69,9 @@ def test_bits_that_were_taken_for_bytes_are_disputed() -> None:
 
 @pytest.fixture(scope="module")
 def ours() -> dict[str, Ours]:
-    measured = Measured(records={"figure6": figure6(), "survey": surveyed(), "code": code(), "profile": profile()})
+    measured = Measured(
+        records={"figure6": figure6_records(), "survey": surveyed(), "code": compiled(), "profile": profiled()}
+    )
     measured.machine = {"memory": {"total_kb": 8 * 2**20}}
     return PAPER.compare(measured)
 
@@ -90,9 +93,9 @@ def test_figure_6_is_counted_size_by_size(ours: dict[str, Ours]) -> None:
 
 
 def test_a_routine_that_is_slower_than_published_is_counted() -> None:
-    slow = PAPER.compare(Measured(records={"figure6": figure6(paper=3.0)}))
+    slow = PAPER.compare(Measured(records={"figure6": figure6_records(paper=3.0)}))
     assert slow["6.above"].value > 10
-    fast = PAPER.compare(Measured(records={"figure6": figure6(paper=0.5)}))
+    fast = PAPER.compare(Measured(records={"figure6": figure6_records(paper=0.5)}))
     assert fast["6.below"].value == 24
 
 
@@ -120,13 +123,13 @@ def judged(name: str, records: dict[str, list[Record]]) -> list[Judged]:
 
 
 def test_targets_on_figure_6_take_one_routine_and_every_size() -> None:
-    held = {"figure6": figure6()}
+    held = {"figure6": figure6_records()}
     assert {len(judged(name, held)) for name in ("figure6-best-orig", "figure6-best-movsb")} == {len(SIZES)}
     assert len(judged("figure6-paper-orig", held)) == len([size for size in SIZES if size >= 512])
     assert all(one.sides.variant == "avx2" and one.ratio > 1 for one in judged("figure6-best-movsb", held))
     # The drift over the boots is in both routines, and so not in their ratio.
     assert judged("figure6-best-orig", held)[0].ratio == pytest.approx(ticks("orig", 64) / ticks("avx2", 64))
-    lost = judged("figure6-best-movsb", {"figure6": figure6(avx2=4.0)})
+    lost = judged("figure6-best-movsb", {"figure6": figure6_records(avx2=4.0)})
     assert min(one.ratio for one in lost) < 1
 
 
@@ -149,22 +152,22 @@ def test_a_loop_of_a_function_that_takes_much_of_the_time_is_hot() -> None:
     for record in held:
         if record.metric == "loop":
             record.parameters["function"] = "set_up_tty"
-    found = PAPER.compare(Measured(records={"survey": held, "profile": profile()}))["5.3.hot"]
+    found = PAPER.compare(Measured(records={"survey": held, "profile": profiled()}))["5.3.hot"]
     assert found.value == 1
     assert found.why.startswith("set_up_tty; the profile's first 5: memcpy, hard_handler, userspace, set_up_tty, a")
 
 
 def test_targets_on_the_profile_are_of_okosus_best_routine_and_todays() -> None:
-    [one] = judged("memcpy-time", {"profile": profile()})
+    [one] = judged("memcpy-time", {"profile": profiled()})
     assert one.sides.variant == "avx2"
     assert one.ratio == pytest.approx(0.25)
     assert not judged("memcpy-time", {"profile": []})
     # 100 samples a second: too few to tell a total from chance.
-    assert not judged("memcpy-time", {"profile": profile(orig=0.5)})
+    assert not judged("memcpy-time", {"profile": profiled(orig=0.5)})
 
 
 def test_a_boot_in_which_memcpy_has_no_sample_counts_as_half_of_one() -> None:
-    held = profile()
+    held = profiled()
     for record in held:
         if record.variant == "avx2" and record.parameters.get("function") == "memcpy":
             record.samples[0] = 0.0
@@ -180,13 +183,13 @@ def test_quick_runs_the_thin_measurement_and_only_where_the_kernel_is_there(
     monkeypatch.setattr("lab.build.cached", lambda recipe: True)
     [quick] = [one for one in PAPER.experiments() if one.quick]
     assert quick.name == "figure6"
-    asked: list[Plan] = []
+    asked: list[Timing] = []
 
-    def boots_(run: object, plan: Plan, say: object) -> Iterator[Boot]:
+    def boots_(run: object, plan: Timing, say: object) -> Iterator[Boot]:
         asked.append(plan)
         return boots(plan.boots)
 
-    monkeypatch.setattr("papers.simd_kernel.copybench.boots", boots_)
+    monkeypatch.setattr("papers.simd_kernel.run.copybench.boots", boots_)
     monkeypatch.setattr("lab.uml.build", lambda **_: Built(tmp_path, "k", "6.12", "gcc", (), (), True))
     for is_quick in (True, False):
         into = Measured()
@@ -206,26 +209,26 @@ def test_the_command_lists_the_configurations_beside_the_paper() -> None:
 
 
 def test_targets_on_the_boot_are_of_what_the_kernel_printed() -> None:
-    held = {"figure6": figure6()}
+    held = {"figure6": figure6_records()}
     assert [one.sides.point.n for one in judged("boot-never-worse", held)] == [512, 2048]
     assert [one.sides.point.n for one in judged("boot-512", held)] == [512]
-    worse = judged("boot-never-worse", {"figure6": figure6(avx2=5.0)})
+    worse = judged("boot-never-worse", {"figure6": figure6_records(avx2=5.0)})
     assert all(one.below(0.95) for one in worse)
 
 
 def test_the_best_routine_is_one_for_all_sizes_and_okosus() -> None:
-    by_size = figure6_beside.read(figure6(orig=0.01))
-    assert figure6_beside.best(by_size) == "avx2"
-    assert figure6_beside.best({}) is None
+    by_size = figure6.read(figure6_records(orig=0.01))
+    assert figure6.best(by_size) == "avx2"
+    assert figure6.best({}) is None
 
 
 def test_records_of_the_boots_are_rows_of_a_bench_with_a_round_for_each_boot() -> None:
-    records = figure6()
+    records = figure6_records()
     assert all(record.platform == "uml" for record in records)
-    row = figure6_beside.read(records)[512]["avx2"]
+    row = figure6.read(records)[512]["avx2"]
     assert row.rounds == list(range(1, 13))
     assert row.extra == {"calls": 12_000, "chosen": True}
-    assert len({row.point for row in figure6_beside.read(records)[528].values()}) == 1
+    assert len({row.point for row in figure6.read(records)[528].values()}) == 1
 
 
 @pytest.mark.parametrize("end", [OkosuError("the guest did not boot"), KeyboardInterrupt()])
@@ -236,5 +239,5 @@ def test_what_was_measured_before_the_end_is_kept(end: BaseException) -> None:
 
     found: list[Record] = []
     with pytest.raises(type(end)):
-        found.extend(figure6_beside.measure(failing, PLAN, "6.12"))
+        found.extend(copybench.measure(failing, PLAN, "6.12"))
     assert {len(record.samples) for record in found} == {2}

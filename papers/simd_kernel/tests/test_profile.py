@@ -13,12 +13,12 @@ import pytest
 from lab.outcome import Outcome
 from okosu.errors import OkosuError
 from okosu.records.types import Record
-from papers.simd_kernel import profile, symbols
-from papers.simd_kernel.commands import profile as profile_command
+from papers.simd_kernel.commands import profile
+from papers.simd_kernel.run import profiling, symbols
 
 IMAGE = symbols.parse("1000 T memcpy\n1004 T um_copy_sse2\n1008 T userspace\n100c T end\n")
 COMMANDS = [("pipe", ["/w/pipe", "1"]), ("exec", ["/w/exec", "2"])]
-PLAN = profile.Plan(("orig", "sse2"), 3, seed=7, subject="linux 6.12")
+PLAN = profiling.Schedule(("orig", "sse2"), 3, seed=7, subject="linux 6.12")
 COPIES = {"orig": 600, "sse2": 200}
 
 
@@ -51,13 +51,13 @@ def by_key(records: Sequence[Record]) -> dict[tuple[str, str, str, str], Record]
 
 def test_each_round_boots_each_routine_once_in_an_order_of_its_own(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path)
-    list(profile.conduct(kernel, COMMANDS, IMAGE, profile.Plan(("orig", "sse2"), 20)))
+    list(profiling.conduct(kernel, COMMANDS, IMAGE, profiling.Schedule(("orig", "sse2"), 20)))
     rounds = [tuple(name for name, _ in kernel.boots[i : i + 2]) for i in range(0, 40, 2)]
     assert set(rounds) == {("orig", "sse2"), ("sse2", "orig")}
 
 
 def test_records_hold_a_sample_of_each_boot(tmp_path: Path) -> None:
-    found = by_key(list(profile.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)))
+    found = by_key(list(profiling.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)))
     assert found["orig", "all", "function", "memcpy"].samples == [6.0] * 3
     assert found["sse2", "all", "function", "memcpy"].samples == [2.0] * 3
     assert found["sse2", "all", "kernel", ""].samples == [3.0] * 3
@@ -71,7 +71,7 @@ def test_records_hold_a_sample_of_each_boot(tmp_path: Path) -> None:
 
 
 def test_a_record_is_there_after_its_first_boot_and_grows(tmp_path: Path) -> None:
-    records = profile.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)
+    records = profiling.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)
     first = next(records)
     assert len(first.samples) == 1
     list(records)
@@ -79,17 +79,17 @@ def test_a_record_is_there_after_its_first_boot_and_grows(tmp_path: Path) -> Non
 
 
 def test_a_workload_alone_has_functions_of_its_own(tmp_path: Path) -> None:
-    plan = profile.Plan(("orig",), 1, alone=2)
+    plan = profiling.Schedule(("orig",), 1, alone=2)
     kernel = Kernel(tmp_path)
-    found = by_key(list(profile.conduct(kernel, COMMANDS, IMAGE, plan)))
+    found = by_key(list(profiling.conduct(kernel, COMMANDS, IMAGE, plan)))
     assert found["orig", "exec", "function", "memcpy"].samples == [6.0, 6.0]
     assert found["orig", "exec", "wall", ""].samples == [2.0]
     assert len(kernel.boots) == 1 + 2 * 2
 
 
 def test_a_function_without_samples_in_a_boot_has_zero_there() -> None:
-    series = profile._Series("all", "orig", 1, "")
-    with_, without = profile.Table([profile.gprof.Row("f", 5, 0.05, 1.0)], 5, 0.05), profile.Table([], 0, 0)
+    series = profiling._Series("all", "orig", 1, "")
+    with_, without = profiling.Table([profiling.gprof.Row("f", 5, 0.05, 1.0)], 5, 0.05), profiling.Table([], 0, 0)
     found = [*series.add(without, 1, 1, ""), *series.add(with_, 2, 2, ""), *series.add(without, 3, 3, "")]
     late = next(one for one in found if one.parameters.get("function") == "f")
     assert late.samples == [0.0, 0.05, 0.0]
@@ -100,7 +100,7 @@ def test_another_routine_than_asked_for_is_an_error(tmp_path: Path) -> None:
     kernel = Kernel(tmp_path)
     kernel.says = "avx2"
     with pytest.raises(OkosuError, match=r"ran with \['avx2'\]"):
-        list(profile.conduct(kernel, COMMANDS, IMAGE, PLAN))
+        list(profiling.conduct(kernel, COMMANDS, IMAGE, PLAN))
 
 
 def test_a_workload_that_fails_is_named() -> None:
@@ -109,12 +109,12 @@ def test_a_workload_that_fails_is_named() -> None:
         return Outcome(1, None, said, b"exec: the data are wrong", "", "", 0.1, 1.0, {})
 
     with pytest.raises(OkosuError, match=r"the workload exec failed with (orig|sse2), status 1") as raised:
-        list(profile.conduct(boot, COMMANDS, IMAGE, PLAN))
+        list(profiling.conduct(boot, COMMANDS, IMAGE, PLAN))
     assert "data are wrong" in raised.value.why
 
 
 def test_the_tables_mark_too_few_samples(tmp_path: Path) -> None:
-    text = profile_command.render(list(profile.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)))
+    text = profile.render(list(profiling.conduct(Kernel(tmp_path), COMMANDS, IMAGE, PLAN)))
     lines = {words[0]: words for line in text.splitlines() if (words := line.split())}
     assert "orig        1800      6.00  85.7%     7.00     4.00      3" in text
     assert "sse2         600*     2.00  66.7%     3.00     4.00      3" in text

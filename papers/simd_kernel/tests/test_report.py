@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,45 +12,35 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 from test_report_page import HOSTILE, Page
 
-from okosu.records.types import REPRODUCE_SCHEMA, Envelope, Record, Tool
-from okosu.report import page
-from papers.simd_kernel.break_even import BreakEven, Cost
-from papers.simd_kernel.compare import break_even as break_even_beside
-from papers.simd_kernel.compare import histogram as histogram_beside
-from papers.simd_kernel.histogram import Caller, Site, Size
-from papers.simd_kernel.report import parts as simd_parts
-from papers.simd_kernel.tests.planted import SIZES, figure6, profile, surveyed
+from okosu.records.types import Record
+from papers.common.tests.pages import envelope, render
+from papers.simd_kernel.report import parts
+from papers.simd_kernel.run import break_even, histogram
+from papers.simd_kernel.run.break_even import BreakEven, Cost
+from papers.simd_kernel.run.histogram import Caller, Site, Size
+from papers.simd_kernel.tests.planted import SIZES, figure6_records, profiled, surveyed
 
 
-def break_even() -> list[Record]:
+def timed_copies() -> list[Record]:
     costs = tuple(Cost("avx2", size, 10, 20, 300) for size in (64, 4096))
-    return list(break_even_beside.records(BreakEven(costs, {"avx2": 1024, "movsb": None}, None), "6.12"))
+    return list(break_even.records(BreakEven(costs, {"avx2": 1024, "movsb": None}, None), "6.12"))
 
 
-def histogram() -> list[Record]:
+def counted_copies() -> list[Record]:
     classes = tuple(7 if k == 9 else 0 for k in range(21))
     site = Site(Caller(0x60001234, "copy", 7, 3584, classes), "copy_page_to_iter", 16, "lib/iov_iter.c:5")
     sizes = [Size("copy", 512, 7), Size("set", 64, 2)]
-    return list(histogram_beside.records("pipe-512", [site.caller], [site], sizes, "linux 6.12"))
-
-
-def envelope(records: list[Record]) -> Envelope:
-    tool = Tool("okosu", "1", "2026-01-01T00:00:00Z")
-    return Envelope(schema=REPRODUCE_SCHEMA, tool=tool, machine={}, plan={}, records=records, finished=True)
-
-
-def render(records: list[Record]) -> str:
-    return page.render([(Path("lab.json"), envelope(records))])
+    return list(histogram.records("pipe-512", [site.caller], [site], sizes, "linux 6.12"))
 
 
 @pytest.fixture(scope="module")
 def html() -> str:
-    return render([*figure6(), *profile(), *surveyed(), *break_even(), *histogram()])
+    return render([*figure6_records(), *profiled(), *surveyed(), *timed_copies(), *counted_copies()])
 
 
 def test_an_emulated_machine_s_break_even_is_said_to_be_unmeasured() -> None:
     unmeasured = BreakEven((), {}, "not measured under TCG")
-    seen = Page(render([*figure6(), *break_even_beside.records(unmeasured, "6.12")]))
+    seen = Page(render([*figure6_records(), *break_even.records(unmeasured, "6.12")]))
     assert "Break-even in a real kernel" in seen.text
     assert "not measured under TCG" in seen.text
     assert "Cost of a copy" not in seen.text
@@ -79,10 +68,10 @@ def test_figure_6_names_every_routine_and_draws_each(html: str) -> None:
 
 
 def test_names_at_the_lines_ends_do_not_meet(html: str) -> None:
-    from papers.simd_kernel.report import charts as drawing
+    from papers.simd_kernel.report import charts
 
     for ends in ({"a": 1.0, "b": 1.01, "c": 1.02}, {"a": 99.0, "b": 99.5, "c": 100.0}, {"a": 5.0}):
-        places = sorted(y for _, y in drawing._apart(ends, 100.0))
+        places = sorted(y for _, y in charts._apart(ends, 100.0))
         assert all(b - a >= 4 for a, b in itertools.pairwise(places))
         assert places[-1] <= 100
 
@@ -92,7 +81,7 @@ def test_what_a_guest_timed_is_not_taken_for_this_machines_library(html: str) ->
 
 
 def test_workloads_are_in_seconds_with_quartiles() -> None:
-    [part] = [one for one in simd_parts.parts(envelope(profile()), "k") if one.title == "Workloads"]
+    [part] = [one for one in parts.parts(envelope(profiled()), "k") if one.title == "Workloads"]
     row = next(row for row in part.body if row[:2] == ["all", "orig"])
     assert row[2].startswith("4.44 (")
     assert part.head == ["workload", "routine", "memcpy", "kernel", "wall"]
@@ -100,26 +89,26 @@ def test_workloads_are_in_seconds_with_quartiles() -> None:
 
 
 def test_copies_are_listed_by_caller_and_by_size() -> None:
-    assert {record.metric: record.samples for record in histogram()} == {
+    assert {record.metric: record.samples for record in counted_copies()} == {
         "class": [7.0],
         "size": [2.0],
         "site": [3584.0],
     }
-    callers, sizes = simd_parts.parts(envelope(histogram()), "k")
+    callers, sizes = parts.parts(envelope(counted_copies()), "k")
     assert callers.body[0][2:4] == ["copy_page_to_iter", "7"]
     assert [row[1:4] for row in sizes.body] == [["copy", "512", "7"], ["set", "64", "2"]]
 
 
 def test_nothing_is_shown_of_this_machines_own_records() -> None:
-    records = figure6()
+    records = figure6_records()
     for record in records:
         record.platform = "native"
-    assert simd_parts.parts(envelope(records), "k") == []
+    assert parts.parts(envelope(records), "k") == []
 
 
 @pytest.mark.parametrize("text", HOSTILE if isinstance(HOSTILE, list | tuple) else [HOSTILE])
 def test_names_are_escaped(text: str) -> None:
-    records = [*surveyed(), *profile(), *figure6()]
+    records = [*surveyed(), *profiled(), *figure6_records()]
     for record in records:
         record.variant = f"{text}{record.variant}"
         if "file" in record.parameters:
@@ -129,7 +118,7 @@ def test_names_are_escaped(text: str) -> None:
 
 
 def test_one_size_and_one_boot_are_enough() -> None:
-    records = [record for record in figure6() if record.parameters["n"] == SIZES[0]]
+    records = [record for record in figure6_records() if record.parameters["n"] == SIZES[0]]
     for record in records:
         record.samples, record.rounds = record.samples[:1], record.rounds[:1]
-    assert simd_parts.parts(envelope(records), "k")[0].charts == {}
+    assert parts.parts(envelope(records), "k")[0].charts == {}

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from okosu.errors import OkosuError
-from papers.simd_kernel import loops, survey, vectorised
-from papers.simd_kernel.vectorised import FLAG, NO_REASON, Place, Vectorised
+from papers.simd_kernel.run import loops, survey, vectorised
+from papers.simd_kernel.run.vectorised import FLAG, NO_REASON, Place, Vectorised
 
 ROOT = "/src/linux"
 LOG = """\

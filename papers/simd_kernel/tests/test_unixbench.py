@@ -11,7 +11,7 @@ import pytest
 
 from lab.outcome import Outcome
 from okosu.errors import OkosuError
-from papers.simd_kernel import unixbench
+from papers.simd_kernel.run import unixbench
 
 FAKE = """#!/bin/sh
 printf '%s %s\\n' "$(basename "$0")" "$*" >> "$(dirname "$0")/log"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.superpage_colouring.lock_hold import Holds
+from papers.superpage_colouring.tests.long.lock_hold import Holds
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.floats(0.01, 1))

@@ -21,7 +21,7 @@ from papers import common
 from papers.common import programs
 from papers.common.base import Measured
 from papers.common.conduct import Conduct
-from papers.simd_kernel.tests.test_report import envelope
+from papers.common.tests.pages import envelope
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.report import charts as drawing
 from papers.superpage_colouring.report import parts as colour_parts

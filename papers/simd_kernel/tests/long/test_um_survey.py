@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from okosu.records.types import Record
-from papers.simd_kernel import survey
-from papers.simd_kernel.compare import survey as survey_beside
+from papers.simd_kernel.compare import table1
+from papers.simd_kernel.run import survey
 
 ROOT = Path(__file__).resolve().parents[4]
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
@@ -27,21 +27,21 @@ def surveyed() -> list[Record]:
 
 def test_the_kernels_files_of_table_1_are_compiled(surveyed: list[Record]) -> None:
     """Or a file without loops would mean nothing. Built again from the cache, the log says the same."""
-    assert (survey_beside.count(surveyed, "gcc-12-O2", "objects") or 0) > 500
+    assert (table1.count(surveyed, "gcc-12-O2", "objects") or 0) > 500
     assert list(survey.survey(survey.find(["gcc-12-O2"]))) == surveyed
 
 
 def test_the_loop_of_the_paper_that_any_gcc_vectorises_is_found(surveyed: list[Record]) -> None:
     """Table 1's first row: slip_user.c clears an array whose length is a constant."""
-    loops = survey_beside.loops(surveyed, "gcc-12-O2")
-    [found] = [one for one in loops if one.parameters["file"] == survey_beside.TABLE1["slip_user"]]
+    loops = table1.loops(surveyed, "gcc-12-O2")
+    [found] = [one for one in loops if one.parameters["file"] == table1.TABLE1["slip_user"]]
     assert found.parameters["what"] == "clear"
     assert found.parameters["function"] == "set_up_tty"
     assert found.samples == [16.0]
 
 
 def test_every_loop_names_a_file_of_the_kernel_and_its_text(surveyed: list[Record]) -> None:
-    for one in survey_beside.loops(surveyed, "gcc-12-O2"):
+    for one in table1.loops(surveyed, "gcc-12-O2"):
         assert not str(one.parameters["file"]).startswith("/")
         assert one.parameters["text"], one.parameters
 

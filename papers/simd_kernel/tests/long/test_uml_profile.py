@@ -8,14 +8,15 @@ import os
 import pytest
 
 from lab import guest, uml
-from papers.simd_kernel import histogram, profile, workloads
+from papers.simd_kernel import plan
+from papers.simd_kernel.run import histogram, profiling, workloads
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 
 def test_a_profile_has_memcpy_and_the_kernel_of_each_routine() -> None:
     chosen = workloads.find(["pipe-512", "page-read"])
-    records = list(profile.measure(["orig", "sse2"], 1, chosen, scale=0.2))
+    records = list(profiling.measure(["orig", "sse2"], 1, chosen, scale=0.2))
     found = {
         (one.variant, one.parameters["workload"], one.metric, one.parameters.get("function")): one for one in records
     }
@@ -30,15 +31,9 @@ def test_a_profile_has_memcpy_and_the_kernel_of_each_routine() -> None:
 
 @pytest.fixture(scope="module")
 def counted() -> tuple[list[histogram.Site], list[histogram.Size]]:
-    built = profile.built_for_histogram()
-    command = [str(guest.build() / "work_pipe"), "512", "1000"]
-    outcome = uml.run(built, ["sh", "-c", histogram.SCRIPT, "sh", *command])
-    assert outcome.status == 0, outcome.stderr
-    callers = histogram.parse_callers(outcome.files["callers"].read_text())
-    return (
-        histogram.of_image(callers, built.path / "linux"),
-        histogram.parse_sizes(outcome.files["sizes"].read_text()),
-    )
+    built = uml.build(fragments=plan.STATS)
+    callers, sizes = histogram.counted(built, [str(guest.program("work_pipe")), "512", "1000"])
+    return histogram.of_image(callers, built.path / "linux"), sizes
 
 
 def test_the_histogram_has_the_messages_of_a_pipe(

@@ -12,7 +12,7 @@ from lab import guest, qemu
 from lab.build import Built
 from lab.outcome import Outcome
 from lab.tests.long import x86_guest
-from papers.simd_kernel import break_even
+from papers.simd_kernel.run import break_even
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
@@ -57,7 +57,7 @@ def test_the_kernel_s_own_memcpy_tests_pass(tested: str) -> None:
 
 def registers(built: Built, *kernel_args: str) -> tuple[Outcome, dict[str, str]]:
     """Run the register check on one CPU, and return what the kernel says of its copies."""
-    program = guest.build() / "check_registers"
+    program = guest.program("check_registers")
     script = '"$0" "$1" && cat /sys/kernel/debug/x86/simd_copy'
     command = ["sh", "-c", script, str(program), str(ROUNDS)]
     outcome = qemu.run(built, command, kernel_args=kernel_args, timeout=TIMEOUT_S)
@@ -111,5 +111,5 @@ def test_the_measurement_itself_runs_where_the_machine_does_not_say_that_it_is_e
 
 
 def test_the_command_says_that_an_emulated_machine_measures_nothing(built: Built) -> None:
-    found = break_even.measure(built)
+    found = break_even.boot(built)
     assert break_even.table(found) == ["break-even: not measured under TCG"]

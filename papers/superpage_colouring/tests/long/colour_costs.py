@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 
 from lab import guest, qemu
 from lab.build import Built
-from papers.superpage_colouring import kernel_cost, lock_hold
-from papers.superpage_colouring.tests.long import colour_guest
+from papers.superpage_colouring import kernel_cost
+from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 COLOURS = colour_guest.COLOURS
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'

@@ -11,8 +11,8 @@ import pytest
 from lab import guest, qemu
 from lab.build import Built
 from lab.tests.long import x86_guest
-from papers.superpage_colouring import huge_supply, kernel_cost, lock_hold
-from papers.superpage_colouring.tests.long import colour_guest
+from papers.superpage_colouring import huge_supply, kernel_cost
+from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 

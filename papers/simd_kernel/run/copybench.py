@@ -1,54 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series um-simd's own measurements: the table that it prints at boot, and debugfs um_copy/bench."""
+"""Figure 6: what a copy costs by size and routine, timed by the series um-simd inside User-Mode Linux.
+
+The kernel prints a table at boot, by which it chooses, and times more on demand (debugfs um_copy/bench). The records
+are those of a bench's rows, so that the report draws a line for each routine as it does for any bench.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
 from lab.cache import Say, quiet
 from lab.outcome import Outcome
+from okosu.bench import rows
+from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError
+from okosu.records.types import Record
+from papers.simd_kernel.plan import FIGURE6, Timing
 
+BENCH = "um-copy"
+COPY, SET = "memcpy", "memset"
+TIMED, PRINTED = "figure6", "boot"
+"""Modes: debugfs um_copy/bench after boot, and what the kernel measured for its choice."""
 EMPTY = "empty"
 """A function that returns at once, timed as the routines are: what the loop and the call cost."""
+KINDS: Mapping[str, Literal["peer", "paper", "limit"]] = {
+    "orig": "peer",
+    "movsq": "peer",
+    "movsb": "peer",
+    "paper": "paper",
+    EMPTY: "limit",
+}
+"""What each routine is; any other is okosu's own. `orig` is UML's of today, `movsq` is what the paper's kernel ran."""
+
 _BOOT = re.compile(r"um_copy: +(?P<name>\w+) *: (?P<rates>copy .+) ticks$")
 _RATE = re.compile(r"(?P<kind>copy|set) *(?P<size>\d+) (?P<unit>B|KiB) +(?P<ticks>\d+\.\d)")
 _CHOSEN = re.compile(r"um_copy: using (\w+)")
-# The folder may be mounted already.
-_SCRIPT = """\
-d=/sys/kernel/debug
-[ -e $d/um_copy ] || mount -t debugfs none $d || exit 1
-echo "$1" > $d/um_copy/bench && cat $d/um_copy/bench
-"""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is timed: boots, rounds in each, calls for each size and routine in each round, and sizes in bytes."""
-
-    boots: int = 10
-    rounds: int = 5
-    calls: int = 100_000
-    first: int = 64
-    last: int = 2048
-    step: int = 16
-
-    @property
-    def total(self) -> int:
-        """Return the calls of each routine and size in all."""
-        return self.boots * self.rounds * self.calls
-
-    @property
-    def asked(self) -> str:
-        """Return the line that debugfs um_copy/bench takes."""
-        return f"{self.rounds} {self.calls} {self.first} {self.last} {self.step}"
-
-
-FIGURE6 = Plan()
-"""The paper's Figure 6, 5,000,000 calls of each routine for 128 to 2048 bytes, and sizes from 64 bytes before it."""
+FOLDER = "/sys/kernel/debug/um_copy"
+_SCRIPT = f'echo "$1" > {FOLDER}/bench && cat {FOLDER}/bench'
 
 
 @dataclass(frozen=True)
@@ -119,7 +112,7 @@ def _kinds(rates: str) -> str:
     return ", ".join(full)
 
 
-def boots(run: Callable[[list[str]], Outcome], plan: Plan = FIGURE6, say: Say = quiet) -> Iterator[Boot]:
+def boots(run: Callable[[list[str]], Outcome], plan: Timing = FIGURE6, say: Say = quiet) -> Iterator[Boot]:
     """Boot `plan.boots` times with `run`, which runs a command in the guest, and yield what each measured."""
     each = f"{plan.first} to {plan.last} bytes, {plan.rounds * plan.calls} calls of each routine and size"
     for number in range(plan.boots):
@@ -135,3 +128,67 @@ def boots(run: Callable[[list[str]], Outcome], plan: Plan = FIGURE6, say: Say = 
         chosen = _CHOSEN.search(outcome.log)
         timed = parse(outcome.stdout.decode(errors="replace"))
         yield Boot(per_call(timed), printed(outcome.log), chosen[1] if chosen else "")
+
+
+def measure(boots: Callable[[], Iterator[Boot]], plan: Timing, version: str) -> Iterator[Record]:
+    """Yield the records of the boots once all are done; those of the boots that were done where one fails, or we are
+    interrupted."""
+    done: list[Boot] = []
+    try:
+        for boot in boots():
+            done.append(boot)
+    except (OkosuError, KeyboardInterrupt):
+        yield from records(done, plan, version)
+        raise
+    yield from records(done, plan, version)
+
+
+def records(boots: Sequence[Boot], plan: Timing, version: str) -> list[Record]:
+    """Return a record for each routine, size and mode; a sample is one boot."""
+    found: dict[tuple[str, str, int, str], dict[int, float]] = {}
+    for number, boot in enumerate(boots, 1):
+        for (name, size), cost in boot.ticks.items():
+            found.setdefault((TIMED, COPY, size, name), {})[number] = cost
+        for (name, kind, size), cost in boot.printed.items():
+            if cost > 0:
+                found.setdefault((PRINTED, {"copy": COPY, "set": SET}[kind], size, name), {})[number] = cost
+    chosen = Counter(boot.chosen for boot in boots).most_common(1)
+    points = {where: i for i, where in enumerate(sorted({key[:3] for key in found}))}
+    made = []
+    for (mode, kernel, size, name), ticks in found.items():
+        extra: dict[str, object] = {"calls": plan.total} if mode == TIMED else {}
+        if chosen and chosen[0][0] == name:
+            extra["chosen"] = True
+        made.append(_row(mode, kernel, size, name, ticks, points[mode, kernel, size], extra))
+    # As the report reads them: by mode, kernel and size.
+    made.sort(key=lambda row: row.point)
+    result = Result(BENCH, rows=made)
+    listed = rows.records(result)
+    for record in listed:
+        record.platform = "uml"
+        record.subject = f"linux {version} {record.subject}"
+    return listed
+
+
+def _row(
+    mode: str, kernel: str, size: int, name: str, ticks: Mapping[int, float], point: int, extra: dict[str, object]
+) -> Row:
+    return Row(
+        kernel=kernel,
+        variant=name,
+        kind=KINDS.get(name, "okosu"),
+        library="",
+        n=size,
+        footprint=size * (2 if kernel == COPY else 1),
+        place="L1",
+        align=[],
+        mode=mode,
+        bytes_per_item=1.0,
+        flops_per_item=0.0,
+        items=size,
+        unit="ticks",
+        samples=list(ticks.values()),
+        rounds=list(ticks),
+        point=point,
+        extra=extra,
+    )

@@ -82,12 +82,10 @@ def _address(built: Built) -> int:
 
 
 def _build(cc: str = "gcc") -> Path:
-    folder = machines.model_folder()
-    sources = [folder / "hold" / "hold.c", folder / "core" / "decode.c"]
-    headers = [*sorted((folder / "core").glob("*.h")), folder / "plugin" / "qemu_api.h"]
+    core, glue = (machines.model_folder() / part for part in ("core", "plugin"))
+    sources = [Path(__file__).with_suffix(".c"), core / "decode.c"]
+    headers = [*sorted(core.glob("*.h")), glue / "qemu_api.h"]
     texts = {path.name: path.read_text() for path in (*sources, *headers)}
     key = cache.key(texts, model_plugin.PLUGIN_FLAGS, compiler_version(cc))
-    made = cache.made(
-        _KIND, key, lambda to: model_plugin.compile_files(cc, sources, to / _PLUGIN, *model_plugin.PLUGIN_FLAGS)
-    )
-    return made / _PLUGIN
+    flags = (*model_plugin.PLUGIN_FLAGS, f"-I{core}", f"-I{glue}")
+    return cache.made(_KIND, key, lambda to: model_plugin.compile_files(cc, sources, to / _PLUGIN, *flags)) / _PLUGIN

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which size a copy with the vector unit pays in an x86-64 kernel: the table that its boot prints, read back."""
+"""Section 8.3: from which size a copy with the vector unit pays in an x86-64 kernel, as the kernel prints at boot."""
 
 from __future__ import annotations
 
+import functools
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab import qemu
 from lab.build import Built
 from lab.cache import Say, quiet
+from lab.outcome import GuestError
+from okosu.records.types import Record
+from papers.simd_kernel.run.records import record
 
 # Why there is no figure: QEMU's TCG is what the kernel calls emulation; a kernel without the series says nothing.
 UNDER_TCG = "not measured under TCG"
 _SILENT = "not measured: this kernel's log does not speak of it"
+
+_record = functools.partial(record, platform="qemu")
+
+STATES = ("alone", "saved", "live")
+"""With what state of the vector registers a call was timed: none to keep, saved already, a program's."""
 
 _BENCH = re.compile(r"simd_copy: bench (\d+) (.+)$", re.M)
 _COST = re.compile(r"(\w+)=(\d+)(?:/(\d+)/(\d+))?")
@@ -66,11 +76,39 @@ def _why(log: str) -> str:
     return UNDER_TCG if reason[1] == "under emulation" else f"not measured: {reason[1]}"
 
 
-def measure(built: Built, *, kvm: bool = False, kernel_args: Sequence[str] = (), say: Say = quiet) -> BreakEven:
+def boot(built: Built, *, kvm: bool = False, kernel_args: Sequence[str] = (), say: Say = quiet) -> BreakEven:
     """Boot the kernel once and return what it found. Without `kvm` the processor is emulated, and nothing is found."""
     say("booting")
     outcome = qemu.run(built, ["true"], kernel_args=("simd_copy=auto", *kernel_args), kvm=kvm)
     return parse(outcome.log)
+
+
+def measure(say: Say) -> Iterator[Record]:
+    """Boot the x86-64 kernel once, on this machine's processor where KVM works, and yield what it found."""
+    built = qemu.build(say=say)
+    found = None
+    if os.access(qemu.KVM, os.R_OK | os.W_OK):
+        # A machine that is a guest itself may have the device, and yet no guest of its own comes up.
+        try:
+            found = boot(built, kvm=True, say=say)
+        except GuestError as error:
+            say(f"KVM does not work here: {error.what}")
+    yield from records(found or boot(built, say=say), built.version)
+
+
+def records(found: BreakEven, version: str) -> Iterator[Record]:
+    """Yield a record for each cost and each break-even size; one without samples that says why nothing was measured."""
+    subject = f"linux {version}"
+    if found.unmeasured:
+        yield _record(subject, "auto", "break-even", "bytes", None, note=found.unmeasured)
+        return
+    for cost in found.costs:
+        for state in STATES:
+            told: dict[str, str | float] = {"bytes": float(cost.size), "state": state}
+            yield _record(subject, cost.name, "cost", "ticks", getattr(cost, state), told)
+    for name, size in found.smallest.items():
+        why = "" if size else "wins at no size"
+        yield _record(subject, name, "break-even", "bytes", size, note=why)
 
 
 def table(found: BreakEven) -> list[str]:

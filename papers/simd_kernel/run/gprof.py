@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from okosu.errors import OkosuError
-from papers.simd_kernel.symbols import Symbols
+from papers.simd_kernel.run.symbols import Symbols
 
 HEADER = struct.Struct("<4si12x")
 HISTOGRAM = struct.Struct("<QQii15sc")

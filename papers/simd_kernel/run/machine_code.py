@@ -5,10 +5,18 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
+from okosu.records.types import Record
+from papers.simd_kernel.run.records import record
+
+FIXED_NAMES = r"memcpy_\d+|um_copy_\d+_\w+"
+"""The functions of the routines for fixed sizes."""
+ROUTINES = {"orig": "memcpy_orig", "paper": "um_copy_paper", "fixed-512": "um_copy_512_paper"}
+"""The function of each routine that something is said of."""
 
 _SECTIONS = (".text", ".init.text", ".exit.text")
 _INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t(?P<words>\S.*)$")
@@ -64,6 +72,18 @@ def count(disassembly: str) -> Function | None:
         sum(bool(_LOAD.match(text)) for text in found),
         sum(bool(_BRANCH.match(text)) for text in found),
     )
+
+
+def records(plain: Path, fixed: Path, version: str) -> Iterator[Record]:
+    """Yield the code's bytes without and with the routines for fixed sizes, and what each routine holds."""
+    subject = f"linux {version}"
+    for variant, program in (("plain", plain), ("fixed", fixed)):
+        yield record(subject, variant, "code", "bytes", code_bytes(program))
+    yield record(subject, "fixed", "routines", "bytes", bytes_of(fixed, FIXED_NAMES))
+    for variant, symbol in ROUTINES.items():
+        if found := function(fixed, symbol):
+            for metric in ("instructions", "strings", "loads", "branches"):
+                yield record(subject, variant, metric, metric, getattr(found, metric))
 
 
 def _said(words: list[str], program: Path) -> str:

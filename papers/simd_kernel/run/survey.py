@@ -11,23 +11,21 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import okosu
 from lab import source as source_
 from lab.build import Recipe, build, check_tools
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.records.types import Record
-from papers.simd_kernel import loops, vectorised
-from papers.simd_kernel.code import code_bytes
-from papers.simd_kernel.vectorised import FLAG, Log
+from papers.simd_kernel.plan import CONFIGURATIONS, SURVEY, Configuration
+from papers.simd_kernel.run import loops, vectorised
+from papers.simd_kernel.run.machine_code import code_bytes
+from papers.simd_kernel.run.records import record
+from papers.simd_kernel.run.vectorised import FLAG, Log
 
 LOG = "build.log"
-SSE = "-mmmx -msse -msse2"
-FRAGMENTS = ("um", "um-survey")
 OBJECTS = 720
 PROBE = """\
 int a[256], b[256], c[256];
@@ -35,26 +33,6 @@ void figure4(void) { for (int i = 0; i < 256; i++) a[i] = b[i] + c[i]; }
 void runtime(int n) { for (int i = 0; i < n; i++) a[i] = b[i] + c[i]; }
 """
 """The loop of the paper's Figure 4, and the same with a count that is known only when it runs."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One build of the survey: a compiler and what is added to the kernel's own flags (-O2)."""
-
-    name: str
-    cc: str
-    flags: str
-    doc: str
-
-
-CONFIGURATIONS = (
-    Configuration("gcc-12-O2", "gcc-12", SSE, "-O2, which vectorises in GCC 12 where that costs nothing"),
-    Configuration("gcc-11-vectorize", "gcc-11", f"{SSE} -ftree-vectorize", "the paper's option; -O2 alone does not"),
-    Configuration("gcc-12-O3", "gcc-12", f"{SSE} -O3", "-O3"),
-    Configuration("stock", "gcc-12", "", "the kernel's own flags: no vector registers"),
-    Configuration("gcc-11-O3", "gcc-11", f"{SSE} -O3", "-O3"),
-    Configuration("none", "gcc-12", f"{SSE} -fno-tree-vectorize", "nothing is vectorised: what the others are against"),
-)
 
 
 def find(names: Sequence[str]) -> list[Configuration]:
@@ -91,7 +69,7 @@ def survey(
 def _survey(one: Configuration, source: Path | None, say: Say) -> Iterator[Record]:
     say(f"survey {one.name}: {one.cc} {one.flags}")
     flags = f"{one.flags} {FLAG}".strip()
-    recipe = Recipe("um", "vmlinux", ("vmlinux",), OBJECTS, (), FRAGMENTS, one.cc, flags, source)
+    recipe = Recipe("um", "vmlinux", ("vmlinux",), OBJECTS, (), SURVEY, one.cc, flags, source)
     built = build(recipe, say)
     root = source_.find(source, say).path
     log = vectorised.parse((built.path / LOG).read_text(errors="replace").splitlines(), str(root))
@@ -100,18 +78,18 @@ def _survey(one: Configuration, source: Path | None, say: Say) -> Iterator[Recor
     about: dict[str, str | float] = {"compiler": built.compiler, "flags": one.flags}
     subject = f"linux {built.version}"
     yield from records(log, root, one.name, subject, about)
-    yield _record(one.name, subject, "text", "bytes", float(code_bytes(built.path / "vmlinux")), about)
+    yield record(subject, one.name, "text", "bytes", code_bytes(built.path / "vmlinux"), about)
     for name, count in probe(one.cc, one.flags).items():
-        yield _record(one.name, subject, "probe", "loops", float(count), {**about, "loop": name})
+        yield record(subject, one.name, "probe", "loops", count, {**about, "loop": name})
 
 
 def records(log: Log, root: Path, name: str, subject: str, about: dict[str, str | float]) -> Iterator[Record]:
     """Yield what a log says of configuration `name`, with each loop's source read below `root`."""
     counts = {"objects": log.objects, "loops": log.loops(), "blocks": log.blocks()}
     for metric, found in counts.items():
-        yield _record(name, subject, metric, metric, float(len(found)), about)
+        yield record(subject, name, metric, metric, len(found), about)
     for reason, count in log.reasons().most_common():
-        yield _record(name, subject, "missed", "loops", float(count), {**about, "reason": reason})
+        yield record(subject, name, "missed", "loops", count, {**about, "reason": reason})
     for loop in log.loops():
         lines = _lines(root / loop.place.file)
         told: dict[str, str | float] = {
@@ -124,7 +102,7 @@ def records(log: Log, root: Path, name: str, subject: str, about: dict[str, str 
             "copies": float(len(loop.objects)),
             "text": loops.text_at(lines, loop.place.line)[:120],
         }
-        yield _record(name, subject, "loop", "bytes", float(loop.bytes), {**about, **told})
+        yield record(subject, name, "loop", "bytes", loop.bytes, {**about, **told})
 
 
 def probe(cc: str, flags: str) -> dict[str, int]:
@@ -151,20 +129,3 @@ def _lines(path: Path) -> tuple[str, ...]:
     except OSError:
         # A file that the build makes is gone with the build.
         return ()
-
-
-def _record(
-    name: str, subject: str, metric: str, unit: str, value: float, parameters: dict[str, str | float]
-) -> Record:
-    return Record(
-        tool=f"okosu {okosu.__version__}",
-        machine="",
-        platform="uml",
-        subject=subject,
-        variant=name,
-        stage="bench",
-        metric=metric,
-        unit=unit,
-        samples=[value],
-        parameters=dict(parameters),
-    )

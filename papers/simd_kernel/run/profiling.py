@@ -22,14 +22,12 @@ from lab.cache import Say, quiet
 from lab.outcome import Outcome
 from okosu.errors import OkosuError
 from okosu.records.types import Proof, Record
-from papers.simd_kernel import gprof, symbols, workloads
-from papers.simd_kernel.gprof import Table
-from papers.simd_kernel.symbols import Symbols
-from papers.simd_kernel.workloads import Workload
+from papers.simd_kernel.plan import GPROF, ROUNDS, ROUTINES
+from papers.simd_kernel.run import gprof, symbols, workloads
+from papers.simd_kernel.run.gprof import Table
+from papers.simd_kernel.run.symbols import Symbols
+from papers.simd_kernel.run.workloads import Workload
 
-VARIANTS = ("orig", "movsq", "movsb", "paper", "sse2", "avx2", "avx512")
-FRAGMENTS = (*uml.RECIPE.fragments, "um-gprof")
-ROUNDS = 10
 ALL = "all"
 """The workload that is all of them, in one boot."""
 FUNCTION, KERNEL, WALL = "function", "kernel", "wall"
@@ -96,7 +94,7 @@ def booting(built: Built, say: Say = quiet) -> Boot:
 
 def available(boot: Boot) -> list[str]:
     """Return the routines that this machine can run, in the kernel's order."""
-    outcome = boot(["cat", AVAILABLE], VARIANTS[0])
+    outcome = boot(["cat", AVAILABLE], ROUTINES[0])
     names = outcome.stdout.decode(errors="replace").replace("[", " ").replace("]", " ").split()
     if outcome.status or not names:
         raise OkosuError(f"{AVAILABLE} cannot be read", "the kernel lacks the series um-simd", "okosu lab build uml")
@@ -192,7 +190,7 @@ def measure(
     functions' seconds; those include what booting takes. `scale` multiplies the workloads' repetitions. No routine
     named means all that this machine can run; one that it cannot is an OkosuError.
     """
-    built = uml.build(fragments=FRAGMENTS, source=source, say=say)
+    built = uml.build(fragments=GPROF, source=source, say=say)
     programs = guest.build(say)
 
     boot = booting(built, say)
@@ -203,12 +201,12 @@ def measure(
         )
     commands = [(one.name, one.command(programs, scale)) for one in chosen]
     image = symbols.of_image(built.path / "linux")
-    plan = Plan(tuple(variants or can), rounds, alone, seed, f"linux {built.version}")
-    yield from conduct(boot, commands, image, plan, say)
+    schedule = Schedule(tuple(variants or can), rounds, alone, seed, f"linux {built.version}")
+    yield from conduct(boot, commands, image, schedule, say)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Schedule:
     """Which routines, how many rounds of the whole set and of each workload alone, the seed, and the subject."""
 
     variants: tuple[str, ...]
@@ -219,24 +217,24 @@ class Plan:
 
 
 def conduct(
-    boot: Boot, commands: Sequence[tuple[str, Sequence[str]]], image: Symbols, plan: Plan, say: Say = quiet
+    boot: Boot, commands: Sequence[tuple[str, Sequence[str]]], image: Symbols, schedule: Schedule, say: Say = quiet
 ) -> Iterator[Record]:
-    """Boot by the plan and yield the records; see measure."""
-    draw = random.Random(plan.seed)
+    """Boot by the schedule and yield the records; see measure."""
+    draw = random.Random(schedule.seed)
     found: dict[tuple[str, str, str], _Series] = {}
     order, before = 0, ""
 
     def series(workload: str, variant: str, kind: str) -> _Series:
-        fresh = _Series(workload, variant, plan.seed, plan.subject)
+        fresh = _Series(workload, variant, schedule.seed, schedule.subject)
         return found.setdefault((workload, variant, kind), fresh)
 
-    passes = [(n, ALL, list(commands)) for n in range(1, plan.rounds + 1)]
-    for n in range(1, plan.alone + 1):
+    passes = [(n, ALL, list(commands)) for n in range(1, schedule.rounds + 1)]
+    for n in range(1, schedule.alone + 1):
         passes += [(n, name, [(name, command)]) for name, command in commands]
     for number, workload, todo in passes:
-        for variant in draw.sample(plan.variants, len(plan.variants)):
+        for variant in draw.sample(schedule.variants, len(schedule.variants)):
             order += 1
-            say(f"round {number}: {workload} with {variant}, boot {order} of {len(passes) * len(plan.variants)}")
+            say(f"round {number}: {workload} with {variant}, boot {order} of {len(passes) * len(schedule.variants)}")
             table, walls = _boot(boot, todo, variant, image)
             place = (number, order, before)
             yield from series(workload, variant, KERNEL).add(table, *place)
@@ -264,8 +262,3 @@ def _boot(
     profile = gprof.parse(outcome.files["gmon.out"].read_bytes())
     walls = [workloads.parse(line).seconds for line in lines[1:]]
     return gprof.table(profile.bins, image, group, profile.rate), walls
-
-
-def built_for_histogram(say: Say = quiet, source: Path | None = None) -> Built:
-    """Return the kernel that counts its callers."""
-    return uml.build(fragments=(*uml.RECIPE.fragments, "um-stats"), source=source, say=say)

@@ -8,11 +8,10 @@ from statistics import median
 
 from okosu.records.types import Record
 from okosu.stats import paired
-from papers.common.points import Found as Points
-from papers.common.points import Point, Sides, by_round
-from papers.simd_kernel.compare.survey import Found
-from papers.simd_kernel.gprof import ENOUGH, RATE_HZ
-from papers.simd_kernel.profile import ALL, FUNCTION, KERNEL, MEMCPY
+from papers.common.points import Found, Point, Sides, by_round
+from papers.simd_kernel.compare import Beside
+from papers.simd_kernel.run.gprof import ENOUGH, RATE_HZ
+from papers.simd_kernel.run.profiling import ALL, FUNCTION, KERNEL, MEMCPY
 
 NAMED = (MEMCPY, "os_arch_prctl", "hard_handler", "userspace", "strncpy")
 TODAY, PAPERS, PAPER = "orig", "movsq", "paper"
@@ -53,21 +52,21 @@ def best(records: Sequence[Record]) -> str | None:
     return min(times, key=lambda name: times[name], default=None)
 
 
-def sides(records: Sequence[Record]) -> Points:
+def sides(records: Sequence[Record]) -> Found:
     """Return memcpy's time with okosu's best routine and with UML's own, boot by boot."""
     ours = best(records)
     mine = find(records, ours, FUNCTION, MEMCPY) if ours else None
     theirs = find(records, TODAY, FUNCTION, MEMCPY)
     if not ours or mine is None or theirs is None:
-        return Points([], ["memcpy's time was not measured with UML's own routine and one of okosu's"])
+        return Found([], ["memcpy's time was not measured with UML's own routine and one of okosu's"])
     if (taken := RATE_HZ * sum(theirs.samples)) < ENOUGH:
-        return Points([], [f"memcpy has {taken:.0f} samples in all boots; {ENOUGH} tell a total from chance"])
+        return Found([], [f"memcpy has {taken:.0f} samples in all boots; {ENOUGH} tell a total from chance"])
     # Less than one sample is not no time.
     mine_, theirs_ = ({n: max(s, 0.5 / RATE_HZ) for n, s in by_round(one).items()} for one in (mine, theirs))
-    return Points([Sides(Point(), MEMCPY, ours, f"{TODAY} ({ours})", mine_, theirs_)], [])
+    return Found([Sides(Point(), MEMCPY, ours, f"{TODAY} ({ours})", mine_, theirs_)], [])
 
 
-def compare(records: Sequence[Record]) -> Found:
+def compare(records: Sequence[Record]) -> Beside:
     """Yield what stands beside Tables 2 to 4 and section 7: our workloads, the medians over the boots."""
     for table, routine in (("t2", TODAY), ("t3", PAPER)):
         whole = find(records, routine, KERNEL)

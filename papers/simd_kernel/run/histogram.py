@@ -7,21 +7,28 @@ call sites" (simd-kernel, section 8.2) can be seen: which functions call, and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab import guest, uml
+from lab.build import Built
+from lab.cache import Say, quiet
 from okosu.errors import OkosuError
-from papers.simd_kernel import symbols
-from papers.simd_kernel.symbols import Symbols
+from okosu.records.types import Record
+from papers.simd_kernel.plan import STATS
+from papers.simd_kernel.run import symbols, workloads
+from papers.simd_kernel.run.records import record
+from papers.simd_kernel.run.symbols import Symbols
 
 CLASSES = 21
+MOST = 12
+"""Call sites and exact sizes that are recorded of each workload."""
 KINDS = ("copy", "set")
 EXACT_MAX = 4096
 FOLDER = "/sys/kernel/debug/um_copy"
-# The folder may be mounted already; what was counted while booting is no workload's.
+# What was counted while booting is no workload's.
 SCRIPT = f"""\
-[ -e {FOLDER} ] || mount -t debugfs none /sys/kernel/debug || exit 125
 [ -e {FOLDER}/callers ] || exit 124
 echo reset > {FOLDER}/callers || exit 125
 "$@" > "$OKOSU_OUT/stdout"
@@ -153,6 +160,44 @@ def render(sites: Sequence[Site], sizes: Sequence[Size], kind: str, count: int =
     lines.append(f"{'exact size':>10} {'calls':>12} {'share':>6}")
     lines += [f"{one.size:10} {one.calls:12} {one.calls / calls:6.1%}" for one in hot(sizes, kind)]
     return "\n".join(lines)
+
+
+def counted(built: Built, command: Sequence[str], say: Say = quiet) -> tuple[list[Caller], list[Size]]:
+    """Run a command on a kernel that counts (configuration STATS), and return what its copies and sets were."""
+    outcome = uml.run(built, ["sh", "-c", SCRIPT, "sh", *command], say=say)
+    if outcome.status:
+        said = outcome.stderr.decode(errors="replace").strip()
+        why = said or f"status {outcome.status}; 124: no um_copy/callers, the kernel does not count"
+        raise OkosuError("the copies could not be counted", why, "okosu lab build uml --fragment um-stats")
+    return parse_callers(outcome.files["callers"].read_text()), parse_sizes(outcome.files["sizes"].read_text())
+
+
+def measure(say: Say) -> Iterator[Record]:
+    """Run every workload once on a kernel that counts, and yield its records as it ends."""
+    built = uml.build(fragments=STATS, say=say)
+    programs = guest.build(say)
+    for workload in workloads.TABLE:
+        say(f"counting the copies of {workload.name}")
+        callers, sizes = counted(built, workload.command(programs), say)
+        sites = of_image(callers, built.path / "vmlinux")
+        yield from records(workload.name, callers, sites, sizes, f"linux {built.version}")
+
+
+def records(
+    workload: str, callers: Sequence[Caller], sites: Sequence[Site], sizes: Sequence[Size], subject: str
+) -> Iterator[Record]:
+    """Yield a workload's calls by size class, its hot sizes and its call sites of most bytes, of copies and sets."""
+    for kind in KINDS:
+        told: dict[str, str | float] = {"workload": workload, "kind": kind}
+        for k, calls in enumerate(by_class(callers, kind)):
+            if calls:
+                yield record(subject, "counted", "class", "calls", calls, {**told, "from": float(1 << k if k else 0)})
+        for size in hot(sizes, kind, MOST):
+            yield record(subject, "counted", "size", "calls", size.calls, {**told, "bytes": float(size.size)})
+        for site in [one for one in sites if one.caller.kind == kind][:MOST]:
+            where: dict[str, str | float] = {"function": site.function, "line": site.line}
+            where |= {"address": f"{site.caller.address:#x}", "calls": float(site.caller.calls)}
+            yield record(subject, "counted", "site", "bytes", site.caller.bytes, {**told, **where})
 
 
 def _whole(word: str) -> bool:

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/decode.h"
-#include "../core/model.h"
-#include "../plugin/qemu_api.h"
+#include "decode.h"
+#include "model.h"
+#include "qemu_api.h"
 
 enum { LOCKS = 64, LONGEST = 1 << 20 };
 

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from okosu.records.types import Record
-
-Found = Iterator[tuple[str, float | None, str]]
-"""The id of a published entry, ours (None: not there), and the line on why they differ."""
+from papers.simd_kernel.compare import Beside
+from papers.simd_kernel.plan import NEAREST
 
 TABLE1 = {
     "slip_user": "arch/um/drivers/slip_user.c",
@@ -35,8 +34,6 @@ MOVED = {
     "ext3-hash": "ext3 is no more, and ext4 mounts its file systems: fs/ext4/hash.c",
     "algapi": "crypto_xor() is in lib/crypto/utils.c now",
 }
-NEAREST = ("gcc-11-vectorize", "gcc-11-O3", "gcc-12-O3", "gcc-12-O2", "stock")
-"""Configurations of the survey, the nearest to the paper's compiler and options first."""
 
 
 def configurations(records: Iterable[Record]) -> list[str]:
@@ -61,7 +58,7 @@ def nearest(records: Sequence[Record]) -> str | None:
     return next((name for name in NEAREST if name in there), None)
 
 
-def compare(records: Sequence[Record], hot: Sequence[str]) -> Found:
+def compare(records: Sequence[Record], hot: Sequence[str]) -> Beside:
     """Yield what stands beside sections 4 and 5.2 and Table 1; `hot` are the functions of the profile's first rows."""
     name = nearest(records)
     if name is None:
@@ -86,7 +83,7 @@ def compare(records: Sequence[Record], hot: Sequence[str]) -> Found:
         yield "5.3.hot", float(len(both)), f"{', '.join(both)}; {why}" if both else why
 
 
-def _kinds(found: Sequence[Record]) -> Found:
+def _kinds(found: Sequence[Record]) -> Beside:
     kinds = Counter(str(one.parameters["what"]) for one in found)
     more = [kind for kind, number in kinds.items() if number > kinds["clear"] and kind != "other"]
     said = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())

@@ -3,49 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-import okosu
 from okosu.records.types import Record
-from papers.simd_kernel import code
-from papers.simd_kernel.compare.survey import Found
+from papers.simd_kernel.compare import Beside
 
 VECTOR = 16
 """Bytes that a movdqu holds."""
-FIXED_NAMES = r"memcpy_\d+|um_copy_\d+_\w+"
-"""The functions of the routines for fixed sizes."""
-ROUTINES = {"orig": "memcpy_orig", "paper": "um_copy_paper", "fixed-512": "um_copy_512_paper"}
-"""The function of each routine that something is said of."""
 
 
-def records(plain: Path, fixed: Path, version: str) -> Iterator[Record]:
-    """Yield the code's bytes without and with the routines for fixed sizes, and what each routine holds."""
-    subject = f"linux {version}"
-    for variant, program in (("plain", plain), ("fixed", fixed)):
-        yield _record(subject, variant, "code", "bytes", code.code_bytes(program))
-    yield _record(subject, "fixed", "routines", "bytes", code.bytes_of(fixed, FIXED_NAMES))
-    for variant, symbol in ROUTINES.items():
-        if found := code.function(fixed, symbol):
-            for metric in ("instructions", "strings", "loads", "branches"):
-                yield _record(subject, variant, metric, metric, getattr(found, metric))
-
-
-def _record(subject: str, variant: str, metric: str, unit: str, value: int) -> Record:
-    return Record(
-        tool=f"okosu {okosu.__version__}",
-        machine="",
-        platform="uml",
-        subject=subject,
-        variant=variant,
-        stage="bench",
-        metric=metric,
-        unit=unit,
-        samples=[float(value)],
-    )
-
-
-def compare(records: Sequence[Record]) -> Found:
+def compare(records: Sequence[Record]) -> Beside:
     """Yield what stands beside what sections 6 and 8.1 say of the routines."""
     held = {(record.variant, record.metric): record.samples[0] for record in records}
     loads = held.get(("paper", "loads"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a kernel survives the switching of a static key on CPUs that run at once: no test, QEMU loses a race in it.
 
-    python -m lab.tests.long.static_key [SWITCHES]
+    python -m papers.superpage_colouring.tests.long.static_key [SWITCHES]
 
 switches vm.numa_stat, a key of the page allocator's, on a kernel without okosu's series, while three processes fork,
 touch and free memory. lab/README.md says what came of it.
