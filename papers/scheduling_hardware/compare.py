@@ -56,7 +56,7 @@ def _cycles(records: Sequence[Record], variant: str, name: str) -> float | None:
 
 
 def _exact(label: str, variant: str, value: float | None, lacking: str) -> Found:
-    """Return a number as a target's ratio: what it bounds is the number itself."""
+    """Return a number as a target's ratio, which is then the number itself."""
     if value is None:
         return Found([], [lacking])
     return Found([Sides(Point(), label, variant, "", {0: value}, {0: 1.0}, exact=True)], [])

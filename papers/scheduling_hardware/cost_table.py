@@ -12,13 +12,13 @@ from papers.scheduling_hardware import synthesis
 from papers.scheduling_hardware.synthesis import Block
 
 SCHEMA = "okosu.lab-synth/1"
-# The machine whose growth is followed, and one point of it that every row shares.
+# Sizes of the machines in the tables of growth; one size varies while the other is _PES or _THREADS.
 PES = (1, 2, 4, 8, 16)
 THREADS = (16, 64, 256)
 _PES, _THREADS = 8, 256
 _BANKS = {"soft": 1, "mem": 1, "banked": 4}
 _CONTEXT = {"soft": "okosu_pkg::CtxSoft", "mem": "okosu_pkg::CtxMem", "banked": "okosu_pkg::CtxBanked"}
-# Of processor time, for each route.
+# Seconds of processor time for each route.
 LIMIT_S = 1800.0
 
 
@@ -35,7 +35,6 @@ def core(context: str) -> Block:
 
 
 def ssh_s(context: str) -> Block:
-    """Return SSH-s alone."""
     given = (("NumPes", _PES), ("Threads", _THREADS), ("CtxMode", _CONTEXT[context]), ("Banks", _BANKS[context]))
     return Block(f"SSH-s, {context}", "ssh_s", given)
 
@@ -52,7 +51,6 @@ def mem_bus(pes: int) -> Block:
 
 
 def sched_bus(pes: int) -> Block:
-    """Return the scheduler bus of so many PEs."""
     return Block(f"scheduler bus, {pes} PE{'s' * (pes > 1)}", "sched_bus", (("NumPes", pes),))
 
 
@@ -67,7 +65,6 @@ def blocks(quick: bool = False) -> list[Block]:
 
 
 def routes(quick: bool = False) -> list[Block]:
-    """Return what is placed and routed."""
     if quick:
         return []
     return [ssh_s("banked"), pe("soft"), pe("banked"), *(ssh_m(_PES, threads) for threads in THREADS)]

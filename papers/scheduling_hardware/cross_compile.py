@@ -23,7 +23,7 @@ _TOOLS = {COMPILER: "gcc-mipsel-linux-gnu"}
 _KIND = "rtl-program"
 _ELF = "program.elf"
 _SOURCES = (".c", ".S", ".s")
-# What the compiler and the linker say of faults: what is not C, not there, too large.
+# Words of the compiler's and the linker's lines that say what is wrong with a program.
 _WRONG = ("error", "undefined", "overflowed", "reach into the stacks")
 _FLAGS = ("-D", "-U", "-I", "-O", "-f", "-include", "-Wl,")
 
@@ -38,7 +38,7 @@ class Command:
 
     @property
     def elf(self) -> Path | None:
-        """Return the program where it is a finished one."""
+        """The program, where what was named is a finished one."""
         return Path(self.sources[0]) if self.sources[0].endswith(".elf") else None
 
 
@@ -77,7 +77,7 @@ def compile_(wanted: Command, backend: str, say: Say = quiet) -> Path:
     check_tools(_TOOLS)
     library = ROOM / "sw"
     own = {name: Path(name).read_bytes().hex() for name in wanted.sources}
-    # What a source includes from its own folder decides, too.
+    # Headers beside a source may be included, so they belong to the key.
     beside = {str(path): _digest(path) for name in wanted.sources for path in sorted(Path(name).parent.glob("*.h"))}
     base = {str(path.relative_to(library)): _digest(path) for path in sorted(library.rglob("*")) if path.is_file()}
     key = cache.key(own, beside, base, wanted.flags, wanted.arguments, backend, compiler_version(COMPILER))

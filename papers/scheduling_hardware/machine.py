@@ -42,7 +42,6 @@ class Option:
         return text if self.values else int(text)
 
     def accepts(self, value: Any) -> bool:
-        """Say whether a machine can have the value."""
         return value in self.values if self.values else self.valid(value)
 
     def number(self, value: Any) -> int:
@@ -166,7 +165,6 @@ class Machine:
         return {option.macro: self.numbers[option.name] for option in OPTIONS if option.macro}
 
     def as_json(self) -> dict[str, Any]:
-        """Return what JSON says of the machine: each option's value."""
         return asdict(self)
 
 

@@ -58,11 +58,9 @@ class SchedulingHardware(Paper):
         ]
 
     def compare(self, measured: Measured) -> dict[str, Ours]:
-        """Return ours by the id of the published entry."""
         return compare.published(measured)
 
     def sides(self, target: Target, measured: Measured) -> Found:
-        """Return what a target compares, exact numbers of one run."""
         return compare.sides(target, measured)
 
 

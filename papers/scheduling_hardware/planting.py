@@ -48,7 +48,6 @@ class Token:
 
     @property
     def end(self) -> int:
-        """Return the offset behind it."""
         return self.at + len(self.text)
 
 

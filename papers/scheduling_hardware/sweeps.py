@@ -24,7 +24,7 @@ class Point:
     machine: Machine
     backend: str
     words: tuple[str, ...]
-    # What the sweep set, for a table.
+    # The names and values that the sweep set.
     varied: tuple[tuple[str, str], ...] = ()
 
 

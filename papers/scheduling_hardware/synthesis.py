@@ -28,17 +28,17 @@ from papers.scheduling_hardware import ROOM, verilator, yosys
 # Cells of ECP5 and how many of its logic cells (a 4-input table each) they take.
 LOGIC = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 _KIND = "rtl-synth"
-# What is left out: what only a simulation looks at, and a PE's memory of instructions, whose wires become ports.
+# Ports and blocks that are removed: those for the simulation, and a PE's instruction memory, whose wires become ports.
 _LEFT_OUT = {
     "core": "\ndelete -port core/w:retire_o",
     "pe": "\ndelete -port pe/w:retire_o\ndelete pe/t:pe_counters\nexpose -evert pe/t:instruction_memory",
 }
 _BOXES = "--blackboxed-module instruction_memory --blackboxed-module pe_counters"
 _TOP = "harness"
-# The largest part, in its slowest speed grade.
+# The largest ECP5, in its slowest speed grade.
 DEVICE = ("--85k", "--package", "CABGA756", "--speed", "6")
 _SEED = 1
-# What the router strives for; a block that stays below is reported all the same.
+# The clock that the router strives for; a slower block is reported all the same.
 _AIM_MHZ = 100
 
 
@@ -74,7 +74,6 @@ class Clock:
 
 
 def cost(cells: Mapping[str, int]) -> Cost:
-    """Return the cost of these cells."""
     logic = sum(count * cells.get(name, 0) for name, count in LOGIC.items())
     return Cost(
         dict(sorted(cells.items())),
@@ -155,7 +154,7 @@ def harness(top: str, ports: Mapping[str, tuple[str, int]]) -> str:
     for register, names in (("in_q", inputs), ("taken", outputs)):
         low = 0
         for name, width in names.items():
-            # A port of what was left out has a full stop in its name.
+            # A port that was a wire to a removed block has a full stop in its name.
             joined.append(f".\\{name} ({register}[{low + width - 1}:{low}])")
             low += width
     return f"""module {_TOP}(input clk_i, input rst_ni, input serial_i, input take_i, output serial_o);

@@ -41,17 +41,17 @@ class Modelled:
 
     @property
     def work(self) -> float:
-        """Return the cycles of one task."""
+        """Cycles of one task."""
         return self.sequential / self.threads
 
     @property
     def speedup(self) -> float:
-        """Return how many times as fast the tasks are done in parallel."""
+        """How many times as fast the tasks are done in parallel as one after the other."""
         return self.sequential / self.parallel
 
     @property
     def efficiency(self) -> float:
-        """Return the share of the PEs' cycles that the tasks are."""
+        """The share of all PEs' cycles that the tasks take."""
         return self.speedup / self.pes
 
     def section(self, name: str, kinds: Sequence[str] = KINDS) -> float:
@@ -70,7 +70,7 @@ class _Key(NamedTuple):
 
 
 def read(records: Sequence[Record]) -> list[Modelled]:
-    """Return the runs of the model that there are whole records of, in their order; what is no such record is left."""
+    """Return the runs of the model whose records are complete, in their order; other records are passed over."""
     told: dict[_Key, dict[str, float]] = {}
     spent: dict[_Key, dict[str, dict[str, float]]] = {}
     sample: dict[_Key, float] = {}

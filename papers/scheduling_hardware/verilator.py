@@ -28,7 +28,7 @@ _PROGRAM = "machine"
 _RUNNER = ("elf", "model", "counters", "schedule", "stacks", "trace", "options", "run", "describe", "machine_main")
 _GOLDEN = ("effect", "golden", "lockstep", "lockstep_pe")
 _SOURCES = (*_RUNNER, *_GOLDEN)
-# Tried with 4 PEs: -O2 simulates 1.17 times as fast as -O1. What runs once is not optimised.
+# Measured with 4 PEs, -O2 simulates 1.17 times as fast as -O1. Code that runs once (OPT_SLOW) is not optimised.
 _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
 _VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000")
 _FAST = (*_VERILATOR, "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
@@ -102,7 +102,7 @@ def command(room: Path, machine: Machine, checked: bool, waves: bool) -> list[st
         f"-DOKOSU_IMEM_WORDS={IMEM_WORDS}",
         f"-DOKOSU_DMEM_WORDS={DMEM_WORDS}",
         f"-DOKOSU_CHECKED={int(checked)}",
-        # sim/model.cpp has its own.
+        # sim/model.cpp defines vl_fatal() itself.
         "-DVL_USER_FATAL",
         *(f"-D{name}={value}" for name, value in machine.macros().items()),
     ]

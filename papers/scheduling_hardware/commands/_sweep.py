@@ -15,7 +15,7 @@ from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 if TYPE_CHECKING:
     from papers.scheduling_hardware.sweeps import Point
 
-# What one run only has.
+# Options of a single run.
 _ALONE = ("trace", "fst", "counters")
 
 

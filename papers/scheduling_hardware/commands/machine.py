@@ -33,7 +33,7 @@ EXAMPLES = {
 }
 _BUILD = (*machine.BY_NAME, "checked")
 _RUN = (*_BUILD, "backend", "max_cycles", "seed", "counters", "trace", "fst", "sweep", "slurm", "point", "collect")
-# Of the other platforms: what an RTL machine has not.
+# Options of the other platforms, which a machine without a kernel does not have.
 _KERNEL = ("series", "stock", "fragment", "kernel_source", "kernel_arg", "memory", "out", "root", "console")
 
 
@@ -122,7 +122,7 @@ def _run_one(args: argparse.Namespace, point: Point) -> int:
         print(f"run: {shlex.join(wanted.arguments)}")
         return 0
     _kernel_options.check_writable(args, ("json", "counters", "trace", "fst"))
-    # Asked to end, we take the simulator with us.
+    # SystemExit ends the simulator with us.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with _kernel_options.progress() as say:
         program = cross_compile.compile_(wanted, point.backend, say)

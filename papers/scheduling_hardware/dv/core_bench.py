@@ -54,7 +54,6 @@ def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = ()) -> Path:
 
 
 def programs() -> list[Path]:
-    """Return the directed programs' sources."""
     return sorted(ISA.glob("*.S"))
 
 

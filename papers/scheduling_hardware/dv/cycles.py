@@ -53,7 +53,6 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Return what the table calls it."""
         settings = [f"policy {self.policy}"] * bool(self.policy) + [f"quantum {self.quantum}"] * bool(self.quantum)
         return ", ".join((" ".join((self.machine, self.source, *self.arguments)), *settings, self.backend))
 
@@ -63,7 +62,6 @@ class Point:
         return self.source in ("misuse.c", "conformance*.c")
 
     def compiled(self) -> Path:
-        """Return the program."""
         found = sorted(DIRECTED.glob(self.source)) or sorted(PROGRAMS.glob(self.source))
         defined = {"policy": self.policy, "quantum": self.quantum}
         flags = [f"-Wl,--defsym=__okosu_{name}={value}" for name, value in defined.items() if value]
@@ -112,7 +110,7 @@ def _points() -> Iterator[Point]:
         yield Point("local", "mixed.c", (str(seed), "16"), policy=policy, quantum=200)
     yield Point("local", "producer.c")
 
-    # Few ids: they are granted to those who create.
+    # A machine of few ids grants them only to PEs that have created threads.
     yield Point("mem", "tree.c", ("5", "10"))
     yield Point("mem", "crowd.c", ("3", "3"))
     for what in ("late", "burst", "ids"):
@@ -130,7 +128,6 @@ POINTS = tuple(_points())
 
 
 def table() -> dict[str, Any]:
-    """Return the table as it is committed."""
     told: dict[str, Any] = json.loads(TABLE.read_text())
     return told
 
@@ -177,7 +174,6 @@ def run(point: Point) -> dict[str, Any]:
 
 
 def compiler() -> str:
-    """Return the compiler that the table's programs come from."""
     return compiler_version(cross_compile.COMPILER)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from papers.scheduling_hardware import planting
 
-# What an operator between two operands becomes, and what one in front of one.
+# What an operator between two operands becomes, and what one in front of an operand becomes.
 BETWEEN = {
     "==": "!=",
     "!=": "==",

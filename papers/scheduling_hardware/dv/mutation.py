@@ -64,7 +64,6 @@ class Score:
 
 
 def score(results: Sequence[Result]) -> dict[str, Score]:
-    """Return the score of each file."""
     table: dict[str, Score] = {}
     for result in results:
         of = table.setdefault(result.mutant.file, Score())
@@ -83,7 +82,6 @@ def chance(found: int, of: int) -> float:
 
 
 def total(table: Mapping[str, Score]) -> Score:
-    """Return the score of all files together."""
     every = table.values()
     return Score(sum(of.found for of in every), sum(of.left for of in every), sum(of.equivalent for of in every))
 

@@ -12,7 +12,7 @@ from papers.scheduling_hardware.dv import core_bench
 from papers.scheduling_hardware.machine import Machine
 
 PROGRAM = "sched-lockstep"
-# What does not depend on the machine.
+# The sources that are compiled once, for they do not depend on the machine.
 _MODEL = ("sched_model", "sched_pes", "sched_reach")
 _MACROS = {"NumPes": "NUM_PES", "Threads": "THREADS", "Watches": "WATCHES", "Context": "CONTEXT"}
 _CXX = ("-O1", "-std=c++17")

@@ -52,7 +52,7 @@ OTHERS = (
     "rtl/soc/pe.sv",
     "rtl/soc/machine.sv",
 )
-# What the first machine uses most of: without the jobs of other context modes, and what only proofs see.
+# The files most of which the first machine uses: not those of other context modes, nor those that only proofs examine.
 THIN = (
     "rtl/bus/rr_arbiter.sv",
     "rtl/bus/fifo.sv",
@@ -64,9 +64,9 @@ THIN = (
     "rtl/soc/pe.sv",
     "rtl/soc/machine.sv",
 )
-# What only one of the machines has.
+# The machine that alone has the file's block.
 ONLY = {"rtl/bus/wide_bus.sv": "cached", "rtl/soc/dcache.sv": "cached", "rtl/ssh/context_directory.sv": "local"}
-# The proofs that bind to a file's ports, and how long one may take to fail, in seconds.
+# The proof of a file's block, and how many seconds it may take to fail.
 PROOFS = {
     "rtl/bus/rr_arbiter.sv": "rr_arbiter:of5",
     "rtl/bus/fifo.sv": "fifo:deep4",
@@ -75,9 +75,9 @@ PROOFS = {
     "rtl/ssh/watch_unit.sv": "watch_unit:watches2",
 }
 PROOF_LIMIT_S = 200
-# A mutant's run is at its end so many cycles after the original's.
+# Cycles that a mutant's run may take longer than the original's.
 GRACE = 1000
-# A mutant may make the simulation endless: seconds of the processor, so that a busy machine finds nothing by itself.
+# A mutant may make the simulation endless. The limit is processor time, so that a busy machine changes no result.
 CPU_LIMIT_S = 60
 
 
@@ -101,16 +101,16 @@ class Suite(ABC):
 
     @abstractmethod
     def killer(self, mutant: Mutant | None) -> str:
-        """Return the name of the first test that a mutant (None: the original) lets fail, "" if there is none."""
+        """Return the name of the first test that fails with a mutant (None: with the original), "" if none fails."""
 
 
 class CoreSuite(Suite):
     """The core beside the golden simulator."""
 
     FILES = ("alu", "decoder", "muldiv", "register_banks", "cp0", "lsu", "core")
-    # Seed, programs, instructions: few to begin with, for most mutants fail at once.
+    # Seed, programs, instructions. The first run is short, for most mutants fail at once.
     RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
-    # The exit statuses of a command that ended well: programs too few to reach everything end with 3.
+    # Exit statuses that find no mutant; 3: so few random programs did not reach everything.
     WELL: ClassVar[Mapping[str, tuple[int, ...]]] = {"random": (0, 3), "program": (0,)}
 
     def build(self) -> list[Mutant]:
@@ -160,7 +160,6 @@ class MachineSuite(Suite):
         return [one for one in found if one.file in (self.THIN if self.thin else self.FILES)]
 
     def machines(self) -> tuple[str, ...]:
-        """Return the names of the machines that are built."""
         return tuple(cycles.MACHINES)[: 1 if self.thin else None]
 
     def points(self) -> list[cycles.Point]:
@@ -209,9 +208,9 @@ class SchedSuite(MachineSuite):
     """SSH-m and its bus: random messages beside the golden scheduler first; thin: nothing else."""
 
     FILES = THIN = SSH_M
-    # First seed, seeds, messages: few to begin with.
+    # First seed, seeds, messages. The first run is short.
     RUNS = ((1, 1, 4_000), (2, 12, 12_000))
-    # What so few messages do not reach is no mutant's doing.
+    # Exit statuses that find no mutant; 3: so few messages did not reach everything.
     WELL = (0, 3)
 
     def build(self) -> list[Mutant]:
@@ -224,7 +223,6 @@ class SchedSuite(MachineSuite):
         return found
 
     def machines(self) -> tuple[str, ...]:
-        """Return the names of the machines that are built."""
         return () if self.thin else super().machines()
 
     def killer(self, mutant: Mutant | None) -> str:

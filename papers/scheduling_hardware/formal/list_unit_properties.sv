@@ -125,7 +125,7 @@ module list_unit_properties
     for (int unsigned l = 0; l < Lists; l++) empties[l] = size_q[l] == '0;
   end
 
-  // ---- The invariant: every pointer is what the model says, and the model's places are one thread's each ----
+  // The invariant: every pointer is what the model says, and the model's places are one thread's each.
 
   function automatic logic stands(index_t t, list_t l, logic [IndexWidth:0] place);
     return in_q[t] && list_q[t] == l && {1'b0, place_q[t]} == place;

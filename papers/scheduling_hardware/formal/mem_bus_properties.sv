@@ -52,7 +52,7 @@ module mem_bus_properties
   assign ready  = ready_o[master_o];
   assign single = req.kind != MemBurst;
 
-  // ---- Masters hold what they ask for ----
+  // Masters hold what they ask for.
 
   function automatic logic few(logic [31:0] addr);
     return addr[31:5] == '0;
@@ -70,7 +70,7 @@ module mem_bus_properties
     end
   end
 
-  // ---- Length ----
+  // Length.
 
   // Cycles that the present transaction has had.
   count_t spent_q, length;
@@ -86,7 +86,7 @@ module mem_bus_properties
   logic [BoundWidth-1:0] waited_q;
   count_t                beats_q;
 
-  // ---- Memory: one bit of it ----
+  // Memory: one bit of it.
 
   logic at_place, writes, asked_q, word_q, answer_q, before_q, written_q, failed_q;
   assign at_place = mem_addr_o[31:2] == place[31:2];

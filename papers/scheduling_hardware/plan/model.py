@@ -66,7 +66,7 @@ def sweep(of: str, at: Run, works: Sequence[float], say: Say, finer: int) -> Ite
 
 
 def sweeps(of: str, at: Sequence[Run], works: Sequence[float], say: Say, finer: int) -> Iterator[Record]:
-    """Yield the records of a sweep of each; where runs of one fail, the others go on, and OkosuError tells it then."""
+    """Yield the records of a sweep of each run in `at`; the others go on where one fails, and OkosuError follows."""
     failed: list[OkosuError] = []
     for one in at:
         try:

@@ -28,5 +28,4 @@ def runs(contexts: Sequence[str]) -> list[Run]:
 
 
 def all_contexts() -> list[Run]:
-    """Return those in every context mode."""
     return runs(CONTEXTS)

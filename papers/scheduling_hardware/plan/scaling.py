@@ -20,7 +20,6 @@ LEAF_CREATORS = 4
 
 
 def runs(pes: Sequence[int] = PES, memory: Sequence[str] = MEMORY) -> list[Run]:
-    """Return the runs, machine by machine."""
     found = []
     for count in pes:
         machine = Machine(pes=count)

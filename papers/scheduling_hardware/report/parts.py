@@ -184,7 +184,7 @@ def _scaling(runs: Sequence[Modelled], key: str) -> list[Part]:
 
 
 def _called(one: Modelled) -> str:
-    """Return what tells a run of the scaling from others: the task, and what is not as usual."""
+    """Name a run of the scaling: its task, and its policy or its creators where they are not the usual ones."""
     if one.creators:
         return f"{one.task}, tree"
     return one.task if one.task != "grain" else f"{one.task}, {one.policy}"
@@ -211,7 +211,7 @@ def _scaled(by: Mapping[str, Mapping[int, Modelled]]) -> str:
             f"Efficiency of {last.threads // last.pes} threads a PE of {formats.count(last.work)} cycles each, of "
             f"grain’s task in registers: {first}{100 * last.efficiency:.0f} % at {most} ({last.policy})."
         )
-        # Beyond so many threads a creator waits for ids, and its time says nothing of creation.
+        # With more threads than ids a creator waits for ids, and its time is not that of creation alone.
         unhindered = [one for each in flat for one in each.values() if one.threads < _IDS]
         if unhindered:
             one = max(unhindered, key=lambda one: one.threads)

@@ -57,7 +57,7 @@ def policies(held: Sequence[Record]) -> list[Part]:
 
 
 def locks(held: Sequence[Record], key: str) -> list[Part]:
-    """Return cycles for each taking of a lock that all want, by kind of lock and PEs; and what is left of the bus."""
+    """Return the cycles for each taking of one lock that all want, by kind of lock and PEs, and how busy the bus is."""
     found: dict[tuple[int, int], dict[str, dict[str, float]]] = {}
     for record in held:
         said = record.parameters

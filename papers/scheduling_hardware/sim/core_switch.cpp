@@ -37,7 +37,7 @@ void CoreSwitch::ask()
 
     top_.preempt_i = now;
     top_.park_i = random_() % 3 == 0;
-    // Now and then it insists.
+    // Now and then it asks for a stop at once.
     left_ = static_cast<unsigned>(!now ? random_() % 600 : random_() % 4 ? random_() % 20 : 2000);
 }
 

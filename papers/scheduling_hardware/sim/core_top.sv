@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One core with two banks, its memories and no SSH: what the golden simulator runs in lockstep with to check the instruction set.
 //
-// In SSH-s's place stands something that anyone can foretell: COP2 request number n is answered after a few cycles, a read with
+// In SSH-s's place stands something simple that the golden simulator can foretell: COP2 request number n is answered after a few cycles, a read
+// with
 // n * CopMultiplier ^ {register, 27 zeros}; commands do nothing; control registers 0, 1 and 6 set the stacks' guard, as SSH-s's do.
 // `cop2_*_o` shows each request when it is answered, a cycle later, with the retirement of its instruction.
 
@@ -15,7 +16,7 @@ module core_top
   input  logic        rst_ni,
   input  logic        irq_i,
   input  logic        cop2_room_i,
-  // A command stops the thread.
+  // The next command stops the thread.
   input  logic        park_i,
   input  logic        preempt_i,
   output logic        preempted_o,

@@ -62,7 +62,7 @@ Coverage::Coverage()
     }
     for (const char *result : kResults) {
         for (const char *use : kUses) {
-            // Of these no address can be made that is one.
+            // No valid address can be made of these results.
             if (!std::strcmp(use, "address") && is(result, {"link", "cop2"}))
                 continue;
             for (unsigned distance = 1; distance <= 3; distance++)
@@ -132,7 +132,7 @@ void Coverage::note_dependences(uint32_t instr, const char *op)
     for (unsigned n = 0; n < 2; n++) {
         if (!uses[n] || !sources[n])
             continue;
-        // The nearest that wrote it.
+        // The dependence is on the nearest instruction that wrote the register.
         for (unsigned distance = 1; distance <= 3; distance++) {
             const Past &past = past_[distance - 1];
 
@@ -160,7 +160,7 @@ void Coverage::note_meetings(const Effect &effect, const char *op, uint64_t cycl
         hit("a store behind a store");
     if (stored_ && commands)
         hit("a command behind a store");
-    // What waits retires when the result is there.
+    // An instruction that waits for the unit retires when the result is there.
     if (moves_from && cycle <= product_until_ + 1)
         hit("mfhi or mflo while a product is under way");
     if (moves_from && cycle <= quotient_until_ + 1)

@@ -50,7 +50,7 @@ bool breaks_with(const Retired &trap, unsigned number)
     return trap.cause == kBreak && break_number(trap) == number;
 }
 
-// The instruction could not be fetched, or is none of the program's.
+// Whether the instruction could not be fetched, or lies outside of the program's text.
 bool left_text(const Retired &trap)
 {
     return trap.cause == kFetch || breaks_with(trap, kBreakNoText) ||

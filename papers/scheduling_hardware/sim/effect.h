@@ -25,7 +25,7 @@ struct Effect {
     uint8_t bytes = 0;
 };
 
-// Bits of a port, which is a number or an array of words as its width demands. At most 57.
+// At most 57 bits of a port, which is a number or, if it is wider than 64 bits, an array of words.
 template <typename Port> uint64_t port_bits(const Port &port, unsigned low, unsigned width)
 {
     const uint64_t mask = (uint64_t{1} << width) - 1;
@@ -42,7 +42,7 @@ template <typename Port> uint64_t port_bits(const Port &port, unsigned low, unsi
     }
 }
 
-// The bits of retire_t (rtl/pkg/okosu_pkg.sv), from its end.
+// Where the fields of retire_t (rtl/pkg/okosu_pkg.sv) begin, counted from its lowest bit.
 enum RetireBit : unsigned {
     kRetireBytesAt = 0,
     kRetireDataAt = 4,

@@ -13,8 +13,7 @@ namespace
 
 std::vector<uint8_t> broken(std::vector<uint8_t> file, std::mt19937 &random)
 {
-    // Headers and tables are where it hurts: half of the changes go to the first bytes and to the
-    // last.
+    // Headers and tables matter most: half of the changes go to the first and the last bytes.
     const unsigned changes = 1 + random() % 4;
 
     for (unsigned n = 0; n < changes && !file.empty(); n++) {

@@ -278,7 +278,7 @@ void Golden::special(uint32_t instr, Effect &effect)
         break;
     }
     case 0x1a:
-        // What C leaves undefined is what an R3000 gives.
+        // C leaves these quotients undefined; they are those of an R3000.
         if (!b) {
             thread_->hi = a;
             thread_->lo = sa < 0 ? 1 : 0xffffffff;

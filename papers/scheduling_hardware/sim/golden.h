@@ -19,7 +19,7 @@ namespace okosu
 constexpr uint32_t kConsole = 0xbf000000u;
 constexpr uint32_t kExit = 0xbf000004u;
 constexpr uint32_t kExceptionVector = 0x80000080u;
-// Of the lowest part of a stack's slot, which nobody may touch once the guard is on.
+// The size of the lowest part of a stack's slot, which nobody may touch once the guard is on.
 constexpr uint32_t kGuardBytes = 1024;
 
 enum Cause : uint8_t {
@@ -122,7 +122,7 @@ class Golden
     bool held_ = false;
     bool in_handler_ = false;
     uint32_t status_ = 0, cause_ = 0, epc_ = 0, bad_ = 0;
-    // Of the step that is being made.
+    // State of the step that is being made.
     ThreadState *thread_ = nullptr;
     uint32_t after_ = 0;
     bool next_in_slot_ = false;

@@ -76,7 +76,8 @@ bool Lockstep::retire(const Model &model, unsigned number, unsigned thread, cons
     return true;
 }
 
-// Another thread's first instruction, or a new one's with the number of that which ended.
+// A PE runs another thread's first instruction, or that of a new thread with the number of one that
+// has ended.
 bool Lockstep::switch_to(const Model &model, unsigned number, unsigned thread)
 {
     LockstepPe &pe = *pes_[number];

@@ -76,7 +76,7 @@ std::string LockstepPe::step(const Effect &core, uint64_t cycle)
 
 std::optional<Dispatched> LockstepPe::take(unsigned thread)
 {
-    // An older one was of the thread that ran already, and went on here.
+    // An older dispatch belongs to a thread that ran here already.
     for (size_t n = dispatched.size(); n-- > 0;) {
         const Dispatched found = dispatched[n];
 
@@ -102,7 +102,7 @@ LockstepThread LockstepPe::begin(const Dispatched &as) const
     return thread;
 }
 
-// The line is SSH-s's: whether it is high the core says, by what it does.
+// SSH-s drives the interrupt line; whether it is high is taken from what the core did.
 bool LockstepPe::irq()
 {
     constexpr uint32_t kLine = 0x400;
@@ -217,7 +217,7 @@ void LockstepPe::command(unsigned number)
     case kPolicy:
         break;
     default:
-        // Every other one has an answer.
+        // Every other command has an answer.
         wrong_ += "  a command ended without SSH-m's answer\n";
     }
 }

@@ -66,7 +66,7 @@ class LockstepPe : public Outside
     // The thread that runs, or the state in which the PE came out of reset.
     LockstepThread boot;
     LockstepThread *current = &boot;
-    // It will not run any more.
+    // The PE's thread has ended, and the PE runs nothing until another one comes.
     bool ended = false;
     // The store that is not on the bus yet, and the load or exchange that is not retired yet.
     std::optional<BusWord> posted, loaded, exchanged;
@@ -80,7 +80,6 @@ class LockstepPe : public Outside
   private:
     void command(unsigned number);
     std::optional<uint32_t> expected(unsigned index) const;
-
     void next();
 
     unsigned number_;
@@ -92,7 +91,7 @@ class LockstepPe : public Outside
     std::optional<uint32_t> next_pc_, next_arg_;
     uint32_t cycle_high_ = 0;
     std::string wrong_;
-    // Of the step that is being made.
+    // State of the step that is being made.
     const Effect *core_ = nullptr;
     uint64_t cycle_ = 0;
 };

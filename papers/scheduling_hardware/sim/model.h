@@ -78,7 +78,7 @@ class Model
     // ModelError where there is no next state.
     void step();
 
-    // Of the cycle that step() made.
+    // What happened in the cycle that step() made.
     bool prints(unsigned &stream, char &byte) const;
     bool ends(uint32_t &status) const;
     bool message(Message &out) const;

@@ -192,7 +192,7 @@ class Writer
         case 8: {
             static const unsigned shifts[] = {0x00, 0x02, 0x03};
 
-            // The field of a register that it does not have says nothing.
+            // An instruction without that register ignores the field.
             return r(shifts[below(3)], source(), source(), destination(), below(32));
         }
         case 9:

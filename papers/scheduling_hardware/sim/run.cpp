@@ -18,17 +18,17 @@ namespace
 {
 
 constexpr unsigned kCauseInterrupt = 0;
-// So long nothing at all happens between two PEs only where nothing will: a context moves in a few
+// After so many cycles without any event nothing will happen any more: a context moves in a few
 // hundred cycles.
 constexpr unsigned kQuietCycles = 10000;
-// In software a PE without a thread goes on looking for one: so long all of them do only where none
-// will come.
+// In software a PE without a thread goes on looking for one; after so many cycles in which all of
+// them do, none will come.
 constexpr unsigned kIdleCycles = 100000;
 
 // The delay slot of a call lies behind it.
 constexpr uint32_t kCallBytes = 4;
 
-// A part of the text.
+// A range of the program's text.
 struct Range {
     uint32_t start, end;
 
@@ -222,7 +222,7 @@ class Runner
         const bool idle = in_software_ ? idle_.holds(last.pc) : (model_.running() >> pe & 1) == 0;
         Position now = position(pe);
 
-        // Its thread may have gone on elsewhere.
+        // The PE's last thread may have gone on at another PE.
         if (now.pe != pe || now.pc != last.pc)
             now = {pe, last.pc, 0};
         Place found = place(last.thread, now);

@@ -46,9 +46,9 @@ struct Outcome {
     End end = End::kExit;
     uint32_t status = 0;
     uint64_t cycles = 0;
-    // Of the processor that simulated.
+    // Processor time that the simulation took.
     double seconds = 0;
-    // Of a trap: what, where, and the PE's instruction before it.
+    // A trap: what, where, and the PE's instruction before it.
     Retired trap{};
     Place at;
     uint32_t from = 0;

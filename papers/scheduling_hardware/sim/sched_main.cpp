@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // sched-lockstep FIRST_SEED SEEDS MESSAGES: SSH-m and its golden model hear the
 // same random PEs and memory bus, until MESSAGES for each seed have passed;
-// every message of SSH-m is checked, its tables whenever it is at rest, that it
-// does in time what it has to, and that in the end all threads can end. Prints
-// the seeds, what was run and how often each command came out how. Exit status
-// 1 at the first difference, with what led there; 3 if an outcome of a command
-// was never reached.
+// every message of SSH-m is checked, and its tables whenever it is at rest; that
+// it does in time what it has to do; and that in the end all threads can end.
+// Prints the seeds and how often each command had each outcome. Exit status 1 at
+// the first difference, with what led there; 3 if an outcome was never reached.
 #include "sched_model.h"
 #include "sched_pes.h"
 #include "sched_reach.h"
@@ -25,11 +24,12 @@ namespace
 {
 
 constexpr unsigned kReadyLists = 16, kFreeList = 16, kFirstWatchList = 17;
-// In cycles: what has to be done is done, somebody speaks, all threads of a drained machine end.
+// Cycles within which SSH-m does what it has to, says something, and ends all threads of a machine
+// that is drained.
 constexpr uint64_t kOverdue = 6000, kSilence = 30000, kDrainTime = 400000;
 constexpr unsigned kDutyEvery = 64, kShown = 40;
 constexpr unsigned kRead = 0, kExchange = 2;
-// list_op_e.
+// The operations of list_op_e (rtl/ssh/ssh_pkg.sv).
 constexpr unsigned kPushTail = 1, kPushHead = 2, kPop = 3, kUnlink = 4, kInsert = 5, kMoveTail = 6,
                    kMoveHead = 7;
 
@@ -334,8 +334,8 @@ void Bench::observe_lists_after()
     model_.readied(top_->list_tid_o, top_->list_to_o, place);
 }
 
-// The tables: each thread is in the state and in the list that the model
-// says, and in no other ----
+// Compares the tables: each thread is in the state and in the list that the model says, and in no
+// other.
 
 void Bench::check_list(const std::deque<unsigned> &want, unsigned list, std::vector<unsigned> &seen)
 {

@@ -272,7 +272,7 @@ void SchedModel::context(const Message &message)
 
     switch (message.op) {
     case Op::Yield: {
-        // Who had to make way has not had its turn yet.
+        // A thread that made way for another has not had its turn yet.
         bool told = pe.told;
 
         cover("yield", told ? "told to" : policy_ == kLifo ? "lifo" : "done");
@@ -424,7 +424,7 @@ void SchedModel::wait()
     thread.expected = job_[1].data;
     if (timed)
         thread.due = uint64_t{job_[2].aux} << 32 | job_[2].data;
-    // A barrier's word is no word to wait at, nor the other way round.
+    // A barrier's word cannot be waited at by WAIT, nor a word of WAIT used as a barrier.
     bool barrier = found && watches_.at(address).kind == kBarrier;
 
     if (barrier || (!found && watches_.size() == machine_.watches)) {
@@ -524,7 +524,7 @@ void SchedModel::stored(uint32_t address, uint32_t data, unsigned bytes)
     if (watch == watches_.end() || !watch->second.armed || watch->second.kind == kBarrier)
         return;
     watch->second.by_bytes = bytes != 15;
-    // Of a mutex only the unlocking is of interest.
+    // At a mutex only an unlocking store counts.
     if (watch->second.kind == kMutex && (data != 0 || bytes != 15))
         return;
     watch->second.stores = std::min(watch->second.stores + 1, kManyStores);
@@ -746,7 +746,7 @@ void SchedModel::said(const Message &message)
 
         Message want = second_[0];
 
-        // To a thread that goes on its argument says nothing any more.
+        // A thread that goes on ignores the argument.
         if (!threads_[message.tid].cold)
             want.data = message.data;
         require(want.pack() == message.pack(), "it should be " + want.text());
@@ -1023,7 +1023,7 @@ bool SchedModel::makes_way(unsigned pe) const
            view.slot_priority > view.running_priority;
 }
 
-// Of those that need not make way.
+// The lowest priority among the PEs whose threads need not make way.
 SchedModel::Lowest SchedModel::lowest() const
 {
     Lowest lowest;

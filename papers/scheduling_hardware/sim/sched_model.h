@@ -106,11 +106,10 @@ struct Thread {
     uint32_t word0 = 0, word1 = 0;
     // By when policy edf has it done.
     uint64_t goal = 0;
-    // Of a waiting thread; `due` if it is timed.
+    // The word that a waiting thread waits at, and until when if it is timed.
     uint32_t address = 0, expected = 0;
     uint64_t due = 0;
-    // Of one that leaves: which PEs it may go to, or that it is evicted from its
-    // home.
+    // Where a leaving thread may go: one of these PEs, or out of its home, which evicts it.
     std::set<unsigned> to;
     bool evicted = false;
 };
@@ -120,7 +119,7 @@ struct Watch {
     uint64_t taken = 0;
     // The last store was one of bytes, which does not unlock a mutex.
     bool armed = false, by_bytes = false;
-    // Of a barrier: the number by which SSH-m calls it, once it has.
+    // The number by which SSH-m calls a barrier; -1 until it has.
     int number = -1;
     std::deque<unsigned> waiters;
 };
@@ -128,7 +127,7 @@ struct Watch {
 struct PeView {
     bool recalling = false, told = false;
     int running = -1, slot = -1;
-    // The thread that it idles for at a barrier, since when it was given nothing.
+    // The thread at a barrier for which it idles, if it was given no other since.
     int mark = -1;
     unsigned running_priority = 0, slot_priority = 0, pool = 0;
 };
@@ -282,7 +281,7 @@ class SchedModel
     std::map<unsigned, Blocking> blocking_;
     // The barrier whose RELEASE is to be said.
     int release_ = -1;
-    // As of now, and as SSH-m knows it: a cycle ago.
+    // The lowest priority now, and that of a cycle ago, which SSH-m knows.
     Lowest low_, low_known_;
     std::vector<Message> second_;
     std::deque<unsigned> arriving_;

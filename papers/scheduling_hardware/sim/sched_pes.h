@@ -85,7 +85,7 @@ class SchedPes
         // Where it idles: the thread that waits at a barrier, and the barrier's number.
         int mark = -1;
         unsigned barrier = 0;
-        // Of SOFT: who stopped and is still to be released.
+        // In SOFT mode, the thread that stopped and is still to be released.
         int owes = -1;
         // Whose contexts are in banks, the running thread's among them; who is to
         // be evicted; what is being spilled.
@@ -125,7 +125,7 @@ class SchedPes
     std::mt19937_64 random_;
     Manners manners_;
     std::vector<Pe> pes_;
-    // Whom a thread waits for, from its command to its going on.
+    // The thread that a joining thread waits for, until it goes on.
     std::map<unsigned, unsigned> joins_;
     bool draining_ = false, fifo_asked_ = false;
     unsigned burst_ = 0;

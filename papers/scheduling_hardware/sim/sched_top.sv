@@ -141,7 +141,7 @@ module sched_top
     .snoop_i    (snoop)
   );
 
-  // ---- What is looked at inside: here, and nowhere else ----
+  // What is looked at inside: here, and nowhere else.
 
   assign popped_o       = u_ssh_m.in_pop;
   assign taken_o        = u_ssh_m.u_waiting.u_watches.take_i;

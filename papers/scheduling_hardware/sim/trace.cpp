@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr unsigned kThreads = 256;
-// An id stands for its handle: no address is so low.
+// A thread is waited for by its id, which differs from every address, for no address is so low.
 constexpr uint32_t kIdMask = 0xff, kLastHandle = 0xffff;
 
 uint32_t key(uint32_t object)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands WHAT: what the library never asks of SSH-s and of the memory bus, by hand.
+/* commands WHAT: commands to SSH-s and accesses that the library never makes, by hand.
  *
  *   registers  all that can be read; RES and ERR written and read again
  *   answers    commands that are wrong, one after the other, and their errors
@@ -10,7 +10,7 @@
  *   flood      likewise, while SSH-m sorts many threads by their goals (edf)
  *   goals      deadlines of threads, right and wrong handles
  *   ids        as many threads as there are ids, and one more
- *   load, fetch, store, byte   what is nowhere */
+ *   load, fetch, store, byte   accesses to addresses at which nothing is */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 module fifo #(
   parameter int unsigned Width = 32,
   parameter int unsigned Depth = 4,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned CountWidth = $clog2(Depth + 1)
 ) (
   input  logic                  clk_i,

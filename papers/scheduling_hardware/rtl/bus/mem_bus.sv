@@ -24,7 +24,7 @@ module mem_bus
   import okosu_pkg::*;
 #(
   parameter int unsigned NumPorts = 2,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned PortWidth = NumPorts > 1 ? $clog2(NumPorts) : 1
 ) (
   input  logic                    clk_i,

@@ -7,7 +7,7 @@
 
 module rr_arbiter #(
   parameter int unsigned NumReqs = 4,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned IndexWidth = NumReqs > 1 ? $clog2(NumReqs) : 1
 ) (
   input  logic                  clk_i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory bus of machines with `Pipelined`: address, data to memory and data from memory on wires of their own, a new access each cycle.
-// The same ports and the same promises to masters as mem_bus.sv, other timing:
+// Its ports, and what a master may rely on, are those of mem_bus.sv; its timing is another:
 //
 //   phase        0      1
 //   read         A      D           an access of another master may have its phase 0 in this one's phase 1
@@ -9,14 +9,14 @@
 //   burst of n   A      D0 ... D(n-1), and for reads one more; nobody else meanwhile
 //
 // Each is answered, and shown by the snoop port, in its last phase, a write in phase 1 too. Masters are arbitrated round-robin in each cycle
-// without a burst; one that was heard waits for its answer. Hence a request is served within 2 + (NumPorts - 1) * L cycles, L those of the longest
-// burst, or 1 where there is none.
+// without a burst; one that was heard waits for its answer. Hence a request is served within 2 + (NumPorts - 1) * L cycles, L those of the
+// longest burst, or 1 where there is none.
 
 module wide_bus
   import okosu_pkg::*;
 #(
   parameter int unsigned NumPorts = 2,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned PortWidth = NumPorts > 1 ? $clog2(NumPorts) : 1
 ) (
   input  logic                     clk_i,
@@ -46,7 +46,7 @@ module wide_bus
   mem_req_t             req_q;
   logic [5:0]           beat_q;
 
-  // ---- Phase 0 ----
+  // Phase 0.
 
   logic [NumPorts-1:0]  asking, unused_gnt;
   logic [PortWidth-1:0] index;
@@ -68,7 +68,7 @@ module wide_bus
   assign req    = req_i[index];
   assign begins = any && req.kind == MemBurst;
 
-  // ---- A burst: word beat_q is asked for or written; a word that was read is here a cycle later ----
+  // A burst: word beat_q is asked for or written; a word that was read is here a cycle later.
 
   logic [31:0] burst_wdata;
   logic        moves, burst_ends;
@@ -82,7 +82,7 @@ module wide_bus
   assign mem_wdata_o = burst_q ? burst_wdata : req.wdata;
   assign mem_be_o    = burst_q ? req_q.be : req.be;
 
-  // ---- Phase 1 ----
+  // Phase 1.
 
   logic data_now;
   assign data_now = answer_q || (burst_q && (req_q.we || beat_q != '0));

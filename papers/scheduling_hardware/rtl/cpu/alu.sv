@@ -8,7 +8,7 @@ module alu
   input  logic [31:0] a_i,
   input  logic [31:0] b_i,
   output logic [31:0] result_o,
-  // Of signed addition and subtraction.
+  // A signed addition or subtraction overflowed.
   output logic        overflow_o
 );
 

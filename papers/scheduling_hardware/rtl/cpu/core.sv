@@ -19,7 +19,7 @@ module core
   parameter int unsigned DmemWords = 1024,
   parameter int unsigned Threads   = 256,
   parameter int unsigned Banks     = 1,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
   input  logic                 clk_i,
@@ -95,7 +95,7 @@ module core
   logic [31:0] x_alu, m_result;
   logic        stall, flush, hazard, d_advance;
 
-  // ---- Fetch ----
+  // Fetch.
 
   logic        f_misaligned, f_outside;
   logic [31:0] branch_target;
@@ -107,7 +107,7 @@ module core
   assign f_outside    = pc_q - ResetVector >= 32'(ImemWords) * 32'd4;
   assign imem_addr_o  = pc_d;
 
-  // ---- Decode ----
+  // Decode.
 
   decoder u_decoder (
     .instr_i  (d_instr_q),
@@ -166,7 +166,7 @@ module core
     endcase
   end
 
-  // ---- Execute ----
+  // Execute.
 
   logic x_overflow;
   alu u_alu (
@@ -177,7 +177,7 @@ module core
     .overflow_o(x_overflow)
   );
 
-  // ---- Memory ----
+  // Memory.
 
   logic        live, take_irq, take_preempt, traps, parks, interrupt;
   logic        in_handler_q, hold_q;
@@ -299,7 +299,7 @@ module core
     endcase
   end
 
-  // ---- Next state ----
+  // Next state.
 
   logic [31:0] resume_pc;
   assign resume_pc = take_preempt ? m_pc_q : m_pc_q + 32'd4;
@@ -406,7 +406,7 @@ module core
     w_bank_q <= bank_q;
   end
 
-  // ---- Registers, and SSH-s's way to them ----
+  // Registers, and SSH-s's way to them.
 
   logic [31:0] port_reg, port_mask;
   register_banks #(
@@ -441,7 +441,7 @@ module core
     endcase
   end
 
-  // ---- To the outside ----
+  // To the outside.
 
   assign parked_o       = !running_q;
   assign bank_o         = bank_q;

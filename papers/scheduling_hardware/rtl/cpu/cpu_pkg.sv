@@ -31,7 +31,7 @@ package cpu_pkg;
     EffectNone, EffectMtc0, EffectRfe, EffectSetSwap, EffectCop2
   } effect_e;
 
-  // The constant of an instruction is apart, so that this fits in 64 bits, which simulators like.
+  // An instruction's constant is no field of this: so the word fits in 64 bits, which simulators handle faster than an array.
   typedef struct packed {
     alu_op_e     alu;
     logic        use_imm;
@@ -47,11 +47,11 @@ package cpu_pkg;
     logic [4:0]  rd;
     logic        uses_rs;
     logic        uses_rt;
-    // Of a coprocessor's register, the number in the instruction.
+    // The number of a coprocessor's register, as the instruction names it.
     logic [4:0]  cop_reg;
-    // A COP2 request that is a command, a read or a control write; operands else.
+    // Whether a COP2 request goes to a control register (ctc2), which is a setting; else it is a command, a read or an operand.
     logic        cop2_control;
-    // Must not stand in a delay slot.
+    // The instruction traps in a delay slot.
     logic        not_in_slot;
     logic        trap;
     logic [4:0]  cause;

@@ -12,7 +12,7 @@ module muldiv
   import cpu_pkg::*;
 #(
   parameter int unsigned Banks = 1,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
   input  logic                 clk_i,

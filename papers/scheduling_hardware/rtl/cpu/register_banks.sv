@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // General registers, one set for each bank.
 //
-// Two read ports for the running thread's bank, a write port (its bank apart: the last write may come after a switch), and a port by which SSH-s reads and writes any bank that does not
-// run. Reads are combinational. Each bank remembers which of its registers have been written since its mask was cleared: one that has
+// There are two read ports for the running thread's bank, a write port that names its bank (for the last write may come after a
+// switch), and a port by which SSH-s reads and writes any bank that does not run. Reads are combinational. Each bank remembers which of its
+// registers have been written since its mask was cleared: one that has
 // not reads as 0, so that a new thread sees nothing of the last one's and its first context takes a handful of words.
 
 module register_banks #(
   parameter int unsigned Banks = 1,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
   input  logic                 clk_i,

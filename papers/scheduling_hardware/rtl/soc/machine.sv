@@ -62,7 +62,7 @@ module machine
   logic                    m_valid, m_more, m_ready, m_room;
   sched_msg_t              m_msg;
 
-  // Registers, for what hangs on an input of the machine the simulator evaluates at both edges of the clock.
+  // These are registers because the simulator evaluates at both clock edges whatever depends directly on an input.
   logic [Sections-1:1][31:0] section_start_q, section_end_q;
   always_ff @(posedge clk_i) begin
     section_start_q <= section_start_i;

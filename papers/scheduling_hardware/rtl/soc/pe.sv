@@ -14,7 +14,7 @@ module pe
   parameter int unsigned Contexts  = 16,
   parameter int unsigned ImemWords = 65536,
   parameter int unsigned DmemWords = 1048576,
-  // Of the data cache; 0: there is none.
+  // Bytes of the data cache; 0: there is none.
   parameter int unsigned DcacheBytes = 0,
   parameter int unsigned Sections  = 6
 ) (
@@ -178,7 +178,7 @@ module pe
     assign unused_snoop = ^snoop_i;
   end
 
-  // ---- One port for two ----
+  // One port for two.
 
   logic held_q, engine_q, engine_turn;
   assign engine_turn  = held_q ? engine_q : !core_valid;

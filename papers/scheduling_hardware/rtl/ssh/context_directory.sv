@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which thread's context lies in which place of a PE's own context memory (LOCAL); the memory itself is the context engine's.
 //
-// `find_tid_i` is looked up combinationally (`found_o`, `found_index_o`). `claim_i` gives the first free place (`free_o`, `free_index_o`) to
-// `claim_tid_i`, marked for eviction if `claim_marked_i` is high; `release_i` frees `release_index_i`, `release_found_i` what was found. `evict_i` marks the place of
-// `evict_tid_i`, if it has one. `leave_o` names a place (`leave_index_o`, `leave_tid_o`) whose context is to go to memory: one that is marked,
-// or if none is free any, round and round, but never that of `find_tid_i` while `keep_i` is high; `leave_taken_i` says that it is on its way.
+// `find_tid_i` is looked up combinationally (`found_o`, `found_index_o`). `claim_i` gives the first free place (`free_o`,
+// `free_index_o`) to `claim_tid_i`, marked for eviction if `claim_marked_i` is high; `release_i` frees `release_index_i`, and
+// `release_found_i` the place that was found. `evict_i` marks the place of `evict_tid_i`, if it has one. `leave_o` names a place
+// (`leave_index_o`, `leave_tid_o`) whose context is to go to memory: one that is marked, or if none is free the next in turn, but
+// never that of `find_tid_i` while `keep_i` is high; `leave_taken_i` says that it is on its way.
 
 module context_directory
   import okosu_pkg::*;
 #(
   parameter int unsigned Places = 16,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned PlaceWidth = Places > 1 ? $clog2(Places) : 1
 ) (
   input  logic                  clk_i,

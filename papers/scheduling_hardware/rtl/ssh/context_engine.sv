@@ -14,9 +14,9 @@ module context_engine
   import okosu_pkg::*;
 #(
   parameter int unsigned Banks    = 4,
-  // Of LOCAL; 0: no memory of its own.
+  // Contexts that the PE's own memory holds in LOCAL mode; 0: there is no such memory.
   parameter int unsigned Contexts = 0,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth  = Banks > 1 ? $clog2(Banks) : 1,
   parameter int unsigned PlaceWidth = Contexts > 1 ? $clog2(Contexts) : 1
 ) (
@@ -33,7 +33,7 @@ module context_engine
   output logic                  busy_o,
   output logic                  done_o,
 
-  // Set at boot.
+  // Settings that the program makes at boot.
   input  logic [31:0]           stack_top_i,
   input  logic [4:0]            stack_log2_i,
   input  logic [31:0]           exit_stub_i,
@@ -73,7 +73,7 @@ module context_engine
     return word == MaskWord ? BankWritten : word;
   endfunction
 
-  // ---- Save and restore: only what was written, the lowest word first ----
+  // Save and restore: only what was written, the lowest word first.
 
   logic [34:1] left_q, left_d;
   logic [5:0]  first, moving_q;
@@ -87,7 +87,7 @@ module context_engine
   end
   assign any_left = left_q != '0;
 
-  // ---- The PE's own memory ----
+  // The PE's own memory.
 
   logic        local_we;
   logic [5:0]  local_word, local_write_word;
@@ -106,7 +106,7 @@ module context_engine
     assign unused_local = ^{local_we, local_word, local_write_word, local_wdata, place_q};
   end
 
-  // ---- The job ----
+  // The job.
 
   assign busy_o      = busy_q;
   assign port_bank_o = bank_q;

@@ -2,8 +2,8 @@
 // SSH-s's CPU-SSH interface unit: turns the core's COP2 commands into messages, and replies into results.
 //
 // A command that needs no answer (CREATE with an id from the pool, EXIT, YIELD, POLICY) is done when its messages are in the
-// outgoing buffer; the others wait for SSH-m's REPLY. `stop_o` says that the thread stops here, `keep_o` that it will go on some day, `park_o` that the
-// core is to park (never in SOFT mode, where ERR 255 tells the library instead and NEXT asks for another thread).
+// outgoing buffer; the others wait for SSH-m's REPLY. `stop_o` says that the thread stops here, `keep_o` that it has not ended,
+// `park_o` that the core is to park (never in SOFT mode, where ERR 255 tells the library instead and NEXT asks for another thread).
 // `push_*` goes to the outgoing buffer, of which `push_ready_i` is the room for one message.
 
 module cpu_unit
@@ -149,7 +149,7 @@ module cpu_unit
             CmdJoin:   push_msg_o.op = MsgJoin;
             CmdDetach: push_msg_o.op = MsgDetach;
             CmdYield: begin
-              // Without another thread at hand there is nobody to yield to.
+              // A yield with no other thread in the slot changes nothing.
               state_d       = StFirst;
               push_o        = next_i;
               push_msg_o    = say(MsgYield, pe_i, self_i, '0, '0);
@@ -219,7 +219,7 @@ module cpu_unit
       creating_q     <= creating_d;
       owes_release_q <= owes_release_d;
       if (valid_i && req_i.kind == Cop2Operand && req_i.index < RegSwap) arg_q[req_i.index[1:0]] <= req_i.data;
-      // Operands are those of the command that follows, and of no other.
+      // Operands belong to the next command only.
       if (valid_i && req_i.kind == Cop2Command && (done_o || park_o)) begin
         for (int unsigned n = 0; n < 4; n++) arg_q[n] <= '0;
       end

@@ -23,7 +23,7 @@ module dispatcher
 
   input  logic             can_send_i,
   output logic             want_o,
-  // It is not only ids that can wait for a cycle without messages.
+  // What is wanted cannot wait until there are no messages, as the refilling of pools can.
   output logic             presses_o,
   output logic             scans_o,
   input  logic             grant_i,
@@ -32,7 +32,7 @@ module dispatcher
   output list_t            list_o,
   output tid_t             walk_o,
   input  thread_t          a_i,
-  // Of the list's head.
+  // The thread at the list's head, and what is behind it.
   input  thread_t          b_i,
   input  tid_t             head_i,
   input  tid_t             next_i,
@@ -48,7 +48,7 @@ module dispatcher
   input  tid_t             alloc_tid_i,
   output logic             take_o,
 
-  // Of the PE table.
+  // What the PE table says.
   output pe_t              home_o,
   input  logic             home_has_slot_i,
   input  logic             home_idle_i,
@@ -91,7 +91,7 @@ module dispatcher
   logic       tail_valid_q;
   sched_msg_t tail_q, tail_d;
 
-  // ---- What is to be done ----
+  // What is to be done.
 
   list_t ready_list;
   logic  any_ready;
@@ -115,7 +115,7 @@ module dispatcher
   assign presses_o     = can_send_i && (preempt_i || dispatch_next || (ids_next && lacks_ids_i) || recall_next);
   assign scans_o       = scans_q;
 
-  // ---- What is looked at ----
+  // What is looked at.
 
   logic gives_id;
   assign gives_id = !scans_q && !preempt_i && !dispatch_next && ids_next;
@@ -128,7 +128,7 @@ module dispatcher
   assign suits      = !a_i.has_home || (home_has_slot_i && (home_idle_i || !place_idle_i));
   assign home_lower = home_prio_i < a_i.prio;
 
-  // ---- What is done ----
+  // What is done.
 
   logic    place, evict, recall_there, needs_tail;
   action_t act;

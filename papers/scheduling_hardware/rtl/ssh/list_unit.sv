@@ -18,7 +18,7 @@ module list_unit
   parameter int unsigned Lists   = 18,
   // A list whose head is always in view.
   parameter int unsigned SideList = 16,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned ListWidth = $clog2(Lists)
 ) (
   input  logic                 clk_i,

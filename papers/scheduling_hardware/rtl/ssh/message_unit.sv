@@ -43,7 +43,7 @@ module message_unit
   input  logic       told_i,
   output logic       recalled_o,
   output logic       recall_done_o,
-  // An id of the PE's pool was used; or it had none and asks for one.
+  // An id of the PE's pool was used; or the pool was empty and the PE asks for an id.
   output logic       created_o,
   output logic       asks_o,
 
@@ -79,7 +79,7 @@ module message_unit
 
   assign policy_o = policy_q;
 
-  // ---- What can be done now ----
+  // What can be done now.
 
   logic asks, waits;
   assign asks  = in_i.op == MsgJoin || in_i.op == MsgDetach || in_i.op == MsgSetPrio;
@@ -97,7 +97,7 @@ module message_unit
     endcase
   end
 
-  // ---- What is looked at ----
+  // What is looked at.
 
   logic without_id;
   // The PE's pool was empty (bit 11): its thread asks for an id, and gets it as an answer.
@@ -114,7 +114,7 @@ module message_unit
   assign handle_o = state_q == StDeadline ? first_q.data : in_i.data;
   assign b_tid_o  = handle_o[TidWidth-1:0];
 
-  // ---- Watched words ----
+  // Watched words.
 
   assign wait_first_o = state_q == StIdle ? in_i : first_q;
   assign wait_value_o = state_q == StWait ? in_i.data : value_q;
@@ -122,7 +122,7 @@ module message_unit
   assign wait_start_o = grant_i && ((state_q == StIdle && waits) || (state_q == StWait && !first_q.aux[8]) ||
                                     state_q == StWaitTime);
 
-  // ---- State machine ----
+  // State machine.
 
   action_t act;
   assign action_o = act;
@@ -238,7 +238,7 @@ module message_unit
               stop_o          = 1'b1;
               act.write       = 1'b1;
               act.ready       = 1'b1;
-              // Who has to make way for a thread of a higher priority has not had its turn yet.
+              // A thread that makes way for one of a higher priority has not had its turn yet.
               act.at_head     = told_i;
               act.at_tail     = 1'b1;
               act.entry.word0 = in_i.data;
@@ -304,7 +304,7 @@ module message_unit
           state_d        = StIdle;
         end
 
-        // Whoever waited for the end of the thread that has ended.
+        // The joiner of the thread that has ended goes on.
         StJoiner: begin
           pop_o           = 1'b0;
           act.write       = 1'b1;

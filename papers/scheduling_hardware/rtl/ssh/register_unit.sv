@@ -6,7 +6,8 @@
 // loaded thread as soon as it parks (`run_o`, in the same cycle). Banks are spilled for a thread in the slot, for EVICT, and
 // ahead of need when there is more than one and none is free; `released_o` then names the thread, until `released_taken_i`.
 // START, RECALLED and KEPT are offered in the same way.
-// A PE that has gone idle at a barrier (`idles_i`) is told by one message to all, RELEASE, that its thread goes on: that puts it into the slot. In SOFT mode nothing is loaded; the library takes the slot by NEXT (`take_i`).
+// A PE that has gone idle at a barrier (`idles_i`) learns by RELEASE, one message to all PEs, that its thread goes on, and puts it
+// into the slot. In SOFT mode nothing is loaded; the library takes the slot by NEXT (`take_i`).
 // In LOCAL mode the one bank is saved to the PE's own memory of `Contexts` contexts and restored from it, and the thread stays at home;
 // contexts leave that memory for EVICT, and ahead of need when no place of it is free.
 
@@ -15,9 +16,9 @@ module register_unit
 #(
   parameter bit          Soft  = 1'b0,
   parameter int unsigned Banks = 4,
-  // Of LOCAL; 0: no memory of the PE's own.
+  // Contexts that the PE's own memory holds in LOCAL mode; 0: there is no such memory.
   parameter int unsigned Contexts = 0,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth  = Banks > 1 ? $clog2(Banks) : 1,
   parameter int unsigned PlaceWidth = Contexts > 1 ? $clog2(Contexts) : 1
 ) (
@@ -26,7 +27,7 @@ module register_unit
   // At reset PE 0 runs thread 0.
   input  logic                  first_i,
 
-  // Of the core, and what the running thread does in this cycle.
+  // The core's state, and what the running thread does in this cycle.
   input  logic                  parked_i,
   input  logic [BankWidth-1:0]  bank_i,
   input  logic                  park_i,
@@ -38,7 +39,7 @@ module register_unit
   output logic                  running_o,
   output handle_t               self_o,
 
-  // Of the scheduler bus.
+  // Messages to and from the scheduler bus.
   input  logic                  dispatch0_i,
   input  logic                  dispatch1_i,
   input  logic                  recall_i,
@@ -60,7 +61,7 @@ module register_unit
   // The thread in the slot; `next_o`: it can run now; `at_hand_o`: it could, once it is loaded.
   output logic                  next_o,
   output logic                  at_hand_o,
-  // A thread is here that does not run yet, and nobody else does.
+  // This PE has a thread that does not run yet, and no other that runs.
   output logic                  switching_o,
   output handle_t               next_handle_o,
   output logic                  next_cold_o,
@@ -121,14 +122,14 @@ module register_unit
   assign released_o     = released_q;
   assign released_tid_o = released_tid_q;
 
-  // A START that is still to be sent holds the next one back; so does a RELEASED of the same thread, which SSH-m must hear before.
+  // A START that is still to be sent holds the next one back; so does a RELEASED of the same thread, which SSH-m must hear first.
   assign at_hand_o  = slot_q && whole_q && !recall_q && !start_q && !(released_q && released_tid_q == handle_q.tid);
   assign next_o     = at_hand_o && (Soft || loaded_q);
   assign run_o      = !Soft && next_o && (parked_i || park_i);
   assign run_bank_o = slot_bank_q;
   assign switching_o = parked_i && slot_q;
 
-  // ---- Banks ----
+  // Banks.
 
   logic [Banks-1:0] parked;
   logic             any_free, any_parked, is_resident, any_marked;
@@ -173,7 +174,7 @@ module register_unit
     end
   end
 
-  // ---- The PE's own memory of contexts ----
+  // The PE's own memory of contexts.
 
   logic   stored, has_place, leaves, claim, migrated;
   place_t stored_place, free_place, leave_place;
@@ -219,7 +220,7 @@ module register_unit
     assign unused_directory = ^{claim, migrated, engine_place_q};
   end
 
-  // ---- What the engine does next ----
+  // What the engine does next.
 
   logic wants_load, free_engine, spill_ahead, engine_fills;
   assign free_engine = !engine_busy_i && !filling_q && !spilling_q && !migrating_q && !saving_q && !Soft;
@@ -265,7 +266,7 @@ module register_unit
   end
   assign engine_fills = engine_start_o && engine_job_o inside {JobCold, JobFill, JobRestore};
 
-  // ---- Answers to RECALL ----
+  // Answers to RECALL.
 
   logic drop;
   // Not while the slot's bank is being filled: the engine would write into a bank that is not the thread's any more.

@@ -54,7 +54,7 @@ module ssh_m
     else booted_q <= 1'b1;
   end
 
-  // ---- Incoming messages ----
+  // Incoming messages.
 
   logic       in_valid, in_pop;
   sched_msg_t in;
@@ -77,7 +77,7 @@ module ssh_m
   // Room for the longest group: once a PE has begun to speak, SSH-m, which cannot speak itself meanwhile, must hear it out.
   assign bus_room_o = in_room >= 4'd3;
 
-  // ---- Whose cycle it is ----
+  // Whose cycle it is.
 
   logic m_want, w_want, d_want, d_presses, d_scans, r_busy, m_grant, w_grant, d_grant, turn_q;
   assign w_grant = booted_q && !r_busy && !d_scans && w_want;
@@ -88,7 +88,7 @@ module ssh_m
     else if (m_grant || d_grant) turn_q <= m_grant;
   end
 
-  // ---- The tables, and what of them is looked at ----
+  // The tables, and what of them is looked at.
 
   action_t m_act, w_act, d_act, granted_act, act;
   tid_t    m_a_tid, m_b_tid, w_a_tid, d_a_tid, a_tid, b_tid, c_tid;
@@ -221,7 +221,7 @@ module ssh_m
   );
   assign expired = c_used && c.state == ThreadWaiting && c.timed && due;
 
-  // ---- PEs ----
+  // PEs.
 
   logic  m_stop, w_stop, pe_start, pe_rank, m_told, w_mark, w_marked, pe_recalled, pe_recall_done, pe_created, pe_asks;
   logic  pe_fill, pe_recalling, pe_preempting, pe_granted, pe_release, release_any, direct;
@@ -293,7 +293,7 @@ module ssh_m
     .preempt_tid_o   (preempt_tid)
   );
 
-  // ---- Outgoing messages ----
+  // Outgoing messages.
 
   logic       out_valid_q, out_more_q, out_free, can_send, tail_valid;
   sched_msg_t out_q, tail;
@@ -315,7 +315,7 @@ module ssh_m
     if (out_free) out_q <= tail_valid ? tail : act.msg;
   end
 
-  // ---- Engines ----
+  // Engines.
 
   logic        wait_start, wait_ready, wait_timed;
   sched_msg_t  wait_first;

@@ -33,7 +33,7 @@ module ssh_m_checks
   logic [Threads-1:0][3:0]     state_q;
   logic [Threads-1:0][6:0]     where_q;
   logic [Threads-1:0]          used_q, has_joiner_q, joins_q;
-  // When a thread was put behind the others of its list; 0: elsewhere in it.
+  // The time at which a thread was put behind the others of its list; 0: it was put elsewhere in it.
   logic [Threads-1:0][31:0]    stamp_q;
   logic [MostLists-1:0][31:0]  popped_q;
   logic [MostLists-1:0][8:0]   length_q;

@@ -36,7 +36,7 @@ package ssh_pkg;
     // The PE that has its context in a bank or is still saving it.
     logic          has_home;
     pe_t           home;
-    // Of a waiting thread, the watch it waits at.
+    // The watch at which a waiting thread waits.
     logic [5:0]    watch;
     // A waiting thread has a deadline; a held one goes behind all others of its list.
     logic          timed;
@@ -47,9 +47,9 @@ package ssh_pkg;
     ListPushTail = 3'd1,
     ListPushHead = 3'd2,
     ListPop      = 3'd3,
-    // Takes the element behind `prev` out; of the first element, ListPop.
+    // Takes out the element behind `prev`; the first element is taken out by ListPop.
     ListUnlink   = 3'd4,
-    // Puts the element behind `prev`.
+    // Puts an element in behind `prev`.
     ListInsert   = 3'd5,
     // The first of one list goes behind the last, or before the first, of another.
     ListMoveTail = 3'd6,
@@ -71,11 +71,11 @@ package ssh_pkg;
     tid_t       tid;
     thread_t    entry;
     logic       ready;
-    // Ready: before all others of its list; behind all others even where the policy puts it first.
+    // Where a ready thread goes, whatever the policy: before all others of its list, or behind them.
     logic       at_head;
     logic       at_tail;
     list_op_e   op;
-    // Of a push: which list.
+    // The list that is pushed to.
     list_t      to;
     tid_t       prev;
     logic       send;

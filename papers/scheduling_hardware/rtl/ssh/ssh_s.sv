@@ -14,7 +14,7 @@ module ssh_s
   parameter int unsigned Banks    = 4,
   // Contexts that a PE's own memory holds, in LOCAL mode.
   parameter int unsigned Contexts = 16,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
   input  logic                 clk_i,
@@ -77,12 +77,12 @@ module ssh_s
   logic [31:0] res_q[Banks];
   logic [7:0]  err_q[Banks];
 
-  // ---- What SSH-m says ----
+  // What SSH-m says.
 
   logic heard;
   assign heard = heard_valid_i && heard_i.pe == pe_i;
 
-  // ---- Outgoing buffer ----
+  // Outgoing buffer.
 
   logic       push, push_more, out_ready;
   sched_msg_t push_msg;
@@ -103,7 +103,7 @@ module ssh_s
   );
   assign cop2_room_o = 32'(out_room) >= OutDepth - 1;
 
-  // ---- Pool of ids ----
+  // Pool of ids.
 
   logic    pool_valid, pool_pop, unused_pool_ready;
   handle_t pool_handle;
@@ -123,7 +123,7 @@ module ssh_s
     .room_o (unused_pool_room)
   );
 
-  // ---- Commands ----
+  // Commands.
 
   logic        done, park, next, at_hand, can_yield, take_next, cmd_stop, cmd_keep, result_we, cmd_push, cmd_more, cmd_idle, start;
   logic [31:0] result_res, next_word0, next_word1;
@@ -168,7 +168,7 @@ module ssh_s
     .idle_o       (cmd_idle)
   );
 
-  // ---- Threads and banks ----
+  // Threads and banks.
 
   logic                 released, recalled, kept, start_taken, released_taken, answer_taken, load;
   tid_t                 start_tid, released_tid, answer_tid, engine_tid;
@@ -262,7 +262,7 @@ module ssh_s
     .mem_rsp_i
   );
 
-  // ---- What goes out: the core's messages, and in cycles without one what nobody waits for ----
+  // What goes out: the core's messages, and in cycles without one what nobody waits for.
 
   function automatic sched_msg_t say(msg_op_e op, pe_t pe, tid_t tid);
     return '{op: op, pe: pe, tid: tid, aux: '0, data: '0};
@@ -288,7 +288,7 @@ module ssh_s
     else push_msg = say(recalled ? MsgRecalled : MsgKept, pe_i, answer_tid);
   end
 
-  // ---- Preemption: the quantum, or SSH-m's word ----
+  // Preemption: the quantum, or SSH-m's word.
 
   logic [31:0] ran_q;
   logic        told_q, due;
@@ -296,7 +296,7 @@ module ssh_s
   assign preempt_o = !Soft && due && can_yield && out_ready && cmd_idle;
   assign irq_o     = Soft && due && next;
 
-  // ---- Registers ----
+  // Registers.
 
   logic [31:0] rdata;
 

@@ -45,7 +45,7 @@ module waiting_unit
   input  logic        last_i,
   output action_t     action_o,
 
-  // Of the PE table.
+  // What happens to a PE, for the PE table.
   output logic        stop_o,
   output logic        mark_o,
   output pe_t         at_o,
@@ -93,7 +93,7 @@ module waiting_unit
   logic        begins_q, begins_d;    // StUnlink: at the list's head
   logic        turn_q, turn_d;
 
-  // ---- Watched words ----
+  // Watched words.
 
   logic        found, has_free, claim, release_watch, hit, take_hit;
   index_t      found_index, free_index, hit_index;
@@ -140,7 +140,7 @@ module waiting_unit
     len: 6'd0
   };
 
-  // ---- What is looked at, and when ----
+  // What is looked at, and when.
 
   // Messages and what happens by itself take turns.
   logic rests, expire;
@@ -171,11 +171,11 @@ module waiting_unit
 
   logic is_barrier, is_other, last_comes;
   assign is_barrier = first_q.op == MsgBarrier;
-  // A barrier's word is no word to wait at, nor the other way round.
+  // A barrier's word cannot be waited at by WAIT, nor a word of WAIT used as a barrier.
   assign is_other   = found && (watch_kind == KindBarrier) != is_barrier;
   assign last_comes = is_barrier && (found ? arrivals == 12'd1 : first_q.aux <= 12'd1);
 
-  // ---- State machine ----
+  // State machine.
 
   action_t act;
   assign action_o = act;
@@ -408,7 +408,7 @@ module waiting_unit
       WaitingUnitWakesOnlyWhoWaits :
       assert (!act.ready || a_i.state == (state_q == StLate ? ThreadHeld : ThreadWaiting));
       WaitingUnitWakesAtTheWordWaitedFor : assert (!act.ready || index_t'(a_i.watch) == watch_q);
-      // So the store of 0 that SSH-m answers by taking a mutex finds somebody to give it to.
+      // Hence a mutex that SSH-m takes, in answer to a store of 0, is always handed to somebody.
       WaitingUnitWakesOnlyWhereSomebodyWaits : assert (!(state_q == StDrain && grant_i) || !empty_i);
     end
   end

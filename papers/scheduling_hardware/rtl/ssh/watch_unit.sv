@@ -12,7 +12,7 @@ module watch_unit
   import okosu_pkg::*;
 #(
   parameter int unsigned Watches = 16,
-  // Derived; do not overwrite.
+  // Derived from the parameters above; not to be set.
   parameter int unsigned IndexWidth = Watches > 1 ? $clog2(Watches) : 1
 ) (
   input  logic                  clk_i,

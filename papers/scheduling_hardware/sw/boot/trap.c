@@ -14,7 +14,7 @@ enum {
 };
 
 /* The text cannot be read as data, so the number in a break instruction is not known; the compiler
- * makes them for divisions. */
+ * makes such instructions for divisions. */
 static const char *const causes[] = {
     [0] = "unexpected interrupt",
     [4] = "load or fetch from an address that is none",

@@ -74,8 +74,7 @@ static IN_LIB const char *sign_of(const struct spec *spec, bool negative)
     return negative ? "-" : spec->plus ? "+" : spec->space ? " " : "";
 }
 
-/* Up to 9 decimals, for |value| below 2^63 (ties to even, as after the scaling).
- */
+/* Up to 9 decimals, for |value| below 2^63; ties go to even, as after the scaling. */
 static IN_LIB void put_fixed(struct sink *sink, struct spec *spec, double value)
 {
     char buffer[MOST_DIGITS + MOST_DECIMALS + 1];

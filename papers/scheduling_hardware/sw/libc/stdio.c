@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing. What one call prints stays together; there is no buffer, so there is nothing to flush.
- */
+/* Printing. What one call prints stays together; there is no buffer and nothing to flush. */
 #include <stdio.h>
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 void check(bool holds, const char *what);
 
-/* A time so far ahead. */
+/* The time that lies so far ahead. */
 struct timespec soon(long microseconds);
 bool has_passed(const struct timespec *time);
 

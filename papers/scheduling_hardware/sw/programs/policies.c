@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policies WHAT: what the scheduling policies promise. For the machine only, `ssh` back end.
+/* policies WHAT: what each scheduling policy does. For the machine only, `ssh` back end.
  *
  *   order    one PE: the order in which five threads run that became ready as a, b, c, d, e
  *   ranks    likewise, each of a higher priority than the one before
- *   goals    likewise, under edf: the later one came, the earlier it has to be done; the last to
- * come runs anyhow urgent   all PEs are busy for ever until a thread of a higher priority has run
+ *   goals    likewise, under edf: the later a thread came, the earlier its goal; the last runs on
+ *   urgent   all PEs are busy for ever until a thread of a higher priority has run
  *   turns    all PEs are busy for ever until a thread of the same priority has run
  *   woken    one PE: as order, and where main, which waits for a, goes on: m */
 #include <pthread.h>

@@ -33,8 +33,8 @@ IN_LIB int scheduling_is_valid(int policy, int priority)
            priority <= MOST_PRIORITY;
 }
 
-/* Handle, policy and priority in one word: what it says of a thread that had this id before is of
- * no meaning. */
+/* Handle, policy and priority in one word: the handle tells whether the word is of an earlier
+ * thread with the same id. */
 IN_LIB void scheduling_note(unsigned handle, int policy, int priority)
 {
     locals_of(handle)->scheduling = handle << 16 | (unsigned)policy << 8 | (unsigned)priority;

@@ -29,8 +29,7 @@
  * - int lock_wait(struct lock *, deadline): takes the lock that lock_try did not get; ETIMEDOUT
  * - int lock_wait_here(struct lock *): the same without a deadline, inline
  * - void lock_release(struct lock *)
- * - bool barrier_arrive(pthread_barrier_t *): blocks until all have come; true in one of them
- */
+ * - bool barrier_arrive(pthread_barrier_t *): blocks until all have come; true in one of them */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -47,15 +46,13 @@ enum thread_attributes { THREAD_PRIORITY = 0xf, THREAD_DETACHED = 0x10 };
 
 typedef void *(*thread_entry)(void *);
 
-/* What a thread has beside its context. `used`: there is something to be cleaned up when it ends.
- */
+/* What a thread has beside its context. `used`: something has to be cleaned up when it ends. */
 struct locals {
     unsigned used;
     int error;
     struct key_value *values;
     void *stack;
-    /* Handle, policy and priority (priority.c); of no meaning for a later thread with the same id.
-     */
+    /* Handle, policy and priority (scheduling.c), void for a later thread of the same id. */
     unsigned scheduling;
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduler's state and lock. Everything here is called with the lock held, but for taking it.
- */
+/* The scheduler's state and lock. All functions but lock's taking are called with it held. */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 

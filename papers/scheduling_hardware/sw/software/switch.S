@@ -64,7 +64,7 @@ okosu_wait_for_threads:
     j       scheduler_idle
     addu    $sp, $sp, $t0
 
-    /* Nobody turns interrupts on. */
+    /* Interrupts stay off in this back end. */
     .globl okosu_interrupt
 okosu_interrupt:
     j       okosu_unexpected

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two ways of leaving a PE in SOFT mode have in common: where a thread's struct
- * (backend.h) has what, and CP0's Status. */
+/* What the two ways of leaving a PE in SOFT mode have in common: the offsets in a
+ * thread's struct (backend.h), and CP0's Status. */
 #ifndef SWITCH_H
 #define SWITCH_H
 
