@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the marked blocks of README.md, docs/*.md and papers/*/README.md from records: `python tools/readme.py`.
+"""Fills the marked blocks of README.md and of docs/ and papers/ from records: `python tools/readme.py`.
 
 A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
 (one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
@@ -179,7 +179,12 @@ def fill(text: str) -> str:
 def main() -> int:
     """Rewrite the documents, or with --check say which differ (exit 1)."""
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("papers/*/README.md"))]:
+    for path in [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted(ROOT.glob("papers/*/README.md")),
+        *sorted(ROOT.glob("papers/*/doc/*.md")),
+    ]:
         text = path.read_text()
         made = fill(text)
         if made != text:
