@@ -6,7 +6,6 @@
 
 #include <okosu/cpu.h>
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,37 +25,10 @@ static void end(struct okosu_json *json)
     putc('\n', json->out);
 }
 
-/* JSON has no infinities; seven digits are more than any clock here has. */
+/* Seven digits are more than any clock here has. */
 static void number(struct okosu_json *json, const char *name, double value)
 {
-    if (json->comma)
-        fputs(", ", json->out);
-    if (name)
-        fprintf(json->out, "\"%s\": ", name);
-    if (isfinite(value))
-        fprintf(json->out, "%.7g", value);
-    else
-        fputs("null", json->out);
-    json->comma = true;
-}
-
-/* Six digits: a batch of 50 microseconds has some 100 000 ticks. */
-static void sample(struct okosu_json *json, double value)
-{
-    if (json->comma)
-        fputs(", ", json->out);
-    fprintf(json->out, isfinite(value) ? "%.6g" : "null", value);
-    json->comma = true;
-}
-
-static void integer(struct okosu_json *json, const char *name, uint64_t value)
-{
-    if (json->comma)
-        fputs(", ", json->out);
-    if (name)
-        fprintf(json->out, "\"%s\": ", name);
-    fprintf(json->out, "%llu", (unsigned long long)value);
-    json->comma = true;
+    okosu_json_number(json, name, value, 7);
 }
 
 void bench_header_print(struct bench *bench)
@@ -66,20 +38,20 @@ void bench_header_print(struct bench *bench)
 
     okosu_cpu_names(okosu_cpu_features(), features, sizeof(features));
     okosu_json_string(&json, "bench", bench->program->name);
-    integer(&json, "version", 1);
+    okosu_json_unsigned(&json, "version", 1);
     okosu_json_string(&json, "library", "okosu " OKOSU_VERSION);
     okosu_json_string(&json, "features", features);
     number(&json, "tick_hz", bench->clock.tick_hz);
-    integer(&json, "overhead_ticks", bench->overhead);
+    okosu_json_unsigned(&json, "overhead_ticks", bench->overhead);
     number(&json, "cycles_per_tick", bench->cycles_per_tick);
     okosu_json_int(&json, "cpu", bench->cpu);
-    integer(&json, "seed", bench->options.seed);
-    integer(&json, "rounds", bench->options.rounds);
+    okosu_json_unsigned(&json, "seed", bench->options.seed);
+    okosu_json_unsigned(&json, "rounds", bench->options.rounds);
     okosu_json_bool(&json, "smoke", bench->options.smoke);
     okosu_json_open(&json, "caches", '{');
-    integer(&json, "L1d", bench->caches.l1d);
-    integer(&json, "L2", bench->caches.l2);
-    integer(&json, "L3", bench->caches.l3);
+    okosu_json_unsigned(&json, "L1d", bench->caches.l1d);
+    okosu_json_unsigned(&json, "L2", bench->caches.l2);
+    okosu_json_unsigned(&json, "L3", bench->caches.l3);
     okosu_json_close(&json, '}');
     end(&json);
     fflush(bench->out);
@@ -133,31 +105,35 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     okosu_json_string(&json, "kind", row->kind);
     okosu_json_string(&json, "library", row->library ? row->library : "okosu " OKOSU_VERSION);
     okosu_json_string(&json, "config", row->config ? row->config : "");
-    integer(&json, "n", point->n);
-    integer(&json, "footprint", point->footprint);
+    okosu_json_unsigned(&json, "n", point->n);
+    okosu_json_unsigned(&json, "footprint", point->footprint);
     okosu_json_string(&json, "place",
                       point->place ? point->place : bench_place(bench, point->footprint));
     okosu_json_open(&json, "align", '[');
-    integer(&json, NULL, point->align[0]);
-    integer(&json, NULL, point->align[1]);
+    okosu_json_unsigned(&json, NULL, point->align[0]);
+    okosu_json_unsigned(&json, NULL, point->align[1]);
     okosu_json_close(&json, ']');
     okosu_json_string(&json, "mode", point->mode);
     number(&json, "bytes_per_item", kernel ? kernel->bytes_per_item : 0);
     number(&json, "flops_per_item", kernel ? kernel->flops_per_item : 0);
-    integer(&json, "items", point->items ? point->items : point->n);
+    okosu_json_unsigned(&json, "items", point->items ? point->items : point->n);
     okosu_json_string(&json, "unit", point->unit ? point->unit : "cycles");
     okosu_json_open(&json, "samples", '[');
     for (size_t i = 0; i < count; i++)
-        sample(&json, samples[i]);
+        /* A batch of 50 microseconds has some 100 000 ticks. */
+        okosu_json_number(&json, NULL, samples[i], 6);
     okosu_json_close(&json, ']');
     okosu_json_open(&json, "rounds", '[');
     for (size_t i = 0; i < count; i++)
-        integer(&json, NULL, rounds ? rounds[i] : i);
+        okosu_json_unsigned(&json, NULL, rounds ? rounds[i] : i);
     okosu_json_close(&json, ']');
-    integer(&json, "dropped", dropped);
-    integer(&json, "shared", shared);
-    integer(&json, "point", bench->points);
-    fprintf(bench->out, ", \"extra\": {%s}", row->extra ? row->extra : "");
+    okosu_json_unsigned(&json, "dropped", dropped);
+    okosu_json_unsigned(&json, "shared", shared);
+    okosu_json_unsigned(&json, "point", bench->points);
+    okosu_json_open(&json, "extra", '{');
+    if (row->extra)
+        okosu_json_raw(&json, NULL, row->extra);
+    okosu_json_close(&json, '}');
     end(&json);
     bench->rows++;
 }

@@ -2,7 +2,7 @@
 /* okosu-measure: times one process tree and takes the proof of effect with the clock stopped.
  * Options and exit status. */
 #include "error.h"
-#include "json.h"
+#include "print.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     } else if (result.exec_error) {
         status = exec_failed(options.argv[0], result.exec_error);
     } else {
-        okosu_json_measurement(stdout, &result);
+        okosu_measure_print(stdout, &result);
         if (fflush(stdout) || ferror(stdout))
             status = okosu_error_print(OKOSU_EXIT_FAILED, strerror(errno),
                                        "give okosu-measure a standard output it can write to",

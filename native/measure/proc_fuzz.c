@@ -4,10 +4,10 @@
  * exact size, under the sanitizers. usage: measure-fuzz [COUNT [SEED]]; prints what it did, aborts
  * on the first violated property.
  */
-#include "json.h"
 #include "proc_parse.h"
 
 #include "base/fuzz.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -134,13 +134,14 @@ static void check_parsers(const char *text, size_t length)
 /* Whatever went in, what comes out is one printable string. */
 static void check_json(const char *text, size_t length)
 {
-    char *out = NULL;
+    char *out = NULL, *given = strndup(text, length);
     size_t size = 0;
-    FILE *file = open_memstream(&out, &size);
+    struct okosu_json json = {.out = open_memstream(&out, &size), .replace = true};
 
-    require(file != NULL, "no memory");
-    okosu_json_string(file, text, length);
-    fclose(file);
+    require(json.out && given, "no memory");
+    okosu_json_string(&json, NULL, given);
+    fclose(json.out);
+    free(given);
     require(size >= 2 && out[0] == '"' && out[size - 1] == '"', "string without quotes");
     for (size_t i = 1; i + 1 < size; i++) {
         require((unsigned char)out[i] >= 0x20 && out[i] != 0x7f, "raw control character");

@@ -12,6 +12,8 @@
 #include "error.h"
 #include "proc_read.h"
 
+#include "base/avail.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,75 +25,20 @@
 
 enum { STEP_MIB = 64, LEAST_RESERVE_MIB = 128, RESERVE_SHARE = 20 };
 
-static bool read_number(const char *folder, const char *file, uint64_t *out)
-{
-    char path[4352], text[64], *end;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, file);
-    ssize_t length = okosu_proc_slurp(path, text, sizeof(text) - 1);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return end > text && !errno;
-}
-
-/* What the memory control groups above this process leave it: the lowest limit less use, up to the
- * root. */
-static uint64_t group_headroom(void)
-{
-    static const struct {
-        const char *mark, *root, *limit, *use;
-    } kinds[] = {
-        {"0::", "/sys/fs/cgroup", "memory.max", "memory.current"},
-        {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
-    };
-    char groups[8192];
-    ssize_t length = okosu_proc_slurp("/proc/self/cgroup", groups, sizeof(groups) - 1);
-    uint64_t least = UINT64_MAX, limit, use;
-
-    groups[length > 0 ? length : 0] = '\0';
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        char folder[4200];
-        const char *line = strstr(groups, kinds[i].mark);
-        size_t root = strlen(kinds[i].root);
-        if (!line)
-            continue;
-        line += strlen(kinds[i].mark);
-        snprintf(folder, sizeof(folder), "%s%.*s", kinds[i].root, (int)strcspn(line, "\n"), line);
-        for (;;) {
-            if (read_number(folder, kinds[i].limit, &limit) &&
-                read_number(folder, kinds[i].use, &use)) {
-                uint64_t room = limit > use ? limit - use : 0;
-                least = room < least ? room : least;
-            }
-            char *slash = strrchr(folder, '/');
-            if ((size_t)(slash - folder) < root)
-                break;
-            *slash = '\0';
-        }
-    }
-    return least;
-}
-
 /* How much may be touched now, in bytes. */
 static uint64_t room_now(void)
 {
     char text[8192];
     ssize_t length = okosu_proc_slurp("/proc/meminfo", text, sizeof(text));
-    uint64_t available_kb = 0, total_kb = 0, reserve, room, group = group_headroom();
+    uint64_t total_kb = 0, reserve, room = okosu_avail_bytes("");
 
-    if (length <= 0 ||
-        !okosu_proc_parse_key(text, (size_t)length, "MemAvailable:", &available_kb) ||
+    /* Without MemAvailable it is not known what others need. */
+    if (room == SIZE_MAX || length <= 0 ||
         !okosu_proc_parse_key(text, (size_t)length, "MemTotal:", &total_kb))
         return 0;
     reserve = total_kb * 1024 / RESERVE_SHARE;
     if (reserve < LEAST_RESERVE_MIB * MIB)
         reserve = LEAST_RESERVE_MIB * MIB;
-    room = available_kb * 1024;
-    if (group < room)
-        room = group;
     return room > reserve ? room - reserve : 0;
 }
 

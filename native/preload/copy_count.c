@@ -48,37 +48,34 @@ static void sum(enum okosu_count_kind kind, int c, uint64_t *calls, uint64_t *by
     }
 }
 
-static void put_kind(struct okosu_line *l, enum okosu_count_kind kind, const char *const names[3])
+static void put_kind(struct okosu_json *json, enum okosu_count_kind kind,
+                     const char *const names[3])
 {
     uint64_t calls, bytes, all_calls = 0, all_bytes = 0;
-    bool first = true;
 
-    okosu_put_key(l, names[0]);
-    okosu_put_char(l, '{');
+    okosu_json_open(json, names[0], '{');
     for (int c = 0; c < OKOSU_COUNT_CLASSES; c++) {
+        char name[24] = "";
+        struct okosu_line bound = OKOSU_LINE(name);
+
         sum(kind, c, &calls, &bytes);
         if (!calls)
             continue;
-        okosu_put(l, first ? "\"" : ", \"");
-        okosu_put_number(l, (size_t)1 << c);
-        okosu_put(l, "\": [");
-        okosu_put_number(l, calls);
-        okosu_put(l, ", ");
-        okosu_put_number(l, bytes);
-        okosu_put_char(l, ']');
+        okosu_put_number(&bound, (uint64_t)1 << c);
+        okosu_json_open(json, name, '[');
+        okosu_json_unsigned(json, NULL, calls);
+        okosu_json_unsigned(json, NULL, bytes);
+        okosu_json_close(json, ']');
         all_calls += calls;
         all_bytes += bytes;
-        first = false;
     }
-    okosu_put_char(l, '}');
-    okosu_put_key(l, names[1]);
-    okosu_put_number(l, all_calls);
-    okosu_put_key(l, names[2]);
-    okosu_put_number(l, all_bytes);
+    okosu_json_close(json, '}');
+    okosu_json_unsigned(json, names[1], all_calls);
+    okosu_json_unsigned(json, names[2], all_bytes);
 }
 
-void okosu_count_put(struct okosu_line *l)
+void okosu_count_put(struct okosu_json *json)
 {
-    put_kind(l, OKOSU_COUNT_COPY, (const char *const[]){"classes", "calls", "bytes"});
-    put_kind(l, OKOSU_COUNT_SET, (const char *const[]){"set_classes", "set_calls", "set_bytes"});
+    put_kind(json, OKOSU_COUNT_COPY, (const char *const[]){"classes", "calls", "bytes"});
+    put_kind(json, OKOSU_COUNT_SET, (const char *const[]){"set_classes", "set_calls", "set_bytes"});
 }

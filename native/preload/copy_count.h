@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "line.h"
+#include "base/json.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ struct okosu_count_slot *okosu_count_take(void);
 /* Start again from nothing (child of fork). */
 void okosu_count_restart(void);
 /* Members "calls", "bytes", "classes" and the same of sets, as of now, over all threads. */
-void okosu_count_put(struct okosu_line *l);
+void okosu_count_put(struct okosu_json *json);
 
 static inline unsigned okosu_count_class(size_t n)
 {

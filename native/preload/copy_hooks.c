@@ -2,13 +2,14 @@
 /* libokosu-copy.so: memcpy, memmove, memset and their kin by okosu's routines.
  *
  * 1. The loader and other libraries call these functions before anything is initialised: until
- *    okosu_copying_begin() they are plain loops that need nothing.
+ *    begin() they are plain loops that need nothing.
  * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting where a proof
  *    was asked for.
  * 3. What the _FORTIFY_SOURCE forms refuse, libc's own __chk_fail refuses.
  */
+#include "companion.h"
 #include "copy_count.h"
-#include "copying.h"
+#include "proof.h"
 
 #include <okosu/copy.h>
 #include <okosu/zero.h>
@@ -152,7 +153,9 @@ static bool proof_wanted(void)
     return false;
 }
 
-void okosu_copying_begin(void)
+/* Makes the choice and routes the calls; does nothing the second time. Reads environ, which must be
+ * there. Counts from here on where OKOSU_PROOF is set. */
+static void begin(void)
 {
     static atomic_bool begun;
 
@@ -170,10 +173,11 @@ void okosu_copying_begin(void)
 
 __attribute__((constructor)) static void enter(void)
 {
-    okosu_copying_begin();
+    begin();
 }
 
-void okosu_copying_forked(bool inert)
+/* A process that is left out hands its calls to libc from now on. */
+static void forked(bool inert)
 {
     okosu_count_restart();
     if (inert) {
@@ -190,36 +194,44 @@ void okosu_copying_forked(bool inert)
 }
 
 /* "avx512 to 32768, rep-movsb" */
-static void put_choice(struct okosu_line *l)
+static void put_choice(struct okosu_json *json)
 {
     struct okosu_copy_class classes[OKOSU_COPY_CLASSES];
     size_t count = okosu_copy_choice(OKOSU_COPY_ANY, classes);
+    static char text[1024];
+    struct okosu_line l = OKOSU_LINE(text);
 
-    okosu_put_key(l, "choice");
-    okosu_put_char(l, '"');
     for (size_t i = 0; i < count; i++) {
-        okosu_put(l, i ? ", " : "");
-        okosu_put(l, classes[i].variant->about.name);
+        okosu_put(&l, i ? ", " : "");
+        okosu_put(&l, classes[i].variant->about.name);
         if (classes[i].up_to != SIZE_MAX) {
-            okosu_put(l, " to ");
-            okosu_put_number(l, classes[i].up_to);
+            okosu_put(&l, " to ");
+            okosu_put_number(&l, classes[i].up_to);
         }
     }
-    okosu_put_char(l, '"');
+    okosu_put_char(&l, '\0');
+    text[sizeof(text) - 1] = '\0';
+    okosu_json_string(json, "choice", text);
 }
 
-void okosu_copying_evidence(const char *proof)
+static void evidence(const char *proof)
 {
     static char text[8192];
     struct okosu_line l = OKOSU_LINE(text);
+    struct okosu_json json = {.line = &l};
 
-    okosu_put_process(&l);
-    okosu_put(&l, ", \"by\": \"copy\"");
-    put_choice(&l);
+    okosu_proof_open(&json);
+    okosu_json_string(&json, "by", "copy");
+    put_choice(&json);
     /* A profile or a name that would not do leaves the automatic choice. */
-    okosu_put_key(&l, "as_asked");
-    okosu_put(&l, okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0 ? "true" : "false");
-    okosu_count_put(&l);
-    okosu_put(&l, "}\n");
-    okosu_line_append(proof, &l);
+    okosu_json_bool(&json, "as_asked", okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0);
+    okosu_count_put(&json);
+    okosu_proof_close(&json, proof);
 }
+
+OKOSU_EXPORT const struct okosu_companion okosu_companion_copy = {
+    .library = "libokosu-copy.so",
+    .begin = begin,
+    .forked = forked,
+    .evidence = evidence,
+};

@@ -2,10 +2,9 @@
 /* Counters, reasons and the evidence line (see evidence.h). */
 #include "evidence.h"
 
+#include "companion.h"
 #include "config.h"
-#include "copying.h"
-#include "line.h"
-#include "prezeroing.h"
+#include "proof.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -52,45 +51,34 @@ static atomic_uint messages;
 static _Atomic pid_t owner;
 static struct stat stderr_at_start;
 
-static void put_counter(struct okosu_line *l, const char *key, const atomic_size_t *counter)
+static void put_counter(struct okosu_json *json, const char *key, const atomic_size_t *counter)
 {
-    okosu_put_key(l, key);
-    okosu_put_number(l, atomic_load_explicit(counter, memory_order_relaxed));
+    okosu_json_unsigned(json, key, atomic_load_explicit(counter, memory_order_relaxed));
 }
 
-static void put_pins(struct okosu_line *l)
+static void put_pins(struct okosu_json *json)
 {
-    size_t i, count = atomic_load_explicit(&okosu_counters.threads_pinned, memory_order_relaxed);
+    size_t count = atomic_load_explicit(&okosu_counters.threads_pinned, memory_order_relaxed);
+    char text[PINS_SHOWN * 6 + 1] = "";
+    struct okosu_line list = OKOSU_LINE(text);
 
-    okosu_put_key(l, "pins");
-    okosu_put_char(l, '"');
-    for (i = 0; i < count && i < PINS_SHOWN; i++) {
-        if (i)
-            okosu_put_char(l, ',');
-        okosu_put_number(l, atomic_load_explicit(&pins[i], memory_order_relaxed));
+    for (size_t i = 0; i < count && i < PINS_SHOWN; i++) {
+        okosu_put(&list, i ? "," : "");
+        okosu_put_number(&list, atomic_load_explicit(&pins[i], memory_order_relaxed));
     }
-    okosu_put_char(l, '"');
+    okosu_json_string(json, "pins", text);
 }
 
-static void put_reasons(struct okosu_line *l)
+static void put_reasons(struct okosu_json *json)
 {
-    bool first = true;
-    int i;
-
-    okosu_put_key(l, "reasons");
-    okosu_put_char(l, '{');
-    for (i = 0; i < OKOSU_WHY_COUNT; i++) {
+    okosu_json_open(json, "reasons", '{');
+    for (int i = 0; i < OKOSU_WHY_COUNT; i++) {
         size_t count = okosu_reason_count((enum okosu_reason)i);
 
-        if (!count)
-            continue;
-        okosu_put(l, first ? "\"" : ", \"");
-        okosu_put(l, reason_texts[i]);
-        okosu_put(l, "\": ");
-        okosu_put_number(l, count);
-        first = false;
+        if (count)
+            okosu_json_unsigned(json, reason_texts[i], count);
     }
-    okosu_put_char(l, '}');
+    okosu_json_close(json, '}');
 }
 
 static const char *tier_name(void)
@@ -101,28 +89,22 @@ static const char *tier_name(void)
     return names[okosu_config.tier];
 }
 
-static void put_evidence(struct okosu_line *l)
+static void put_evidence(struct okosu_json *json)
 {
     const struct okosu_counters *c = &okosu_counters;
 
-    okosu_put_process(l);
-    okosu_put_key(l, "superpage");
-    okosu_put_char(l, '"');
-    okosu_put(l, tier_name());
-    okosu_put_char(l, '"');
-    put_counter(l, "blocks", &c->blocks);
-    put_counter(l, "mmaps", &c->mmaps);
-    put_counter(l, "advised_bytes_peak", &c->advised_peak);
-    put_counter(l, "advised_bytes_total", &c->advised_total);
-    put_counter(l, "huge_first_chunks", &c->huge_first_chunks);
-    put_counter(l, "populated_bytes", &c->populated);
-    put_counter(l, "retained_hits", &c->retained_hits);
-    put_counter(l, "threads_pinned", &c->threads_pinned);
-    put_pins(l);
-    put_reasons(l);
-    okosu_put_key(l, "forked");
-    okosu_put(l, atomic_load(&c->forked) ? "true" : "false");
-    okosu_put(l, "}\n");
+    okosu_json_string(json, "superpage", tier_name());
+    put_counter(json, "blocks", &c->blocks);
+    put_counter(json, "mmaps", &c->mmaps);
+    put_counter(json, "advised_bytes_peak", &c->advised_peak);
+    put_counter(json, "advised_bytes_total", &c->advised_total);
+    put_counter(json, "huge_first_chunks", &c->huge_first_chunks);
+    put_counter(json, "populated_bytes", &c->populated);
+    put_counter(json, "retained_hits", &c->retained_hits);
+    put_counter(json, "threads_pinned", &c->threads_pinned);
+    put_pins(json);
+    put_reasons(json);
+    okosu_json_bool(json, "forked", atomic_load(&c->forked));
 }
 
 /* The program may have closed descriptor 2 and opened a file of its own there. */
@@ -214,9 +196,11 @@ static void write_proof(void)
 {
     char text[4096];
     struct okosu_line l = OKOSU_LINE(text);
+    struct okosu_json json = {.line = &l};
 
-    put_evidence(&l);
-    okosu_line_append(okosu_config.proof, &l);
+    okosu_proof_open(&json);
+    put_evidence(&json);
+    okosu_proof_close(&json, okosu_config.proof);
 }
 
 static void write_summary(void)
@@ -246,10 +230,10 @@ void okosu_evidence_write(void)
         return;
     if (okosu_config.proof[0]) {
         write_proof();
-        if (okosu_copying_evidence)
-            okosu_copying_evidence(okosu_config.proof);
-        if (okosu_prezeroing_evidence)
-            okosu_prezeroing_evidence(okosu_config.proof);
+        for (unsigned i = 0; i < okosu_companion_count; i++) {
+            if (okosu_companions[i])
+                okosu_companions[i]->evidence(okosu_config.proof);
+        }
     }
     if (okosu_config.verbose)
         write_summary();

@@ -2,8 +2,8 @@
 /* Constructor, destructor and fork handlers (see init.h). */
 #include "init.h"
 
+#include "companion.h"
 #include "config.h"
-#include "copying.h"
 #include "environ.h"
 #include "evidence.h"
 #include "large.h"
@@ -11,7 +11,6 @@
 #include "next.h"
 #include "pin.h"
 #include "policy.h"
-#include "prezeroing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,9 +19,6 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-
-static const char *const libraries[] = {"libokosu-preload.so", "libokosu-copy.so",
-                                        "libokosu-prezero.so", NULL};
 
 size_t okosu_large_from = OKOSU_LARGE_MIN;
 size_t okosu_maps_from = OKOSU_CHUNK;
@@ -73,10 +69,10 @@ static void after_fork_in_child(void)
     okosu_policy_forked();
     okosu_pin_child();
     okosu_config.is_root = false;
-    if (okosu_copying_forked)
-        okosu_copying_forked(!okosu_config.children);
-    if (okosu_prezeroing_forked)
-        okosu_prezeroing_forked();
+    for (unsigned i = 0; i < okosu_companion_count; i++) {
+        if (okosu_companions[i])
+            okosu_companions[i]->forked(!okosu_config.children);
+    }
     if (!okosu_config.children)
         go_inert();
 }
@@ -100,11 +96,13 @@ void okosu_init(void)
         go_inert();
     }
     set_switches();
-    if (okosu_copying_begin)
-        okosu_copying_begin();
+    for (unsigned i = 0; i < okosu_companion_count; i++) {
+        if (okosu_companions[i] && okosu_companions[i]->begin)
+            okosu_companions[i]->begin();
+    }
     okosu_pin_start();
     if (okosu_config.is_root && !okosu_config.children)
-        okosu_environ_clean(environ, libraries);
+        okosu_environ_clean(environ, okosu_companion_libraries());
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     at_quick_exit(okosu_evidence_write);
     errno = saved;

@@ -2,10 +2,12 @@
 /* See prezero_pool.h. */
 #include "prezero_pool.h"
 
-#include "avail.h"
-#include "line.h"
+#include "companion.h"
 #include "next.h"
-#include "prezeroing.h"
+#include "proof.h"
+
+#include "base/avail.h"
+#include "base/file.h"
 
 #include <okosu/zero.h>
 #include <okosu/zero_pool.h>
@@ -84,7 +86,7 @@ static bool charges_address_space(void)
 {
     char text[8];
 
-    return okosu_avail_slurp("/proc/sys/vm/overcommit_memory", text, sizeof(text)) > 0 &&
+    return okosu_file_slurp("/proc/sys/vm/overcommit_memory", text, sizeof(text)) > 0 &&
            text[0] == '2';
 }
 
@@ -262,16 +264,18 @@ bool okosu_prezero_renew(char *block, bool was_zero)
     return true;
 }
 
-void okosu_prezeroing_forked(void)
+/* A child has its parent's blocks but no pool, so that it need not be told to serve no longer. */
+static void forked(bool inert)
 {
     atomic_size_t *const counters[] = {&served.blocks, &served.bytes,   &served.there,
                                        &served.clean,  &served.cleared, &served.passed};
 
+    (void)inert;
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
         atomic_store(counters[i], 0);
 }
 
-void okosu_prezeroing_evidence(const char *proof)
+static void evidence(const char *proof)
 {
     const struct {
         const char *key;
@@ -281,13 +285,17 @@ void okosu_prezeroing_evidence(const char *proof)
                   {"cleared", &served.cleared}, {"passed", &served.passed}};
     char text[512];
     struct okosu_line l = OKOSU_LINE(text);
+    struct okosu_json json = {.line = &l};
 
-    okosu_put_process(&l);
-    okosu_put(&l, ", \"by\": \"prezero\"");
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        okosu_put_key(&l, fields[i].key);
-        okosu_put_number(&l, atomic_load(fields[i].value));
-    }
-    okosu_put(&l, "}\n");
-    okosu_line_append(proof, &l);
+    okosu_proof_open(&json);
+    okosu_json_string(&json, "by", "prezero");
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        okosu_json_unsigned(&json, fields[i].key, atomic_load(fields[i].value));
+    okosu_proof_close(&json, proof);
 }
+
+OKOSU_EXPORT const struct okosu_companion okosu_companion_prezero = {
+    .library = "libokosu-prezero.so",
+    .forked = forked,
+    .evidence = evidence,
+};

@@ -4,7 +4,8 @@
  */
 #include "sys.h"
 
-#include "avail.h"
+#include "base/avail.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,8 +117,7 @@ static enum okosu_thp_state sys_thp_state(void)
     int saved = errno;
     /* 3 is "disabled except where advised" (Linux 6.18), which is no hindrance here. */
     int disabled = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
-    ssize_t got =
-        okosu_avail_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    long got = okosu_file_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
 
     errno = saved;
     if (disabled == 1)

@@ -69,6 +69,23 @@ static int clear_all(const struct zerod_limits *limits, const struct zerod_use *
     return rc;
 }
 
+static void print_once(const char *engine, size_t bytes, size_t left, double seconds,
+                       double posting)
+{
+    struct okosu_json json = {.out = stdout};
+
+    okosu_json_open(&json, NULL, '{');
+    okosu_json_string(&json, "engine", engine);
+    okosu_json_unsigned(&json, "bytes", bytes);
+    okosu_json_unsigned(&json, "not_zero", left);
+    okosu_json_number(&json, "seconds", seconds, 7);
+    okosu_json_number(&json, "posting_seconds", posting, 7);
+    okosu_json_unsigned(&json, "bytes_per_second",
+                        seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0);
+    okosu_json_close(&json, '}');
+    putchar('\n');
+}
+
 int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use *use)
 {
     size_t bytes = limits->high - limits->high % limits->unit, left = 0;
@@ -93,10 +110,7 @@ int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use 
     if (rc)
         okosu_message("memory was not cleared", strerror(-rc), "a smaller --high");
     else
-        printf("{\"engine\": \"%s\", \"bytes\": %zu, \"not_zero\": %zu, \"seconds\": %.6f, "
-               "\"posting_seconds\": %.6f, \"bytes_per_second\": %.0f}\n",
-               use->engine->name, bytes, left, seconds, posting,
-               seconds > 0 ? (double)bytes / seconds : 0);
+        print_once(use->engine->name, bytes, left, seconds, posting);
     if (at && rc != -ETIMEDOUT)
         zerod_memory_unmap(at, bytes);
     if (fd >= 0)

@@ -30,7 +30,7 @@ def program() -> Path:
     sources = [SOURCES / "place" / f"{name}.c" for name in PLACE] + [SOURCES / "topo" / f"{name}.c" for name in TOPO]
     sanitize = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all") if platform.machine() == "x86_64" else ()
     include = (f"-I{ROOT / 'native' / 'include'}", f"-I{SOURCES}")
-    files = [str(path) for path in (*sources, SOURCES / "base" / "file.c")]
+    files = [str(path) for path in (*sources, SOURCES / "base" / "file.c", SOURCES / "base" / "cgroup.c")]
     return build("place-tool", *sanitize, *include, "place_tool.c", *files, "-lpthread")
 
 

@@ -7,26 +7,25 @@ import subprocess
 
 from preload_tool import PRELOAD_SOURCES, build
 
+from okosu import native
+
+LIBRARY_SOURCES = PRELOAD_SOURCES.parent / "src"
+
 # Everything but the entry points: hooks of malloc and a sanitizer's own would get in each other's way.
-MECHANISM = (
-    "avail",
-    "commit",
-    "config",
-    "environ",
-    "evidence",
-    "large",
-    "line",
-    "lock",
-    "maps",
-    "policy",
-    "runs",
-    "sys",
-)
+MECHANISM = ("commit", "config", "environ", "evidence", "large", "lock", "maps", "policy", "proof", "runs", "sys")
+BASE = ("avail", "cgroup", "file", "json", "line")
 
 
 def test_mechanism_under_sanitizers() -> None:
-    sanitize = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{PRELOAD_SOURCES}")
+    sanitize = (
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        f"-I{PRELOAD_SOURCES}",
+        f"-I{LIBRARY_SOURCES}",
+    )
     sources = [str(PRELOAD_SOURCES / f"{name}.c") for name in MECHANISM]
+    sources += [str(LIBRARY_SOURCES / "base" / f"{name}.c") for name in BASE]
+    sources.append(str(native.find("libokosu-preload.so").with_name("companions.c")))
     parts = ("preload_unit.c", "preload_unit_runs.c", "preload_unit_large.c", "preload_unit_parts.c")
     program = build("preload-unit", *sanitize, *sources, *parts, "-lpthread")
     done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)

@@ -11,13 +11,43 @@
 #include <string.h>
 #include <unistd.h>
 
+static long read_whole(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+
+    while (used < size) {
+        ssize_t got = read(fd, text + used, size - used);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    return (long)used;
+}
+
+long okosu_file_slurp(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    long used;
+
+    if (fd < 0)
+        return -errno;
+    used = read_whole(fd, text, size - 1);
+    close(fd);
+    text[used > 0 ? used : 0] = '\0';
+    return used;
+}
+
 long okosu_file_read(char *text, size_t size, const char *root, const char *format, ...)
 {
-    char path[PATH_MAX], more;
-    size_t used = 0;
+    char path[PATH_MAX];
     va_list args;
     int at, length, fd;
-    long rc;
+    long used;
 
     at = snprintf(path, sizeof(path), "%s", strcmp(root, "/") == 0 ? "" : root);
     if (at < 0 || (size_t)at >= sizeof(path))
@@ -31,30 +61,16 @@ long okosu_file_read(char *text, size_t size, const char *root, const char *form
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    for (;;) {
-        ssize_t got = used < size - 1 ? read(fd, text + used, size - 1 - used) : read(fd, &more, 1);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            rc = -errno;
-            goto out;
-        }
-        if (got == 0)
-            break;
-        if (used == size - 1) {
-            rc = -EFBIG;
-            goto out;
-        }
-        used += (size_t)got;
-    }
+    used = read_whole(fd, text, size);
+    close(fd);
+    if (used < 0)
+        return used;
+    if ((size_t)used == size)
+        return -EFBIG;
     while (used && text[used - 1] == '\n')
         used--;
     text[used] = '\0';
-    rc = (long)used;
-out:
-    close(fd);
-    return rc;
+    return used;
 }
 
 int okosu_file_field(const char *text, const char *key, char *value, size_t size)

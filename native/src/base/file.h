@@ -6,6 +6,11 @@
 #include <stddef.h>
 
 /*
+ * Read at most size - 1 bytes of the file and end them with NUL: their number or -errno. What a
+ * longer file holds beyond them is left out.
+ */
+long okosu_file_slurp(const char *path, char *text, size_t size);
+/*
  * Read at most size - 1 bytes of root/path (path from printf's arguments) and end them with NUL;
  * trailing newlines are cut off. Returns the length or -errno; -EFBIG when the file is longer than
  * that, since a list cut in the middle would still parse.

@@ -3,6 +3,7 @@
  * written. */
 #include "base/json.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -36,49 +37,77 @@ static size_t utf8_length(const unsigned char *text)
     return length;
 }
 
-static void write_string(FILE *out, const char *text)
+static void put(struct okosu_json *json, const char *bytes, size_t length)
+{
+    if (json->out)
+        fwrite(bytes, 1, length, json->out);
+    for (size_t i = 0; !json->out && i < length; i++)
+        okosu_put_char(json->line, bytes[i]);
+}
+
+static void put_text(struct okosu_json *json, const char *text)
+{
+    put(json, text, strlen(text));
+}
+
+/* "\u" and four digits. */
+static void put_escape(struct okosu_json *json, unsigned code)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char text[] = {'\\',
+                         'u',
+                         digits[code >> 12 & 15],
+                         digits[code >> 8 & 15],
+                         digits[code >> 4 & 15],
+                         digits[code & 15]};
+
+    put(json, text, sizeof(text));
+}
+
+static void put_string(struct okosu_json *json, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
 
-    putc('"', out);
+    put(json, "\"", 1);
     while (*at) {
         size_t length = utf8_length(at);
 
         if (length == 0) {
-            fprintf(out, "\\udc%02x", *at++);
+            put_escape(json, json->replace ? 0xfffd : 0xdc00u | *at);
+            length = 1;
         } else if (length == 1 && (*at < 0x20 || *at == 0x7f)) {
-            fprintf(out, "\\u%04x", *at++);
-        } else if (*at == '"' || *at == '\\') {
-            fprintf(out, "\\%c", *at++);
+            put_escape(json, *at);
         } else {
-            fwrite(at, 1, length, out);
-            at += length;
+            if (*at == '"' || *at == '\\')
+                put(json, "\\", 1);
+            put(json, (const char *)at, length);
         }
+        at += length;
     }
-    putc('"', out);
+    put(json, "\"", 1);
 }
 
 static void begin(struct okosu_json *json, const char *name)
 {
     if (json->comma)
-        fputs(", ", json->out);
+        put_text(json, ", ");
     json->comma = true;
     if (name) {
-        write_string(json->out, name);
-        fputs(": ", json->out);
+        put_string(json, name);
+        put_text(json, ": ");
     }
 }
 
 void okosu_json_open(struct okosu_json *json, const char *name, char bracket)
 {
     begin(json, name);
-    putc(bracket, json->out);
+    put(json, &bracket, 1);
     json->comma = false;
 }
 
 void okosu_json_close(struct okosu_json *json, char bracket)
 {
-    putc(bracket, json->out);
+    put(json, &bracket, 1);
     json->comma = true;
 }
 
@@ -86,19 +115,51 @@ void okosu_json_string(struct okosu_json *json, const char *name, const char *te
 {
     begin(json, name);
     if (text)
-        write_string(json->out, text);
+        put_string(json, text);
     else
-        fputs("null", json->out);
+        put_text(json, "null");
 }
 
 void okosu_json_bool(struct okosu_json *json, const char *name, bool value)
 {
-    begin(json, name);
-    fputs(value ? "true" : "false", json->out);
+    okosu_json_raw(json, name, value ? "true" : "false");
 }
 
-void okosu_json_int(struct okosu_json *json, const char *name, long long value)
+void okosu_json_int(struct okosu_json *json, const char *name, int64_t value)
+{
+    if (value >= 0) {
+        okosu_json_unsigned(json, name, (uint64_t)value);
+        return;
+    }
+    begin(json, name);
+    put(json, "-", 1);
+    json->comma = false;
+    okosu_json_unsigned(json, NULL, -(uint64_t)value);
+}
+
+void okosu_json_unsigned(struct okosu_json *json, const char *name, uint64_t value)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+
+    begin(json, name);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    put(json, digits + at, sizeof(digits) - at);
+}
+
+void okosu_json_number(struct okosu_json *json, const char *name, double value, int digits)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.*g", digits, value);
+    okosu_json_raw(json, name, isfinite(value) ? text : "null");
+}
+
+void okosu_json_raw(struct okosu_json *json, const char *name, const char *text)
 {
     begin(json, name);
-    fprintf(json->out, "%lld", value);
+    put_text(json, text);
 }

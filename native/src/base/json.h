@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Json: a writer for small documents. Commas are its business; names and values are the caller's.
- */
+/* Json: the one writer of JSON. Commas are its business; names and values are the caller's. It
+ * writes to a stream, or to a line, for which it allocates nothing and takes no lock. */
 #ifndef OKOSU_BASE_JSON_H
 #define OKOSU_BASE_JSON_H
 
+#include "base/line.h"
+
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct okosu_json {
     FILE *out;
-    bool comma; /* something stands before the next value on this level */
+    struct okosu_line *line; /* where `out` is NULL */
+    bool comma;              /* something stands before the next value on this level */
+    bool replace;            /* bytes that are no UTF-8 become U+FFFD */
 };
 
 /* `name` is NULL inside an array and at the top. */
 void okosu_json_open(struct okosu_json *json, const char *name, char bracket);
 void okosu_json_close(struct okosu_json *json, char bracket);
 /* A NULL text is written as null. Bytes that are no UTF-8 become lone surrogates, as Python's
- * surrogateescape has it. */
+ * surrogateescape has it, unless `replace` is set. */
 void okosu_json_string(struct okosu_json *json, const char *name, const char *text);
 void okosu_json_bool(struct okosu_json *json, const char *name, bool value);
-void okosu_json_int(struct okosu_json *json, const char *name, long long value);
+void okosu_json_int(struct okosu_json *json, const char *name, int64_t value);
+void okosu_json_unsigned(struct okosu_json *json, const char *name, uint64_t value);
+/* With at most `digits` significant digits; null where JSON has no such number. Not for lines. */
+void okosu_json_number(struct okosu_json *json, const char *name, double value, int digits);
+/* `text` is JSON already. */
+void okosu_json_raw(struct okosu_json *json, const char *name, const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topo: reading. One file answers for all CPUs of a place, so a machine costs a read a place, not
  * five a CPU. */
+#include "base/cgroup.h"
 #include "base/file.h"
 
 #include <okosu/topo.h>
@@ -155,53 +156,26 @@ int okosu_topo_online(const char *root, struct okosu_cpuset *online)
     return rc < 0 ? (int)rc : okosu_cpulist_parse_set(text, online);
 }
 
-/*
- * A cgroup without a cpuset of its own has its parent's, so walk up until a file is there. In a
- * container the path of /proc/self/cgroup may lie outside what is mounted; then the walk ends at
- * the mount, which is the right one.
- */
-static int read_cpuset(const char *root, const char *mount, char *group, const char *file,
-                       struct okosu_cpuset *cpus)
+/* A cgroup without a cpuset of its own has its parent's: the climb ends where a file is there. */
+static bool read_cpuset(const char *folder, bool unified, void *data)
 {
+    struct okosu_cpuset cpuset, *cpus = data;
     char text[4096];
 
-    for (;;) {
-        char *slash;
-        long rc = okosu_file_read(text, sizeof(text), root, "%s%s/%s", mount, group, file);
-
-        if (rc > 0)
-            return okosu_cpulist_parse_set(text, cpus);
-        slash = strrchr(group, '/');
-        if (!slash)
-            return -ENOENT;
-        *slash = '\0';
-    }
+    if (okosu_file_read(text, sizeof(text), "/", "%s/%s", folder,
+                        unified ? "cpuset.cpus.effective" : "cpuset.effective_cpus") <= 0)
+        return false;
+    if (okosu_cpulist_parse_set(text, &cpuset) == 0)
+        *cpus = okosu_cpuset_within(cpus, &cpuset);
+    return true;
 }
 
 int okosu_topo_confined(const char *root, struct okosu_cpuset *cpus)
 {
-    struct okosu_cpuset cpuset;
-    char text[4096];
+    struct okosu_cgroup_walk walk;
     int rc = okosu_topo_online(root, cpus);
 
-    if (rc || okosu_file_read(text, sizeof(text), root, "/proc/self/cgroup") < 0)
-        return rc;
-    for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
-         line = strtok_r(NULL, "\n", &save)) {
-        char *kind = strchr(line, ':'), *group = kind ? strchr(kind + 1, ':') : NULL;
-
-        if (!group)
-            continue;
-        *group++ = '\0';
-        if (strcmp(kind + 1, "cpuset") == 0)
-            rc =
-                read_cpuset(root, "/sys/fs/cgroup/cpuset", group, "cpuset.effective_cpus", &cpuset);
-        else if (kind[1] == '\0')
-            rc = read_cpuset(root, "/sys/fs/cgroup", group, "cpuset.cpus.effective", &cpuset);
-        else
-            continue;
-        if (rc == 0)
-            *cpus = okosu_cpuset_within(cpus, &cpuset);
-    }
-    return 0;
+    if (!rc)
+        okosu_cgroup_walk(&walk, root, "cpuset", read_cpuset, cpus);
+    return rc;
 }

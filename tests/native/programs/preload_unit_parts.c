@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests: environment, configuration, memory limits, the evidence line. */
-#include "avail.h"
+#include "base/avail.h"
 #include "environ.h"
 #include "preload_unit.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing of lines (see line.h). */
-#include "line.h"
+/* Line: writing of lines (see line.h). */
+#include "base/line.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ void okosu_put(struct okosu_line *l, const char *text)
         okosu_put_char(l, *text++);
 }
 
-void okosu_put_number(struct okosu_line *l, size_t value)
+void okosu_put_number(struct okosu_line *l, uint64_t value)
 {
     char digits[24];
     int n = 0;
@@ -33,34 +32,6 @@ void okosu_put_number(struct okosu_line *l, size_t value)
     } while (value);
     while (n)
         okosu_put_char(l, digits[--n]);
-}
-
-void okosu_put_key(struct okosu_line *l, const char *key)
-{
-    okosu_put(l, ", \"");
-    okosu_put(l, key);
-    okosu_put(l, "\": ");
-}
-
-/* A process name may hold any byte; only those that need no escape in JSON are kept. */
-static void put_comm(struct okosu_line *l)
-{
-    char name[17] = "";
-    const char *s;
-
-    prctl(PR_GET_NAME, name, 0, 0, 0);
-    okosu_put_key(l, "comm");
-    okosu_put_char(l, '"');
-    for (s = name; *s; s++)
-        okosu_put_char(l, *s < ' ' || *s > '~' || *s == '"' || *s == '\\' ? '?' : *s);
-    okosu_put_char(l, '"');
-}
-
-void okosu_put_process(struct okosu_line *l)
-{
-    okosu_put(l, "{\"pid\": ");
-    okosu_put_number(l, (size_t)getpid());
-    put_comm(l);
 }
 
 void okosu_line_emit(int fd, const struct okosu_line *l)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a measurement as one line of JSON. */
+#ifndef OKOSU_MEASURE_PRINT_H
+#define OKOSU_MEASURE_PRINT_H
+
+#include "measure.h"
+
+#include <stdio.h>
+
+/* The whole object and a newline; its fields are those of docs/ARCHITECTURE.md. */
+void okosu_measure_print(FILE *file, const struct okosu_measure_result *result);
+
+#endif
