@@ -24,7 +24,7 @@ from okosu.records import files
 from okosu.report import commands, model
 from okosu.trial.session import Session
 from papers.scheduling_hardware import cost_table
-from papers.superpage_colouring.report import words as wording
+from papers.superpage_colouring.report import findings
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -126,12 +126,7 @@ def _engines(paths: list[str]) -> str:
 
 
 def _colouring(paths: list[str]) -> str:
-    held = files.read(ROOT / paths[0])
-    lines = [*wording.words(held), ""]
-    for part in wording.tables(held):
-        rows = [part.head, ["---"] * len(part.head), *part.body]
-        lines += [f"{part.title}. {part.about}", "", *(f"| {' | '.join(row)} |" for row in rows), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return findings.markdown(files.read(ROOT / paths[0]))
 
 
 def _cost(paths: list[str]) -> str:

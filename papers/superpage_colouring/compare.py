@@ -9,8 +9,7 @@ from lab import machines
 from papers.common.base import Ours
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import ELEMENT, Cell, Gain
-from papers.superpage_colouring.plan import CELERON, PENTIUM4, TABLE2, setting
-from papers.superpage_colouring.promises import BOTH, COLOUR, STOCK, SUPER
+from papers.superpage_colouring.plan import BOTH, CELERON, COLOUR, PENTIUM4, STOCK, SUPER, TABLE2, setting
 
 UNEXPLAINED = (47, 49)
 """Rows of Table 2 far within the cache where the paper's stock kernel is slow nevertheless."""

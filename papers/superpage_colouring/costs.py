@@ -12,7 +12,7 @@ from okosu.records.types import Record
 from papers.common.base import LabExperiment, Say
 from papers.common.points import Found, Point, Sides
 from papers.superpage_colouring import huge_supply, kernel_cost
-from papers.superpage_colouring.promises import TINY
+from papers.superpage_colouring.targets import TINY
 
 NAME, UNSET = "costs", "x86-colour-unset"
 STOCK, OFF, ON = "stock", "off", ("fold", "hop")
@@ -30,7 +30,7 @@ _BOOT_S, _SUPPLY_S = 35.0, 6.0
 
 def experiment() -> LabExperiment:
     """Return the experiment. Its kernel without the option takes minutes more where that is not built yet."""
-    shown = "okosu lab run x86 --machine celeron-900 -- …/colour_cost fault …"
+    shown = f"okosu lab run x86 --machine {kernel_cost.MACHINE} -- colour_cost, and huge pages on aged memory"
     seconds = (2 + len(ON)) * _BOOT_S + (1 + len(ON)) * SEEDS * _SUPPLY_S
     return LabExperiment(NAME, measure, shown, core_seconds=seconds)
 

@@ -9,8 +9,7 @@ from typing import ClassVar
 from papers.common.base import LabExperiment, Measured, Ours, Paper
 from papers.common.entries import Target
 from papers.common.points import Found
-from papers.superpage_colouring import colour_model, compare, costs, plan, promises
-from papers.superpage_colouring import run as runs
+from papers.superpage_colouring import colour_model, compare, costs, plan, run, targets
 from papers.superpage_colouring.plan import CELERON, LAST, PENTIUM4, SEEDS, TABLE2, Boot, figures, odd
 
 QUICK = {CELERON: (*TABLE2, 101, 121, 151, 199), PENTIUM4: (125, 151, 171, 181, 185, 221, 299)}
@@ -54,7 +53,7 @@ class SuperpageColouring(Paper):
             return costs.sides(target.id, records)
         values = {entry.id: entry.value for entry in self.published()}
         gains = {n: values[f"t2.{n}.colour"] / values[f"t2.{n}.stock"] for n in TABLE2}
-        return promises.sides(target.id, colour_model.read(records), target.experiment, gains)
+        return targets.sides(target.id, colour_model.read(records), target.experiment, gains)
 
 
 def _experiment(
@@ -63,13 +62,13 @@ def _experiment(
     """Return an experiment of these boots, and of fewer with --quick."""
     all_of_them = boots()
     machines = ", ".join(dict.fromkeys(boot.setting.machine for boot in all_of_them))
-    shown = f"okosu lab run x86 --machine {machines} … ({len(all_of_them)} boots)"
+    shown = f"{len(all_of_them)} boots of okosu lab run x86 --machine {machines}"
     return LabExperiment(
         name,
-        lambda say: runs.measure(name, all_of_them, say),
+        lambda say: run.measure(name, all_of_them, say),
         shown,
         quick=thin is not None,
-        thin=None if thin is None else lambda say: runs.measure(name, thin(), say),
+        thin=None if thin is None else lambda say: run.measure(name, thin(), say),
         core_seconds=plan.core_seconds(all_of_them),
         thin_core_seconds=plan.core_seconds(thin()) if thin else 0.0,
     )

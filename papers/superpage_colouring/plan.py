@@ -9,11 +9,13 @@ from typing import NamedTuple
 from papers.superpage_colouring.placement import Point, Setting
 
 SEEDS = 30
-"""Machines whose memory was aged in different ways: as many as a promise is about."""
+"""Machines whose memory was aged in different ways: as many as a target is about."""
 FEW = 10
-"""Where no promise hangs on it."""
+"""Seeds of the experiments that no target is judged on."""
 CELERON, PENTIUM4, HASHED = "celeron-900", "pentium4-1600", "zen5-9950x"
-ARMS = {"stock": ("4k", "thp"), "hop": ("4k", "thp"), "fold": ("4k",)}
+STOCK, COLOUR, FOLD, SUPER, BOTH = "stock", "hop", "fold", "thp", "thp+hop"
+"""Arms: the kernel as it is; the paper's order of colours; the series' default; super pages; super and colour."""
+ARMS = {STOCK: ("4k", "thp"), COLOUR: ("4k", "thp"), FOLD: ("4k",)}
 """Of the figures: how colours are given, and with which pages."""
 TABLE2 = (43, 45, 47, 49, 85, 87, 89, 91, 93, 95)
 LAST = {CELERON: 199, PENTIUM4: 299}

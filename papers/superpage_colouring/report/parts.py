@@ -11,12 +11,11 @@ from okosu.report import formats
 from okosu.report.part import Part
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import CONFLICTS, ELEMENT, MISSES, WALKS, Cell, Gain
-from papers.superpage_colouring.report import charts as drawing
-from papers.superpage_colouring.report import tables as tabling
+from papers.superpage_colouring.plan import BOTH, COLOUR, STOCK, SUPER
+from papers.superpage_colouring.report import charts, tables
 from papers.superpage_colouring.report.charts import Line, Panel
 from papers.superpage_colouring.report.tables import NAMES
 
-STOCK, COLOUR, SUPER, BOTH = "stock", "hop", "thp", "thp+hop"
 _TONES = {STOCK: "base", COLOUR: "arm", SUPER: "fresh", BOTH: "good"}
 _PAPERS = {"celeron": 32.0, "pentium4": 128.0}
 """Colours by the paper's rule, by experiment."""
@@ -51,21 +50,21 @@ def parts(envelope: Envelope, key: str) -> list[Part]:
     figures = [part for i, one in enumerate(_FIGURES) if (part := _figure(one, cells, published, f"{key}-f{i}"))]
     wides = [part for of in _PAPERS if (part := _wide(of, cells, f"{key}-w{of}"))]
     return [
-        *tabling.table2(cells, published),
+        *tables.table2(cells, published),
         *figures,
         *wides,
-        *tabling.ablation(cells, f"{key}-a"),
-        *tabling.walks(cells),
-        *tabling.beyond(cells),
-        *tabling.several(cells),
-        *tabling.costs(mine),
+        *tables.ablation(cells, f"{key}-a"),
+        *tables.walks(cells),
+        *tables.beyond(cells),
+        *tables.several(cells),
+        *tables.costs(mine),
     ]
 
 
 def _drawn(panel: Panel, key: str) -> dict[str, str]:
     return {
-        width: drawing.panel(panel, f"{key}-{width}", pixels)
-        for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW))
+        width: charts.panel(panel, f"{key}-{width}", pixels)
+        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW))
     }
 
 

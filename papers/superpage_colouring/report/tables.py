@@ -11,7 +11,7 @@ from okosu.report import formats
 from okosu.report.part import Part
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import CONFLICTS, Cell, Gain
-from papers.superpage_colouring.report import charts as drawing
+from papers.superpage_colouring.report import charts
 
 NAMES = {
     "stock": "stock",
@@ -115,9 +115,9 @@ def ablation(cells: Sequence[Cell], key: str) -> list[Part]:
         if within:
             most = max(within, key=lambda n: by["stock"][n].sigma or 0.0)
             rows = {NAMES[arm]: list(by[arm][most].speeds().values()) for arm in arms if most in by[arm]}
-            for width, pixels in (("wide", drawing.WIDE), ("narrow", drawing.NARROW)):
+            for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
                 label = f"MB/s at dimension {most}"
-                part.charts[width] = drawing.strips(rows, label, f"{key}{of}-{width}", pixels)
+                part.charts[width] = charts.strips(rows, label, f"{key}{of}-{width}", pixels)
         found.append(part)
     return found
 

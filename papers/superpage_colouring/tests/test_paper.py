@@ -213,7 +213,7 @@ def test_few_seeds_judge_nothing_but_say_what_they_gave() -> None:
             judged = claim(target.id, few)
             assert (judged.measured, judged.holds) == (None, None)
     note = claim("celeron-colour", few).note
-    assert note.startswith("the promise is about 30 seeds, and here are 2 (from ")
+    assert note.startswith("the target is about 30 seeds, and here are 2 (from ")
 
 
 def test_costs_are_judged_call_by_call(measured: Measured) -> None:

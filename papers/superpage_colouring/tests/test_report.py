@@ -23,9 +23,7 @@ from papers.common.base import Measured
 from papers.common.conduct import Conduct
 from papers.common.tests.pages import envelope
 from papers.superpage_colouring import colour_model
-from papers.superpage_colouring.report import charts as drawing
-from papers.superpage_colouring.report import parts as colour_parts
-from papers.superpage_colouring.report import words as wording
+from papers.superpage_colouring.report import charts, findings, parts
 from papers.superpage_colouring.tests.planted import everything, sweeps
 
 PAPER = common.load()["superpage-colouring"]
@@ -69,9 +67,13 @@ def held() -> Envelope:
     return concluded(everything())
 
 
+def titled_parts(held: Envelope) -> dict[str, Part]:
+    return {part.title: part for part in parts.parts(held, "k")}
+
+
 @pytest.fixture(scope="module")
-def parts(held: Envelope) -> dict[str, Part]:
-    return {part.title: part for part in colour_parts.parts(held, "k")}
+def titled(held: Envelope) -> dict[str, Part]:
+    return titled_parts(held)
 
 
 @pytest.fixture(scope="module")
@@ -79,25 +81,25 @@ def html(held: Envelope) -> str:
     return page.render([(Path("spc.json"), held)])
 
 
-def test_every_experiment_has_its_part(parts: dict[str, Part], html: str) -> None:
-    assert list(parts) == ["Table 2: published, and here", *DRAWN, *LISTED]
-    assert [title for title, part in parts.items() if part.charts] == DRAWN
+def test_every_experiment_has_its_part(titled: dict[str, Part], html: str) -> None:
+    assert list(titled) == ["Table 2: published, and here", *DRAWN, *LISTED]
+    assert [title for title, part in titled.items() if part.charts] == DRAWN
     seen = Page(html)
     assert (seen.wrong, seen.open) == ([], [])
     charts = [chart for chart in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if 'aria-label="' in chart]
     assert len(charts) == 2 * len(DRAWN)
-    widths = {width: len(row) for part in parts.values() for row in part.body for width in [len(part.head)]}
+    widths = {width: len(row) for part in titled.values() for row in part.body for width in [len(part.head)]}
     assert all(width == cells for width, cells in widths.items())
 
 
 def test_another_paper_s_record_has_no_part_of_these(held: Envelope) -> None:
     # Another paper's entries, with names that only look like ours: t2.compiler.
     claims = [replace(claim, id="t2.compiler") for claim in held.claims[:1]]
-    assert colour_parts.parts(replace(held, records=[], claims=claims), "k") == []
+    assert parts.parts(replace(held, records=[], claims=claims), "k") == []
 
 
-def test_table_2_stands_beside_ours(parts: dict[str, Part], held: Envelope) -> None:
-    row = next(row for row in parts["Table 2: published, and here"].body if row[0] == "85")
+def test_table_2_stands_beside_ours(titled: dict[str, Part], held: Envelope) -> None:
+    row = next(row for row in titled["Table 2: published, and here"].body if row[0] == "85")
     claims = {claim.id: claim for claim in held.claims}
     assert row[1:4] == ["342", "1614", "4.72"]
     assert row[4:6] == [f"{claims[f't2.85.{column}'].measured:.0f}" for column in ("stock", "colour")]
@@ -107,25 +109,25 @@ def test_the_paper_s_points_are_drawn_where_the_paper_has_them(html: str) -> Non
     assert html.count("○ the paper’s Table 2") == 2
 
 
-def test_a_figure_says_its_most_and_its_least(parts: dict[str, Part], held: Envelope) -> None:
+def test_a_figure_says_its_most_and_its_least(titled: dict[str, Part], held: Envelope) -> None:
     cells = colour_model.read(held.records)
     stock, both = (colour_model.sweep(cells, "pentium4", arm) for arm in ("stock", "thp+hop"))
     most = max(colour_model.gains(both, stock), key=lambda one: one.ratio)
-    part = parts["Figure 12: Pentium 4, super and colour over stock"]
+    part = titled["Figure 12: Pentium 4, super and colour over stock"]
     assert f"The most is {most.ratio:.2f} times at dimension {most.dimension}" in part.about
     assert "fill the L2 at 181" in part.about
     assert len(part.body) == len(both)
 
 
-def test_the_whole_range_has_its_own_machine_s_dimensions(parts: dict[str, Part]) -> None:
+def test_the_whole_range_has_its_own_machine_s_dimensions(titled: dict[str, Part]) -> None:
     """Both machines have 359 among those beyond the panels: one must not stand for the other."""
-    rows = [int(row[0]) for row in parts["The whole range: celeron-900"].body]
+    rows = [int(row[0]) for row in titled["The whole range: celeron-900"].body]
     assert rows == list(range(219, 600, 20))
-    assert [int(row[0]) for row in parts["The whole range: pentium4-1600"].body] == list(range(329, 1000, 30))
+    assert [int(row[0]) for row in titled["The whole range: pentium4-1600"].body] == list(range(329, 1000, 30))
 
 
-def test_arms_stand_beside_each_other(parts: dict[str, Part]) -> None:
-    body = [row for row in parts["By ways to place pages: celeron-900"].body if row[0] == "85"]
+def test_arms_stand_beside_each_other(titled: dict[str, Part]) -> None:
+    body = [row for row in titled["By ways to place pages: celeron-900"].body if row[0] == "85"]
     assert [row[1] for row in body] == [
         "stock", "stock, shuffled at boot", "colour (linear)", "colour (fold)", "colour", "super", "super (hugetlb)",
         "super + colour",
@@ -133,31 +135,31 @@ def test_arms_stand_beside_each_other(parts: dict[str, Part]) -> None:
     assert [row[-1] for row in body] == ["30", "3", "3", "30", "30", "30", "3", "30"]
 
 
-def test_the_spread_of_an_arm_is_that_of_its_seeds(parts: dict[str, Part], held: Envelope) -> None:
+def test_the_spread_of_an_arm_is_that_of_its_seeds(titled: dict[str, Part], held: Envelope) -> None:
     cells = colour_model.read(held.records)
     speeds = colour_model.sweep(cells, "celeron", "stock")[85].speeds().values()
-    row = next(r for r in parts["By ways to place pages: celeron-900"].body if r[:2] == ["85", "stock"])
+    row = next(r for r in titled["By ways to place pages: celeron-900"].body if r[:2] == ["85", "stock"])
     assert row[2] == f"{fmean(speeds):.0f}"
     assert row[4] == f"{min(speeds):.0f}"
 
 
-def test_a_longer_walk_costs_small_pages_more(parts: dict[str, Part]) -> None:
-    gains = [float(row[1]) for row in parts["By the cost of a page walk"].body]
+def test_a_longer_walk_costs_small_pages_more(titled: dict[str, Part]) -> None:
+    gains = [float(row[1]) for row in titled["By the cost of a page walk"].body]
     assert gains == sorted(gains)
     assert gains[0] < gains[-1]
 
 
-def test_other_programs_and_hashes_are_told_apart(parts: dict[str, Part]) -> None:
-    beside = [row[0] for row in parts["Beside another program"].body]
+def test_other_programs_and_hashes_are_told_apart(titled: dict[str, Part]) -> None:
+    beside = [row[0] for row in titled["Beside another program"].body]
     assert "celeron-900, 61, beside another, apart" in beside
-    hashed = {row[1] for row in parts["A machine whose L2 hashes its index"].body}
+    hashed = {row[1] for row in titled["A machine whose L2 hashes its index"].body}
     assert hashed == {"stock", "colour", "colour, known", "colour (fold), known"}
-    assert {row[1] for row in parts["All pages in one colour"].body} == {"all in one colour"}
-    assert parts["A workload like a kernel’s build"].body[0][0] == "celeron-900, 20 units"
+    assert {row[1] for row in titled["All pages in one colour"].body} == {"all in one colour"}
+    assert titled["A workload like a kernel’s build"].body[0][0] == "celeron-900, 20 units"
 
 
-def test_costs_are_beside_those_of_the_kernel_without(parts: dict[str, Part]) -> None:
-    row = parts["What the kernel pays"].body[0]
+def test_costs_are_beside_those_of_the_kernel_without(titled: dict[str, Part]) -> None:
+    row = titled["What the kernel pays"].body[0]
     assert row[0] == "fault-4k: instructions"
     assert row[2].endswith("(+0.10 %)")
     assert row[3].endswith("(+4.00 %)")
@@ -165,10 +167,10 @@ def test_costs_are_beside_those_of_the_kernel_without(parts: dict[str, Part]) ->
 
 def test_part_of_the_records_is_enough() -> None:
     for name, held in everything().items():
-        assert colour_parts.parts(concluded({name: held}), "k") or name in ("wide", "colours", "baselines"), name
-        assert colour_parts.parts(envelope(held[:1]), "k") is not None
+        assert parts.parts(concluded({name: held}), "k") or name in ("wide", "colours", "baselines"), name
+        assert parts.parts(envelope(held[:1]), "k") is not None
     one = concluded(sweeps(1))
-    assert "of 1 seed " in {part.title: part for part in colour_parts.parts(one, "k")}[DRAWN[0]].about
+    assert "of 1 seed " in {part.title: part for part in parts.parts(one, "k")}[DRAWN[0]].about
 
 
 USED_BY = {"colours": "colours", "pitch": "strides", "call": "costs"}
@@ -201,7 +203,9 @@ def test_altered_records_are_drawn_or_left_out(bad: str | float) -> None:
 
 
 def test_the_sentences_have_the_numbers_of_the_records(held: Envelope) -> None:
-    said = "\n".join(wording.words(held))
+    text = findings.markdown(held)
+    # The lines are wrapped for the README.
+    said = text.replace("\n  ", " ")
     cells = colour_model.read(held.records)
     for of, name in (("celeron", "Celeron"), ("pentium4", "Pentium 4")):
         stock, colour = (colour_model.sweep(cells, of, arm) for arm in ("stock", "hop"))
@@ -212,17 +216,16 @@ def test_the_sentences_have_the_numbers_of_the_records(held: Envelope) -> None:
         assert f"**{name}, beyond the cache colouring loses:** down to {least.ratio:.2f} times" in said
     assert "the paper 4.72) at 85" in said
     assert "**Row 47 is not reproduced:** 1.04" in said
-    assert [part.title for part in wording.tables(held)] == [
-        "Table 2: published, and here", "By the cost of a page walk", "What the kernel pays",
-    ]  # fmt: skip
+    titles = [title for title in titled_parts(held) if f"\n\n{title}. " in text]
+    assert titles == ["Table 2: published, and here", "By the cost of a page walk", "What the kernel pays"]
+    assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 100
 
 
 def test_without_records_nothing_is_said() -> None:
-    assert wording.words(concluded({})) == []
-    assert wording.tables(concluded({})) == []
+    assert findings.markdown(concluded({})) == "\n"
 
 
 def test_a_panel_of_one_dimension_is_drawn() -> None:
     gains = [colour_model.Gain(85, 4.0, 3.0, 5.0)]
-    panel = drawing.Panel({"a over b": (gains, "arm")}, {"a": drawing.Line([(85.0, 0.0)], "arm")}, 90.5)
-    assert "from 4.00 at dimension 85" in drawing.panel(panel, "n", drawing.NARROW)
+    panel = charts.Panel({"a over b": (gains, "arm")}, {"a": charts.Line([(85.0, 0.0)], "arm")}, 90.5)
+    assert "from 4.00 at dimension 85" in charts.panel(panel, "n", charts.NARROW)

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from papers.common.points import Found, Point, Sides
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import CONFLICTS, Cell
-from papers.superpage_colouring.plan import SEEDS
+from papers.superpage_colouring.plan import BOTH, COLOUR, FOLD, SEEDS, STOCK, SUPER
 
-STOCK, COLOUR, FOLD, SUPER, BOTH = "stock", "hop", "fold", "thp", "thp+hop"
 TINY = 1e-9
 """What stands for nothing, where a ratio cannot be 0 or less."""
 GAIN_AT = (85, 87, 89)
@@ -42,7 +41,7 @@ def sides(name: str, cells: Sequence[Cell], of: str, table2: Mapping[int, float]
 
 
 def _of_all_seeds(found: Found, arms: Sweeps) -> Found:
-    """Return what was found where every seed is there: a promise is about all of them."""
+    """Return what was found where every seed is there: a target is about all of them."""
     if not found.sides:
         return found
     seeds = min(len(cell.cycles) for arm in arms.values() for cell in arm.values())
@@ -50,9 +49,7 @@ def _of_all_seeds(found: Found, arms: Sweeps) -> Found:
         return found
     ratios = [max(one.theirs.values()) / max(one.ours.values()) for one in found.sides]
     about = f" (from {min(ratios):.3g} to {max(ratios):.3g} there)" if len(ratios) > 1 else f" ({ratios[0]:.3g} there)"
-    return Found(
-        [], [f"the promise is about {SEEDS} seeds, and here {'is 1' if seeds == 1 else f'are {seeds}'}{about}"]
-    )
+    return Found([], [f"the target is about {SEEDS} seeds, and here {'is 1' if seeds == 1 else f'are {seeds}'}{about}"])
 
 
 def _gain(arms: Sweeps, ours: str, dimensions: Sequence[int]) -> Found:

@@ -3,33 +3,36 @@
 
 from __future__ import annotations
 
+import functools
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from okosu.records.types import Envelope
-from okosu.report.part import Part
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import Cell, Gain
-from papers.superpage_colouring.report import tables as tabling
+from papers.superpage_colouring.plan import BOTH, COLOUR, STOCK, SUPER
+from papers.superpage_colouring.report import tables
 
-STOCK, COLOUR, SUPER, BOTH = "stock", "hop", "thp", "thp+hop"
 _BOTH_MACHINES = (("celeron", "Celeron"), ("pentium4", "Pentium 4"))
 _CLIFF = (85, 87, 89, 91, 93, 95)
 Sentences = Callable[[Sequence[Cell], Mapping[str, float]], Iterator[str]]
 
 
-def words(envelope: Envelope) -> list[str]:
-    """Return a line of Markdown for each finding."""
+def markdown(envelope: Envelope) -> str:
+    """Return what stands in the README: a bullet for each finding, then tables."""
     cells = colour_model.read(envelope.records)
     published = {claim.id: claim.target for claim in envelope.claims if claim.kind == "published"}
     every: tuple[Sentences, ...] = (_table2, _flat_rows, _most, _walks, _super, _spread, _beyond, _others)
-    return [f"* {line}" for sentences in every for line in sentences(cells, published)]
-
-
-def tables(envelope: Envelope) -> list[Part]:
-    """Return the tables that stand in the README."""
-    cells = colour_model.read(envelope.records)
-    published = {claim.id: claim.target for claim in envelope.claims if claim.kind == "published"}
-    return [*tabling.table2(cells, published), *tabling.walks(cells), *tabling.costs(envelope.records)]
+    wrap = functools.partial(textwrap.fill, width=100, break_long_words=False, break_on_hyphens=False)
+    lines = [
+        wrap(line, initial_indent="* ", subsequent_indent="  ")
+        for sentences in every
+        for line in sentences(cells, published)
+    ]
+    for part in [*tables.table2(cells, published), *tables.walks(cells), *tables.costs(envelope.records)]:
+        rows = [part.head, ["---"] * len(part.head), *part.body]
+        lines += ["", wrap(f"{part.title}. {part.about}"), "", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines) + "\n"
 
 
 def _sweeps(cells: Sequence[Cell], of: str) -> dict[str, dict[int, Cell]]:
@@ -99,7 +102,7 @@ def _most(cells: Sequence[Cell], published: Mapping[str, float]) -> Iterator[str
 
 def _walks(cells: Sequence[Cell], published: Mapping[str, float]) -> Iterator[str]:
     del published
-    for part in tabling.walks(cells):
+    for part in tables.walks(cells):
         numbers = [float(cell) for row in part.body for cell in row[1:]]
         yield (
             f"Were a page walk to cost {part.body[0][0]} to {part.body[-1][0]} cycles, super and colour would gain "
@@ -165,8 +168,8 @@ def _others(cells: Sequence[Cell], published: Mapping[str, float]) -> Iterator[s
     del published
     for of, title in _OTHERS.items():
         by: dict[str, list[float]] = {}
-        for _, name, gain in tabling.compared([cell for cell in cells if cell.where.of == of]):
-            if gain and name != tabling.NAMES[STOCK]:
+        for _, name, gain in tables.compared([cell for cell in cells if cell.where.of == of]):
+            if gain and name != tables.NAMES[STOCK]:
                 by.setdefault(name, []).append(gain.ratio)
         ranges = [f"{name} {min(each):.2f} to {max(each):.2f}" for name, each in by.items()]
         if ranges:
