@@ -6,19 +6,28 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+FATAL = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals whose default action ends a program, and which whoever starts this run may have had ignored."""
+
 
 def pytest_configure() -> None:
-    """Let SIGINT mean what it means to a program on a terminal.
+    """Start every program of the tests with the dispositions that a login shell gives it.
 
-    A shell starts what it runs in the background with SIGINT ignored; children would inherit that, and the tests that
-    interrupt them would wait for ever.
+    nohup ignores SIGHUP, and a shell ignores SIGINT and SIGQUIT for what it runs in the background. An ignored signal
+    stays ignored across exec, so programs that the tests interrupt would run on for ever. A signal that is caught is
+    reset by exec, so what is ignored here is caught from now on: this run itself still survives it.
     """
+    for number in FATAL:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,6 +37,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if Path(item.path).parent.name == "long":
                 item.add_marker(skip)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give each worker a temporary folder of its own, and with it a lock of its own on measuring."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
+            patch.setattr(tempfile, "tempdir", None)
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session")

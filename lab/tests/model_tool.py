@@ -53,7 +53,7 @@ class Ran:
 def raw(shape: bytes, trace: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
     """Run the program on these texts, whatever they are."""
     (path := _folder.path / "shape").write_bytes(shape)
-    return subprocess.run([program(), path, *options], input=trace, capture_output=True, check=False, timeout=60)
+    return subprocess.run([program(), path, *options], input=trace, capture_output=True, check=False)
 
 
 def run(shape: str, trace: list[str]) -> Ran:

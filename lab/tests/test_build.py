@@ -127,16 +127,13 @@ def test_an_interrupted_build_ends_and_is_resumed(recipe: build.Recipe, number: 
     (recipe.source / "slow.c").write_text("")
     child = subprocess.Popen([sys.executable, "-c", SLOW, str(recipe.source)], stderr=subprocess.DEVNULL)
     pid = cache.root() / "pid"
-    end = time.monotonic() + 300
     while not (pid.exists() and pid.read_text().strip()):
         assert child.poll() is None
-        assert time.monotonic() < end
         time.sleep(0.01)
     shell = int(pid.read_text())
     child.send_signal(number)
-    child.wait(timeout=300)
+    child.wait()
     while Path(f"/proc/{shell}").exists() and " (Z" not in Path(f"/proc/{shell}/status").read_text():
-        assert time.monotonic() < end, "make's shell is still there"
         time.sleep(0.01)
     stock = replace(recipe, series=())
     (partial,) = (cache.root() / "kernel").iterdir()

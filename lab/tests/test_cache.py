@@ -112,8 +112,8 @@ def test_two_processes_make_it_once_and_the_second_says_that_it_waits(tmp_path: 
     # The second has opened the lock's file; it says that it waits just before it does.
     while str(lock) not in opened(second.pid):
         assert second.poll() is None
-    first.communicate("go\n", timeout=300)
-    said, _ = second.communicate(timeout=300)
+    first.communicate("go\n")
+    said, _ = second.communicate()
     assert log.read_text() == "made\n"
     # Where the first was quicker than the second's attempt there was nothing to wait for.
     assert said.strip() in ("another okosu is making the same: waiting for it", "")

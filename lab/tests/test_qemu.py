@@ -217,7 +217,8 @@ def test_every_option_of_the_machine_is_an_argument_of_run() -> None:
     assert set(row.machine) <= set(inspect.signature(row.run).parameters)
 
 
-def test_only_an_exact_guest_has_files_of_its_own(tmp_path: Path) -> None:
+def test_only_an_exact_guest_has_files_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     with pytest.raises(OkosuError, match="files of its own") as caught:
         qemu.run(BUILT, ["/named"], files={"/named": tmp_path / "program"})
     assert caught.value.status == LAUNCHER_FAILED

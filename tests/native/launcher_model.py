@@ -85,7 +85,6 @@ def dry(launcher: Path, root: Path, *words: str, **env: str) -> tuple[dict[str, 
         [launcher, "--dry-run", "--json", *words, "--", "true"],
         capture_output=True,
         text=True,
-        timeout=60,
         env=PATH | {"OKOSU_ROOT": str(root)} | env,
     )
     assert done.returncode == 0, done.stderr

@@ -37,7 +37,7 @@ def program() -> Path:
 def run(*words: str | Path, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return what the tool printed."""
     command = [*prefix, program(), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     return said

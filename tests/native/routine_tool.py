@@ -38,7 +38,7 @@ class Checker:
         """Run it with nothing in its environment but `variables`."""
         env = {"PATH": os.environ["PATH"], **variables}
         command = [*wrapper, str(self.path), *argv]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=env)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
     def show(self, *argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> tuple[Choice, dict[str, str]]:
         """Return the choice (classes by use) and what else was said, by its first word."""

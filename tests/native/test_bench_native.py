@@ -22,7 +22,7 @@ needs_fake = pytest.mark.skipif(not FAKE.is_file(), reason="bench_fake is in a b
 
 def run(program: Path | str, *options: str, status: int = 0) -> tuple[list[dict[str, Any]], str]:
     """Return the lines of standard output and the text of standard error."""
-    done = subprocess.run([program, *options], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([program, *options], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 

@@ -83,7 +83,7 @@ class Peers:
             self.folder,
             *options,
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         rows: dict[str, list[dict[str, Any]]] = {}
         absent = {}

@@ -21,7 +21,7 @@ Line = dict[str, Any]
 def bench(name: str, *words: str, prefix: tuple[str | Path, ...] = (), cpus: set[int] | None = None) -> list[Line]:
     command = [*prefix, native.find(f"okosu-bench-{name}"), *words]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False,
+        command, capture_output=True, text=True, check=False,
         preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, ""), done.stderr

@@ -35,7 +35,7 @@ def program() -> Path:
 
 
 def run(*words: str) -> dict[str, Any]:
-    done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([program(), *words], capture_output=True, text=True, check=True)
     said: dict[str, Any] = json.loads(done.stdout)
     return said
 

@@ -45,9 +45,7 @@ def run(
     env = {key: value for key, value in os.environ.items() if key != "GLIBC_TUNABLES"}
     if tunables is not None:
         env["GLIBC_TUNABLES"] = tunables
-    return subprocess.run(
-        [BUILT / name, *words], capture_output=True, text=True, timeout=60, env=env, preexec_fn=before
-    )
+    return subprocess.run([BUILT / name, *words], capture_output=True, text=True, env=env, preexec_fn=before)
 
 
 def numbers(name: str, *words: str) -> list[str]:

@@ -70,9 +70,7 @@ def test_collapse_without_the_capability(who: str, launcher: Path, tmp_path: Pat
         pytest.skip("THP is off on this machine")
     drop: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     launcher = _for_everyone(launcher, tmp_path)
-    done = subprocess.run(
-        [launcher, "--superpage=collapse", "echo", "ran"], capture_output=True, text=True, timeout=60, **drop
-    )
+    done = subprocess.run([launcher, "--superpage=collapse", "echo", "ran"], capture_output=True, text=True, **drop)
     if not drop and has_sys_nice():
         assert (done.stdout, done.stderr) == ("ran\n", "")
         return
@@ -124,7 +122,7 @@ def evidence(folder: Path) -> dict[str, Any]:
 def test_collapse(who: str, held: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     process = held()
     if not has_sys_nice() or "[never]" in THP.read_text():
-        _, told = process.communicate("\n", timeout=60)
+        _, told = process.communicate("\n")
         assert "superpage=collapse not applied" in told
         assert not (tmp_path / "proof").exists()
         return
@@ -135,7 +133,7 @@ def test_collapse(who: str, held: Callable[..., subprocess.Popen[str]], tmp_path
     dense = huge_kb(process)
     # 64 MiB of table; the other 64 MiB have a page in sixteen touched and stay as small as they are.
     assert 60 << 10 <= dense <= 64 << 10
-    out, told = process.communicate("\n", timeout=60)
+    out, told = process.communicate("\n")
     # The data is whole, and the program has no child that it did not make.
     assert (out, told, process.returncode) == ("0 -1\n", "", 0)
     line = evidence(tmp_path)
@@ -154,7 +152,7 @@ def test_the_helper_ends_with_a_program_that_is_killed(
     process = held()
     process.send_signal(signal.SIGKILL)
     # Would not return if the helper held the program's pipes.
-    process.communicate(timeout=60)
+    process.communicate()
     assert process.returncode == -signal.SIGKILL
     if has_sys_nice() and "[never]" not in THP.read_text():
         assert evidence(tmp_path)["pid"] == process.pid
@@ -168,7 +166,7 @@ def test_a_subreaper_would_be_given_the_helper(launcher: Path) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     done = subprocess.run(
         [launcher, "--superpage=collapse", "echo", "ran"],
-        capture_output=True, text=True, timeout=60, preexec_fn=lambda: libc.prctl(pr_set_child_subreaper, 1, 0, 0, 0),
+        capture_output=True, text=True, preexec_fn=lambda: libc.prctl(pr_set_child_subreaper, 1, 0, 0, 0),
     )  # fmt: skip
     assert done.stdout == "ran\n"
     assert "child subreaper" in done.stderr

@@ -58,9 +58,7 @@ def plan(launcher: Path, root: Path, *words: str | Path) -> dict[str, Any]:
     library.touch()
     env = PATH | {"OKOSU_ROOT": str(root), "OKOSU_PRELOAD_LIB": str(library)}
     words = words if "--" in words else (*words, "--", "true")
-    done = subprocess.run(
-        [launcher, "--dry-run", "--json", *words], capture_output=True, text=True, env=env, timeout=60
-    )
+    done = subprocess.run([launcher, "--dry-run", "--json", *words], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     loaded: dict[str, Any] = json.loads(done.stdout)
     return loaded
@@ -115,7 +113,7 @@ def test_thp_disabled_by_what_started_it(launcher: Path) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     done = subprocess.run(
         [launcher, "--superpage=glibc", "echo", "ran"],
-        capture_output=True, text=True, timeout=60, preexec_fn=lambda: libc.prctl(pr_set_thp_disable, 1, 0, 0, 0),
+        capture_output=True, text=True, preexec_fn=lambda: libc.prctl(pr_set_thp_disable, 1, 0, 0, 0),
     )  # fmt: skip
     assert done.stdout == "ran\n"
     assert "inherited PR_SET_THP_DISABLE" in done.stderr
@@ -139,7 +137,7 @@ def test_collapse_on_an_old_kernel(launcher: Path, machine: Path) -> None:
 
 def faults(launcher: Path, program: Path, *words: str) -> int:
     env = {name: value for name, value in os.environ.items() if name != "GLIBC_TUNABLES"}
-    done = subprocess.run([launcher, *words, "--", program], capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run([launcher, *words, "--", program], capture_output=True, text=True, env=env)
     assert done.stderr == ""
     return int(done.stdout)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure_tool import PATIENCE, Tools, all_gone, build_tools, parse, pids_in
+from measure_tool import Tools, all_gone, build_tools, parse, pids_in
 
 from okosu import native
 
@@ -69,7 +69,7 @@ def test_interruption_ends_the_tree(tools: Tools, tmp_path: Path, number: int, o
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as measurer:
         pids = pids_in(tmp_path / "pids", 3)
         measurer.send_signal(number)
-        out, err = measurer.communicate(timeout=PATIENCE)
+        out, err = measurer.communicate()
     assert (measurer.returncode, out, err) == (128 + number, b"", b"")
     # Reaped, not merely killed: nothing is left to wait for once okosu-measure has ended.
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -82,7 +82,7 @@ def test_ignored_signals_stay_ignored(tools: Tools, tmp_path: Path) -> None:
         pids_in(tmp_path / "pids", 1)
         measurer.send_signal(signal.SIGINT)
         measurer.send_signal(signal.SIGHUP)
-        out, _ = measurer.communicate(timeout=PATIENCE)
+        out, _ = measurer.communicate()
     assert measurer.returncode == 0
     assert parse(out).status == 0
 
@@ -93,7 +93,7 @@ def test_killed_measurer_takes_its_tree_along(tools: Tools, tmp_path: Path, opti
     with subprocess.Popen(command, stdout=subprocess.PIPE) as measurer:
         pids = pids_in(tmp_path / "pids", 4)
         measurer.kill()
-        measurer.wait(PATIENCE)
+        measurer.wait()
         assert all_gone(pids)
 
 
@@ -102,7 +102,7 @@ def test_killed_measurer_takes_an_untraced_program_along(tools: Tools, tmp_path:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as measurer:
         pids = pids_in(tmp_path / "pids", 1)
         measurer.kill()
-        measurer.wait(PATIENCE)
+        measurer.wait()
         assert all_gone(pids)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure_tool import PATIENCE, Tools, build_tools, parse, seen
+from measure_tool import Tools, build_tools, parse, seen
 
 from okosu import native
 from okosu.records.measurement import Measurement
@@ -193,7 +193,7 @@ def test_launchers_helper_is_no_part_of_the_tree(tools: Tools, options: list[str
 def untraced(tools: Tools, options: list[str], how: str, patience: int) -> Measurement:
     command = tools.command(tools.subject, "free", 32, patience, options=options)
     if how == "seccomp":
-        done = subprocess.run([tools.deny, *command], capture_output=True, check=True, timeout=PATIENCE)
+        done = subprocess.run([tools.deny, *command], capture_output=True, check=True)
         assert done.stderr == b""
         return parse(done.stdout)
     inner = tools.folder / "inner"
@@ -225,7 +225,7 @@ def test_unprivileged(tools: Tools) -> None:
     if os.geteuid() == 0:
         done = subprocess.run(
             tools.command(tools.subject, "forks", 8, 3), capture_output=True, check=True, user=65534, group=65534,
-            extra_groups=[], timeout=PATIENCE,
+            extra_groups=[],
         )  # fmt: skip
         run = parse(done.stdout)
     else:

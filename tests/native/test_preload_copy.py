@@ -33,7 +33,6 @@ def launch(tmp_path: Path, *words: str) -> tuple[subprocess.CompletedProcess[str
         capture_output=True,
         text=True,
         env=clean_environment(),
-        timeout=60,
         check=False,
     )
     lines = [json.loads(line) for line in proof.read_text().splitlines()] if proof.exists() else []

@@ -28,7 +28,7 @@ def test_mechanism_under_sanitizers() -> None:
     sources.append(str(native.find("libokosu-preload.so").with_name("companions.c")))
     parts = ("preload_unit.c", "preload_unit_runs.c", "preload_unit_large.c", "preload_unit_parts.c")
     program = build("preload-unit", *sanitize, *sources, *parts, "-lpthread")
-    done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.count("ok: ") >= 40

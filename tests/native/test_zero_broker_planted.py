@@ -89,7 +89,7 @@ def test_a_planted_bug_is_seen(name: str, objects: dict[str, Path], tmp_path: Pa
     planted.write_text(whole.replace(text, wrong))
     others = [path for part, path in objects.items() if f"{part}.c" != file]
     cc(planted, *others, "-lpthread", "-o", tmp_path / "fuzz")
-    done = subprocess.run([tmp_path / "fuzz", "150000"], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([tmp_path / "fuzz", "150000"], capture_output=True, text=True, check=False)
     assert done.returncode != 0, done.stdout
     assert done.stdout.startswith("broker-fuzz: ") or "Sanitizer" in done.stderr
 

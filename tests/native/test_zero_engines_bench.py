@@ -24,9 +24,7 @@ def smoke(mocks: Path, *argv: str, **variables: str) -> dict[str, list[dict[str,
     """Return the lines that it prints, by type."""
     program = native.find("okosu-bench-zero-engines")
     env = os.environ | {"LD_LIBRARY_PATH": str(mocks)} | variables
-    done = subprocess.run(
-        [program, "--smoke", *argv], capture_output=True, text=True, check=False, timeout=120, env=env
-    )
+    done = subprocess.run([program, "--smoke", *argv], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
     lines: dict[str, list[dict[str, Any]]] = {}
     for line in map(json.loads, done.stdout.splitlines()):
@@ -111,7 +109,7 @@ def test_the_script_for_a_machine_with_a_gpu(mocks: Path, tmp_path: Path) -> Non
         "OCL_ICD_VENDORS": str(tmp_path),
     }
     script = [ROOT / "tools/gpu.sh", tmp_path / "new", "--dry-run"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False, timeout=300, env=env)
+    done = subprocess.run(script, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
     once = [json.loads(line) for line in done.stdout.splitlines() if "not_zero" in line]
     assert [(one["engine"], one["not_zero"]) for one in once] == [(name, 0) for name in DEVICES]

@@ -90,7 +90,7 @@ def compiled(folder: Path, sources: Path, *more: str) -> Path:
 
 def run(program: Path, *argv: str, wrapper: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     command = [*wrapper, str(program), *argv]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("threads", ["1", "8"])
@@ -120,7 +120,7 @@ def test_huge_pages_lowered_underneath() -> None:
         assert child.stdout is not None
         assert child.stdout.readline() == "lower\n"
         lower()
-        said, _ = child.communicate("done\n", timeout=60)
+        said, _ = child.communicate("done\n")
         assert child.returncode == 0, said
         assert "ok: huge pages lowered underneath" in said
 

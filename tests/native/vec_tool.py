@@ -25,7 +25,6 @@ def run(program: str, *argv: str, env: dict[str, str] | None = None) -> subproce
         env=clean | (env or {}),
         capture_output=True,
         text=True,
-        timeout=600,
         check=False,
     )
 

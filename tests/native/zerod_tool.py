@@ -67,12 +67,12 @@ class Daemon:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> str:
         """End it, and return what it wrote to stderr."""
         self.process.send_signal(how)
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate()
         return said
 
     def status(self) -> dict[str, int]:
         done = subprocess.run(
-            [ZEROD, "--status", f"--socket={self.socket}"], capture_output=True, text=True, check=True, timeout=60
+            [ZEROD, "--status", f"--socket={self.socket}"], capture_output=True, text=True, check=True
         )
         status: dict[str, int] = json.loads(done.stdout)
         return status
@@ -128,7 +128,7 @@ class Client:
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(60)
+        self.socket.settimeout(600)
         self.socket.connect(path)
         self.file = -1
 
@@ -171,7 +171,7 @@ class Client:
 def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """The daemon's program to its end, with no variables but those that are given; `mocks`: a folder of drivers."""
     env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
-    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, timeout=120, env=env)
+    return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, env=env)
 
 
 def mock_drivers(folder: Path) -> Path:
@@ -218,10 +218,8 @@ def _free_huge_pages() -> int:
 
 
 def wait(true: Callable[[], bool]) -> None:
-    """Until it is so; a test that never sees it hangs in a place that says so."""
-    end = time.monotonic() + 60
+    """Wait until it is so; the time-out of the test ends a wait in vain, and its stack dump shows the caller."""
     while not true():
-        assert time.monotonic() < end
         time.sleep(0.002)
 
 

@@ -29,7 +29,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def okosu(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "okosu", "bench", *words],
-        env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=60,
+        env=environment(folder, **more), capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -115,13 +115,13 @@ def test_refused_arguments(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("group", [False, True], ids=["this process alone", "the whole group, as a terminal does"])
 def test_ctrl_c_keeps_what_was_measured(group: bool, tmp_path: Path) -> None:
-    bench_fake.program(tmp_path, after=f"open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(60)")
+    bench_fake.program(tmp_path, after=f"open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(10_000)")
     running = started(tmp_path, "fake", start_new_session=True)
     while not (tmp_path / "ready").exists():
         assert running.poll() is None, running.stderr.read() if running.stderr else ""
         time.sleep(0.01)
     (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate()
     assert running.returncode == 130, err
     assert "Traceback" not in err
     assert "interrupted" in err
@@ -134,15 +134,13 @@ def test_ctrl_c_keeps_what_was_measured(group: bool, tmp_path: Path) -> None:
 def test_the_file_grows_while_it_runs(tmp_path: Path) -> None:
     # The second batch of lines comes when there has been time to write the first.
     line = json.dumps(bench_fake.row(point=3))
-    bench_fake.program(tmp_path, after=f"time.sleep(2.2); print({line!r}, flush=True); time.sleep(60)")
+    bench_fake.program(tmp_path, after=f"time.sleep(2.2); print({line!r}, flush=True); time.sleep(10_000)")
     running = started(tmp_path, "fake")
     try:
         found: list[Path] = []
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not (found and len(files.read(found[0]).records) == 13):
+        while not (found and len(files.read(found[0]).records) == 13):
             found = list((tmp_path / "state").glob("okosu/bench-*.json"))
             time.sleep(0.05)
-        assert found
     finally:
         running.kill()
         running.communicate()
@@ -158,7 +156,7 @@ def test_one_measurement_at_a_time(tmp_path: Path) -> None:
         assert running.stderr is not None
         assert "another okosu is measuring" in running.stderr.readline()
         assert running.poll() is None
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate()
     assert running.returncode == 0, err
 
 
@@ -167,7 +165,7 @@ def test_progress_on_a_terminal_only(tmp_path: Path) -> None:
     master, slave = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "okosu", "bench", "fake"],
-        env=environment(tmp_path), stdout=subprocess.PIPE, stderr=slave, check=False, timeout=60,
+        env=environment(tmp_path), stdout=subprocess.PIPE, stderr=slave, check=False,
     )  # fmt: skip
     os.close(slave)
     said = os.read(master, 65536).decode()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,11 +127,9 @@ def test_wrong_output_is_refused_and_the_rest_kept(folder: Path, after: str, sai
 def test_a_program_with_wrong_output_is_not_left_running(folder: Path) -> None:
     marker = folder / "pid"
     bench_fake.program(
-        folder, after=f"open({str(marker)!r}, 'w').write(str(os.getpid())); print('no', flush=True); time.sleep(60)"
+        folder, after=f"open({str(marker)!r}, 'w').write(str(os.getpid())); print('no', flush=True); time.sleep(10_000)"
     )
-    begun = time.monotonic()
     failed()
-    assert time.monotonic() - begun < 20
     with pytest.raises(ProcessLookupError):
         os.kill(int(marker.read_text()), 0)
 
@@ -149,8 +146,8 @@ def test_an_order_that_makes_no_sense_is_refused(folder: Path) -> None:
     assert "second header" in failed().why
 
 
-def interrupted(folder: Path, after: str) -> tuple[Result, float]:
-    """Send SIGINT to this process alone once rows have come; return what was seen and how long it took."""
+def interrupted(folder: Path, after: str) -> Result:
+    """Send SIGINT to this process alone once rows have come; return what was seen."""
     bench_fake.program(folder, after=after)
     seen: list[Result] = []
     sent = threading.Event()
@@ -161,18 +158,17 @@ def interrupted(folder: Path, after: str) -> tuple[Result, float]:
             sent.set()
             os.kill(os.getpid(), signal.SIGINT)
 
-    begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         drive.run("fake", [], progress)
-    return seen[-1], time.monotonic() - begun
+    return seen[-1]
 
 
 def test_an_interrupt_ends_the_program_and_loses_no_line(folder: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
-    result, spent = interrupted(folder, "time.sleep(60)")
+    # Who waits for the program to end by itself runs into the time-out of the test.
+    result = interrupted(folder, "time.sleep(10_000)")
     assert len(result.rows) == 12
     assert not result.finished
-    assert spent < 20
     assert signal.getsignal(signal.SIGINT) is before
 
 

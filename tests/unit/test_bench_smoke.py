@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,6 @@ from okosu import native
 from okosu.bench import figures, rows
 from okosu.errors import OkosuError
 from okosu.records import files
-
-LONGEST_S = 60.0
-"""Four times what it is meant to take, for a machine that is busy with something else."""
 
 
 def present() -> list[str]:
@@ -34,12 +30,10 @@ def test_all_of_them(tmp_path: Path) -> None:
     path = tmp_path / "smoke.json"
     # A lock of its own: nothing here is a measurement that others must not disturb.
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    begun = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "okosu", "bench", "--smoke", "--json", str(path)],
-        env=environment, capture_output=True, text=True, check=False, timeout=4 * LONGEST_S,
+        env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    spent = time.monotonic() - begun
     assert done.returncode == 0, done.stderr
     held = files.read(path)
     assert held.finished
@@ -57,4 +51,3 @@ def test_all_of_them(tmp_path: Path) -> None:
             assert one.ours is None or figures.cost(one.ours) is not None
     assert "a smoke test: no number of it means anything" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert spent < LONGEST_S

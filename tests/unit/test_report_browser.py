@@ -89,7 +89,7 @@ def browse(path: Path, profile: Path) -> tuple[str, list[str], list[str]]:
          "--disable-component-update", "--no-first-run", "--disable-sync",
          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--enable-logging=stderr",
          f"--user-data-dir={profile}", f"--log-net-log={net}", "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     # The browser's own requests (component updates, clock) have no origin; those of a page name it.

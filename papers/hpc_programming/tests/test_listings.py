@@ -25,7 +25,7 @@ SOURCES = native.PACKAGE.parent / "papers" / "hpc_programming" / "listings"
 
 def run(name: str, *args: str) -> subprocess.CompletedProcess[str]:
     program = native.find(f"okosu-paper-hpc_programming-{name}")
-    return subprocess.run([program, *args], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([program, *args], capture_output=True, text=True, check=False)
 
 
 def lines(name: str, *args: str) -> list[dict[str, Any]]:
