@@ -36,22 +36,13 @@ SSH_M = (
     "rtl/ssh/watch_unit.sv",
     "rtl/ssh/pe_table.sv",
 )
-OTHERS = (
-    "rtl/bus/rr_arbiter.sv",
-    "rtl/bus/fifo.sv",
-    "rtl/bus/mem_bus.sv",
-    "rtl/bus/wide_bus.sv",
-    "rtl/ssh/cpu_unit.sv",
-    "rtl/ssh/context_directory.sv",
-    "rtl/ssh/register_unit.sv",
-    "rtl/ssh/context_engine.sv",
-    "rtl/ssh/ssh_s.sv",
-    "rtl/soc/shared_memory.sv",
-    "rtl/soc/pe_counters.sv",
-    "rtl/soc/dcache.sv",
-    "rtl/soc/pe.sv",
-    "rtl/soc/machine.sv",
+# Types and constants, checks, and a memory without an operator: nothing in these is changed.
+UNCHANGED = ("rtl/soc/instruction_memory.sv", "rtl/ssh/ssh_m_checks.sv")
+MUTATED = tuple(
+    line for line in verilator.design() if line.endswith(".sv") and "_pkg" not in line and line not in UNCHANGED
 )
+CORE = tuple(line for line in MUTATED if line.startswith("rtl/cpu/"))
+OTHERS = tuple(line for line in MUTATED if line not in (*SSH_M, *CORE))
 # The files most of which the first machine uses: not those of other context modes, nor those that only proofs examine.
 THIN = (
     "rtl/bus/rr_arbiter.sv",
@@ -66,14 +57,9 @@ THIN = (
 )
 # The machine that alone has the file's block.
 ONLY = {"rtl/bus/wide_bus.sv": "cached", "rtl/soc/dcache.sv": "cached", "rtl/ssh/context_directory.sv": "local"}
-# The proof of a file's block, and how many seconds it may take to fail.
-PROOFS = {
-    "rtl/bus/rr_arbiter.sv": "rr_arbiter:of5",
-    "rtl/bus/fifo.sv": "fifo:deep4",
-    "rtl/bus/mem_bus.sv": "mem_bus:ports2",
-    "rtl/ssh/list_unit.sv": "list_unit:threads4",
-    "rtl/ssh/watch_unit.sv": "watch_unit:watches2",
-}
+# The proof of a file's block: the one that its planted bugs break.
+PROOFS = {one.bug.file: f"{one.proof}:{one.task}" for one in reversed(proving.bugs())}
+# Seconds that a proof may take to fail.
 PROOF_LIMIT_S = 200
 # Cycles that a mutant's run may take longer than the original's.
 GRACE = 1000
@@ -107,7 +93,6 @@ class Suite(ABC):
 class CoreSuite(Suite):
     """The core beside the golden simulator."""
 
-    FILES = ("alu", "decoder", "muldiv", "register_banks", "cp0", "lsu", "core")
     # Seed, programs, instructions. The first run is short, for most mutants fail at once.
     RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
     # Exit statuses that find no mutant; 3: so few random programs did not reach everything.
@@ -116,7 +101,7 @@ class CoreSuite(Suite):
     def build(self) -> list[Mutant]:
         """Build core-lockstep and the directed programs."""
         room = planting.copy(self.folder / "room")
-        found = mutants.plant(room, [f"rtl/cpu/{name}.sv" for name in self.FILES])
+        found = mutants.plant(room, CORE)
         core_bench.build(self.folder, room, ("-Wno-lint", "-Wno-style"))
         for source in core_bench.programs():
             core_bench.compile_(source, self.folder)
