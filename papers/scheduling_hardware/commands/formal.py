@@ -97,23 +97,23 @@ def _bug_record(planted: Planted, result: Result) -> dict[str, Any]:
 
 
 def _table(results: Sequence[Result]) -> list[str]:
-    lines = [f"{'proof':11} {'task':9} {'properties':>10}  {'method':24} {'depth':9} {'seconds':>8}  verdict"]
+    lines = [f"{'proof':14} {'task':9} {'properties':>10}  {'method':24} {'depth':9} {'seconds':>8}  verdict"]
     for result in results:
         proof = result.proof
         broken = f" {result.failed} breaks in cycle {result.step}" if result.failed else ""
         lines.append(
-            f"{proof.name:11} {proof.task:9} {len(proof.properties):10}  {proof.method:24} {'unbounded':9} "
+            f"{proof.name:14} {proof.task:9} {len(proof.properties):10}  {proof.method:24} {'unbounded':9} "
             f"{result.seconds:8.1f}  {result.verdict}{broken} {result.said}".rstrip()
         )
     return lines
 
 
 def _bug_table(found: Sequence[tuple[Planted, Result]]) -> list[str]:
-    lines = [f"{'proof':11} {'seconds':>8}  {'found by':42} bug"]
+    lines = [f"{'proof':14} {'seconds':>8}  {'found by':42} bug"]
     for planted, result in found:
         if result.verdict == "FAIL":
             by = f"{result.failed}, cycle {result.step}" if result.failed else "the induction's step"
         else:
             by = f"NOT FOUND ({result.verdict})"
-        lines.append(f"{planted.proof:11} {result.seconds:8.1f}  {by:42} {planted.bug.says}")
+        lines.append(f"{planted.proof:14} {result.seconds:8.1f}  {by:42} {planted.bug.says}")
     return lines
