@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
-from papers.scheduling_hardware.tests.long.rtl_run import NEEDS
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 pytestmark = NEEDS
 
-ROOT = Path(__file__).resolve().parents[4]
-PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
+ROOT = ROOM.parents[1]
+PROGRAMS = ROOM / "sw/programs"
 RUNS = {
     "conformance": [str(path) for path in sorted(PROGRAMS.glob("conformance*.c"))],
     "grain": [str(ROOT / "examples/grain.c"), "20", "100", "2"],

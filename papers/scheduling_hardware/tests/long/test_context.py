@@ -3,30 +3,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-ROOT = Path(__file__).resolve().parents[4]
-PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
+PROGRAMS = ROOM / "sw/programs"
 LIMIT = 8_000_000
 MODES = ("soft", "mem", "local", "banked")
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", "gcc", cross_compile.COMPILER)),
-        reason="verilator, make, g++, gcc or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
-    ),
-]
+pytestmark = NEEDS
 
 # Each waits, without a yield, for what the other one does; then each works with all kinds of state that a switch has
 # to keep: registers, HI and LO, and what a command answered.
@@ -233,7 +225,7 @@ def test_who_is_left_behind_by_main_and_waits_for_ever_is_a_deadlock(tmp_path: P
         simulation.run(simulator("soft"), compiled(tmp_path, text, backend=backend), max_cycles=LIMIT)
 
 
-def test_yields_are_as_short_as_promised() -> None:
+def test_yields_take_no_more_cycles_than_their_targets() -> None:
     program = cross_compile.compile_(cross_compile.parse([str(PROGRAMS / "switches.c")]), "ssh")
     said = simulation.run(simulator("banked"), program, max_cycles=LIMIT).stdout.decode()
     most = {name: int(number) for name, number in re.findall(r"^(\w+) \d+ (\d+)$", said, re.MULTILINE)}

@@ -13,14 +13,9 @@ from pathlib import Path
 import pytest
 
 from papers.scheduling_hardware import ROOM
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", "mipsel-linux-gnu-gcc")),
-        reason="what simulates is not installed",
-    ),
-]
+pytestmark = NEEDS
 CHECKOUT, DV = ROOM.parents[1], ROOM / "dv"
 ISA = sorted(DV.glob("isa/*.S"))
 # Ten million instructions in full; a tenth of them reaches all that is to be reached.

@@ -8,7 +8,7 @@ import copy
 import pytest
 
 from papers.scheduling_hardware.dv import cycles
-from papers.scheduling_hardware.tests.long.rtl_run import NEEDS
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 pytestmark = NEEDS
 TABLE = cycles.table()

@@ -12,7 +12,7 @@ import pytest
 
 from papers.scheduling_hardware import cross_compile, planting, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
-from papers.scheduling_hardware.tests.long.rtl_run import LIMIT, MACHINE, NEEDS, body, compiled, line_of, okosu
+from papers.scheduling_hardware.tests.long.shared import LIMIT, MACHINE, NEEDS, body, compiled, line_of, okosu
 
 pytestmark = NEEDS
 

@@ -11,7 +11,7 @@ import pytest
 
 from okosu.errors import OkosuError
 from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
-from papers.scheduling_hardware.tests.long.rtl_run import HELLO, LIMIT, MACHINE, NEEDS, body, compiled, okosu
+from papers.scheduling_hardware.tests.long.shared import HELLO, LIMIT, MACHINE, NEEDS, body, compiled, okosu
 
 pytestmark = NEEDS
 

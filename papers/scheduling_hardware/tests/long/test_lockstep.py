@@ -5,37 +5,31 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, planting, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, planting, verilator
 from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-ROOT = Path(__file__).resolve().parents[4]
-PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
+ROOT = ROOM.parents[1]
+PROGRAMS = ROOM / "sw/programs"
 LIMIT = 8_000_000
 FAILED = 125
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", cross_compile.COMPILER)),
-        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
-    ),
-]
+pytestmark = NEEDS
 
 CONFORMANCE = tuple(str(path) for path in sorted(PROGRAMS.glob("conformance*.c")))
 GRAIN = (str(ROOT / "examples/grain.c"), "10", "100", "2")
 MATMUL = (str(PROGRAMS / "matmul.c"),)
 PRIMITIVES = (str(PROGRAMS / "primitives.c"),)
 TREE = (str(PROGRAMS / "tree.c"),)
-DIRECTED = ROOT / "papers/scheduling_hardware/dv/programs"
+DIRECTED = ROOM / "dv/programs"
 FRESH = (str(DIRECTED / "fresh.c"),)
-INCLUDED = f"-I{ROOT / 'papers/scheduling_hardware/sw/pthread'}"
+INCLUDED = f"-I{ROOM / 'sw/pthread'}"
 FLOOD = (str(DIRECTED / "commands.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=4", "flood")
 MIXED = (str(DIRECTED / "mixed.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=3", "2", "12", "6")
 CROWD = (str(DIRECTED / "crowd.c"), INCLUDED, "4", "3")

@@ -3,29 +3,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-ROOT = Path(__file__).resolve().parents[4]
-PROGRAMS = ROOT / "papers/scheduling_hardware/sw/programs"
+PROGRAMS = ROOM / "sw/programs"
 LIMIT = 8_000_000
 PLAIN = Machine(pes=4)
 CACHED = Machine(pes=4, dcache=1024)
 BOTH = Machine(pes=4, dcache=256, bus="pipelined")
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", cross_compile.COMPILER)),
-        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
-    ),
-]
+pytestmark = NEEDS
 
 # Words of one line belong to different threads, and a flag is looked at by all: what caches that disagree get wrong.
 SHARED = """\

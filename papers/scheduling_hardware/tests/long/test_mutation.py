@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,14 +12,9 @@ import pytest
 
 from papers.scheduling_hardware import ROOM
 from papers.scheduling_hardware.dv import cycles, mutants, mutation
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", "mipsel-linux-gnu-gcc")),
-        reason="what simulates is not installed",
-    ),
-]
+pytestmark = NEEDS
 FULL = os.environ.get("OKOSU_LAB") == "full"
 full = pytest.mark.skipif(not FULL, reason="make test-lab-full runs it")
 MODULE = """\

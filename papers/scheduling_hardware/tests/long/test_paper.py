@@ -3,24 +3,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 from okosu.records.types import Claim, Envelope
 from papers import common
 from papers.common.tests.long import quick_paper
-from papers.scheduling_hardware import cross_compile
 from papers.scheduling_hardware.report import parts as machine_parts
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", cross_compile.COMPILER)),
-        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
-    ),
-]
+pytestmark = NEEDS
 PAPER = common.load()["scheduling-hardware"]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from papers.scheduling_hardware import cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
-from papers.scheduling_hardware.tests.long.rtl_run import HELLO, LIMIT, MACHINE, NEEDS, compiled, okosu
+from papers.scheduling_hardware.tests.long.shared import HELLO, LIMIT, MACHINE, NEEDS, compiled, okosu
 
 pytestmark = NEEDS
 

@@ -3,27 +3,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import cross_compile, simulation, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-PROGRAM = Path(__file__).resolve().parents[4] / "papers/scheduling_hardware/sw/programs/policies.c"
+PROGRAM = ROOM / "sw/programs/policies.c"
 LIMIT = 40_000
 FIFO, RR, LIFO, EDF, AFFINITY = 0, 1, 2, 4, 5
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++", cross_compile.COMPILER)),
-        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
-    ),
-]
+pytestmark = NEEDS
 
 
 def said(what: str, policy: int, pes: int = 1, quantum: int = 0) -> list[str]:

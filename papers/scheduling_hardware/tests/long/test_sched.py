@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,13 +14,9 @@ from papers.scheduling_hardware import ROOM, planting
 from papers.scheduling_hardware.dv import sched_bench
 from papers.scheduling_hardware.dv.sched_bench import FOUR_PES
 from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.tests.long.shared import NEEDS
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(
-        not all(shutil.which(tool) for tool in ("verilator", "make", "g++")), reason="what simulates is not installed"
-    ),
-]
+pytestmark = NEEDS
 FULL = os.environ.get("OKOSU_LAB") == "full"
 MACHINES = {
     "4 PEs": FOUR_PES,

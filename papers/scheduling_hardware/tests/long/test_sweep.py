@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.scheduling_hardware import sweeps
-from papers.scheduling_hardware.tests.long.rtl_run import MACHINE, NEEDS, okosu
+from papers.scheduling_hardware.tests.long.shared import MACHINE, NEEDS, okosu
 
 pytestmark = NEEDS
 
