@@ -3,7 +3,8 @@
 
 Groups: `okosu.commands` (a module with NAME, HELP, EXAMPLES, add_arguments and run, as those of okosu/cli are),
 `okosu.report` (a function that takes an Envelope and a key for ids, and returns okosu.report.part.Part for the records
-that it knows), and `okosu.lab` (see lab/registry.py).
+that it knows), `okosu.summary` (a function that takes an Envelope, or the content of a JSON file of another kind, and
+returns okosu.records.summary.Kept), and `okosu.lab` (see lab/registry.py).
 """
 
 from __future__ import annotations

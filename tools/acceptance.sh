@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The trials that okosu try is held to, and their records: acceptance.sh [FOLDER] (default results/DATE).
+# The trials that okosu try is held to, and their records: acceptance.sh [FOLDER] (default records/DATE).
 set -eu
 cd "$(dirname "$0")/.."
-out=${1:-results/$(date +%F)}
+out=${1:-records/$(date +%F)}
 okosu=.venv/bin/okosu
 mkdir -p "$out"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures clearing by a GPU on a machine that has one: gpu.sh [FOLDER [OPTIONS]] (default results/DEVICE-DATE; the
+# Measures clearing by a GPU on a machine that has one: gpu.sh [FOLDER [OPTIONS]] (default records/DEVICE-DATE; the
 # options are those of okosu reproduce). It needs the device's driver and a C compiler, and either a network or Python
 # with msgspec, rich, rich-argparse, numpy, meson and ninja.
 set -eu
@@ -26,8 +26,8 @@ for engine in $devices; do
     $zerod --once --engine="$engine" --high=256M
 done
 name=$(echo "$list" | sed -n 's/.*"device": "\([^"]*\)".*/\1/p' | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
-folder=${1:-results/${name:-gpu}-$(date +%F)}
+folder=${1:-records/${name:-gpu}-$(date +%F)}
 [ $# -eq 0 ] || shift
 mkdir -p "$folder"
 $okosu reproduce zero-offload --json "$folder/zero-offload.json" "$@"
-echo "records: $folder/zero-offload.json; on any machine: okosu report results/*/zero-offload.json -o zero-offload.html"
+echo "records: $folder/zero-offload.json; their summary: okosu report --summary $folder/zero-offload.json -o results/$(basename "$folder")/zero-offload.json"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The trials that the lever prezero is held to, and their records: prezero.sh [FOLDER [TRIAL…]] (default results/DATE, and
+# The trials that the lever prezero is held to, and their records: prezero.sh [FOLDER [TRIAL…]] (default records/DATE, and
 # all of them, two minutes each at most).
 set -eu
 cd "$(dirname "$0")/.."
-out=${1:-results/$(date +%F)}
+out=${1:-records/$(date +%F)}
 [ $# -eq 0 ] || shift
 only=" $* "
 mkdir -p "$out"

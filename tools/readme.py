@@ -1,189 +1,216 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the marked blocks of README.md and of docs/ and papers/ from records: `python tools/readme.py`.
+"""Fills README.md, docs/*.md and papers/*/README.md from the summaries in results/: `python tools/readme.py`.
 
-A block is `<!-- records: PATH WHAT -->` … `<!-- end -->`; WHAT is `try` (what okosu try prints of that file) or `rows`
-(one row of a table an arm: program, base, arm, ratio, interval, verdict; several PATHs are allowed), or, of what `okosu
-reproduce` wrote, `published` (each number that the paper measured beside ours), `disputed` (those too that contradict
-others) or `claims` (each promise beyond it). `engines` is a table of what clears, of any number of records of
-zero-offload or of `okosu bench zero-engines`. `colouring` is what that of superpage-colouring
-says, in sentences and tables. `cost` is what `okosu lab synth` prints, `mutation` the scores that the scheduling
-hardware's dv/mutation.py records. A PATH that is not there yet is named as such. With --check nothing is written.
+A block is `<!-- records: PATH… WHAT -->` … `<!-- end -->`. A PATH is that of a summary from the root, or
+the name of the only summary results/*/NAME.json. WHAT is one of:
+
+    try                 what `okosu try` printed, with its command
+    rows                a row of one table for each arm: program, base, ratio, interval, verdict
+    programs            a row for each program: what okosu did for it
+    published           each value that the paper measured, beside ours; `disputed`: those too that contradict others
+    targets             each target with its worst point
+    missed              the names of the targets that do not hold
+    sections=ID,…       those sections of the summary (all of them without `=ID,…`)
+    joined=ID           the tables of that section in several summaries as one, with a column that names the machine
+    picture=FILE.svg    the trial's verdicts drawn as a forest into FILE.svg beside the document, and shown
+
+Within a sentence, `<!-- figure: PATH ID.FIELD FORMAT -->TEXT<!-- end -->` holds one number: of the verdict or
+comparison ID one of its fields or `low`, `high` (the interval's ends), `faster` (1 / ratio); FORMAT as `.2f`.
+
+With --check nothing is written; the documents that differ are named (exit status 1). A summary that is not there is
+named in the block.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
 
-from okosu.bench.rows import from_records
-from okosu.cli import _table
-from okosu.records import files
-from okosu.report import commands, model
-from okosu.trial.session import Session
-from papers.scheduling_hardware import cost_table
-from papers.superpage_colouring.report import findings
+from okosu.records import summary
+from okosu.records.summary import Summary, table
+from okosu.records.types import Compared, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+FIGURE = re.compile(r"(<!-- figure: (?P<args>[^>]*?) -->)[^<]*(<!-- end -->)")
+
+Named = tuple[Path, Summary]
 
 
-def _session(path: str) -> Session:
-    return Session.restore(files.read(ROOT / path), ROOT / path)
+def find(name: str) -> Path:
+    """Return the path of a summary; one that does not exist where there is none of this name, or several."""
+    if "/" in name:
+        return ROOT / name
+    found = sorted((ROOT / "results").glob(f"*/{name}.json"))
+    return found[0] if len(found) == 1 else ROOT / "results" / name
 
 
-def _try(paths: list[str]) -> str:
-    session = _session(paths[0])
-    command = commands.again(model.load(session.envelope))
-    shown = f"$ {command}\n{_table.render(session)}\n"
-    if advice := _table.advice(session):
-        shown += f"\n{advice}\n"
-    return f"```text\n{shown}```\n"
+def _try(held: Sequence[Named]) -> str:
+    _, made = held[0]
+    return f"```text\n$ {made.command}\n{made.printed}\n```\n"
 
 
-def _rows(paths: list[str]) -> str:
-    lines = [
-        "| program | base | arm | t_arm / t_base | 95 % interval | rounds | verdict |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for path in paths:
-        session = _session(path)
-        name = Path(path).stem
-        base = f"{session.plan.base_s:.3g} s"
-        for v in session.envelope.verdicts:
+def _rows(held: Sequence[Named]) -> str:
+    head = ["program", "base", "arm", "t_arm / t_base", "95 % interval", "rounds", "verdict"]
+    body = []
+    for path, made in held:
+        name, base = path.stem, f"{made.plan['base_s']:.3g} s"
+        for v in made.verdicts:
             ratio = "" if v.ratio is None else f"{v.ratio:.3f}"
             interval = "" if v.interval is None else f"{v.interval[0]:.3f}–{v.interval[1]:.3f}"
             mark = " (recommended)" if v.headline else ""
-            lines.append(f"| {name} | {base} | {v.arm} | {ratio} | {interval} | {v.rounds or ''} | {v.verdict}{mark} |")
+            body.append([name, base, v.arm, ratio, interval, str(v.rounds or ""), f"{v.verdict}{mark}"])
             name = base = ""
-    return "\n".join(lines) + "\n"
+    return "\n".join(table(head, body)) + "\n"
 
 
-def _published(paths: list[str]) -> str:
-    return _compared(paths[0], ("value",))
+def _programs(held: Sequence[Named]) -> str:
+    body = []
+    for _, made in held:
+        judged = [v for v in made.verdicts if v.arm != "placebo"]
+        best = next((v for v in judged if v.headline), None)
+        told = made.command.partition(" -- ")[2]
+        body.append([f"`{told}`", _outcome(best) if best else "; ".join(_outcome(v) for v in judged)])
+    return "\n".join(table(["program", "what okosu found"], body)) + "\n"
 
 
-def _disputed(paths: list[str]) -> str:
-    return _compared(paths[0], ("value", "disputed"))
+def _outcome(v: Verdict) -> str:
+    if v.ratio is None or v.interval is None:
+        return f"`{v.arm}`: {v.verdict} ({v.why})"
+    if v.verdict == "FASTER":
+        low, high = 1 / v.interval[1], 1 / v.interval[0]
+        return f"`{v.arm}`: **{1 / v.ratio:.2f} times as fast** ({low:.2f} to {high:.2f})"
+    return f"`{v.arm}`: {v.verdict}, {v.ratio:.3f} of the time ({v.interval[0]:.3f} to {v.interval[1]:.3f})"
+
+
+def _published(held: Sequence[Named]) -> str:
+    return _beside(held[0][1], ("value",))
+
+
+def _disputed(held: Sequence[Named]) -> str:
+    return _beside(held[0][1], ("value", "disputed"))
 
 
 def _number(value: float, digits: int = 3) -> str:
-    # Targets that must be above 0 to be compared stand for none at all.
+    # Bounds of 1e-9 and the like stand for "more than none".
     if abs(value) < 1e-8:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
-def _compared(path: str, marks: tuple[str, ...]) -> str:
-    lines = ["| paper | value | published | here |", "|---|---|---|---|"]
-    for claim in files.read(ROOT / path).claims:
-        if claim.kind == "published" and claim.mark in marks and claim.measured is not None:
-            ours = f"{_number(claim.measured)} {claim.unit}".strip()
-            said = " (disputed)" if claim.mark == "disputed" else ""
-            lines.append(f"| {claim.source} | {claim.text}{said} | {_number(claim.target)} {claim.unit} | {ours} |")
-    return "\n".join(lines) + "\n"
+def _beside(made: Summary, marks: tuple[str, ...]) -> str:
+    body = []
+    for one in made.compared:
+        if one.kind == "published" and one.mark in marks and one.measured is not None:
+            ours = f"{_number(one.measured)} {one.unit}".strip()
+            said = " (disputed)" if one.mark == "disputed" else ""
+            body.append([one.source, one.text + said, f"{_number(one.target)} {one.unit}", ours])
+    return "\n".join(table(["paper", "value", "published", "here"], body)) + "\n"
 
 
-def _claims(paths: list[str]) -> str:
-    lines = ["| promise | at the worst point | target | |", "|---|---|---|---|"]
+def _targets(held: Sequence[Named]) -> str:
     said = {True: "holds", False: "**missed**", None: "not judged"}
-    for claim in files.read(ROOT / paths[0]).claims:
-        if claim.kind != "published":
-            # As many digits as the target has, or 1.004 would be told as 1.
-            digits = max(3, len(f"{claim.target:g}".replace(".", "").lstrip("0")))
-            ours = "" if claim.measured is None else _number(claim.measured, digits)
-            unit = f" {claim.unit}" if claim.unit not in ("times", "share") else ""
-            target = f"{claim.sign} {_number(claim.target, digits)}{unit} ({claim.kind})"
-            lines.append(f"| {claim.text} | {ours} | {target} | {said[claim.holds]} |")
-    return "\n".join(lines) + "\n"
+    body = []
+    for one in held[0][1].compared:
+        if one.kind != "published":
+            # As many digits as the bound has, or 1.004 would be told as 1.
+            digits = max(3, len(f"{one.target:g}".replace(".", "").lstrip("0")))
+            ours = "" if one.measured is None else _number(one.measured, digits)
+            unit = f" {one.unit}" if one.unit not in ("times", "share") else ""
+            bound = f"{one.sign} {_number(one.target, digits)}{unit} ({one.kind})"
+            body.append([one.text, ours, bound, said[one.holds]])
+    return "\n".join(table(["target", "at the worst point", "bound", ""], body)) + "\n"
 
 
-def _engines(paths: list[str]) -> str:
-    lines = [
-        "| record | engine | device | block | asking | until clean | GB/s | processors, s a GiB | looked through |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    gone = []
-    for path in paths:
-        held = files.read(ROOT / path)
-        rows = from_records(held.records).get("zero-engines", [])
-        cost = {(row.variant, row.n, row.kernel): median(row.samples) for row in rows if row.samples}
-        for row in rows:
-            if row.kernel != "complete" or (row.variant, row.n, "processor") not in cost:
-                continue
-            clean, used = cost[row.variant, row.n, "complete"], cost[row.variant, row.n, "processor"]
-            size = f"{row.n >> 30} GiB" if row.n >= 1 << 30 else f"{row.n >> 20} MiB"
-            lines.append(
-                f"| {Path(path).parent.name} | {row.variant} | {row.config} | {size} "
-                f"| {_number(cost[row.variant, row.n, 'post'])} cycles | {clean / 1e3:,.0f} µs | {row.n / clean:.1f} "
-                f"| {used / row.n * (1 << 30) / 1e9:.3f} | {row.extra.get('scanned', 0)} blocks |"
-            )
-        absent = held.plan.get("benches", {}).get("zero-engines", {}).get("absent", [])
-        gone += [f"* {Path(path).parent.name} has no {one['variant']}: {one['why']}." for one in absent]
-    return "\n".join([*lines, *([""] if gone else []), *gone]) + "\n"
+def _sections(held: Sequence[Named], *ids: str) -> str:
+    made = held[0][1].sections
+    by_id = {section.id: section for section in made}
+    chosen = [by_id[one] for one in ids] if ids else made
+    texts = []
+    for section in chosen:
+        # The title is the first words of the prose, or a line of its own.
+        title = f"{section.title}. " if section.title and section.about else f"{section.title}.\n\n"
+        texts.append((title if section.title else "") + summary.markdown(section))
+    return "\n".join(texts)
 
 
-def _colouring(paths: list[str]) -> str:
-    return findings.markdown(files.read(ROOT / paths[0]))
+def _joined(held: Sequence[Named], wanted: str) -> str:
+    head: list[str] = []
+    body, notes = [], []
+    for path, made in held:
+        for section in made.sections:
+            if section.id == wanted:
+                head = ["record", *section.head]
+                body += [[path.parent.name, *row] for row in section.body]
+                notes += [f"* {path.parent.name} {note}" for note in section.notes]
+    return "\n".join([*table(head, body), *([""] if notes else []), *notes]) + "\n"
 
 
-def _cost(paths: list[str]) -> str:
-    return "\n".join(cost_table.tables(json.loads((ROOT / paths[0]).read_text()))) + "\n"
-
-
-def _mutation(paths: list[str]) -> str:
-    held = json.loads((ROOT / paths[0]).read_text())
-    lines = ["| file | found | of | | no program can tell |", "|---|---|---|---|---|"]
-    for name, of in held["files"].items():
-        told = of["found"] + of["left"]
-        lines.append(f"| `{name}` | {of['found']} | {told} | {100 * of['found'] / told:.1f} % | {of['equivalent']} |")
-    found, left, equal = (sum(of[key] for of in held["files"].values()) for key in ("found", "left", "equivalent"))
-    share = 100 * found / (found + left)
-    lines.append(f"| all | {found:,} | {found + left:,} | {share:.1f} % | {equal} |")
-    return "\n".join(lines) + "\n"
-
-
-WHATS = {
+WHATS: dict[str, Callable[..., str]] = {
     "try": _try,
     "rows": _rows,
+    "programs": _programs,
     "published": _published,
     "disputed": _disputed,
-    "claims": _claims,
-    "engines": _engines,
-    "colouring": _colouring,
-    "cost": _cost,
-    "mutation": _mutation,
+    "targets": _targets,
+    "sections": _sections,
+    "joined": _joined,
 }
 
 
+def _field(made: Summary, name: str, spec: str) -> str:
+    ident, _, field = name.rpartition(".")
+    by_id: dict[str, Verdict | Compared] = {v.arm: v for v in made.verdicts}
+    by_id |= {one.id: one for one in made.compared}
+    one = by_id[ident]
+    if field in ("low", "high"):
+        assert one.interval is not None, name
+        value = one.interval[field == "high"]
+    elif field == "faster":
+        assert isinstance(one, Verdict), name
+        assert one.ratio is not None, name
+        value = 1 / one.ratio
+    else:
+        value = getattr(one, field)
+    return format(value, spec)
+
+
 def fill(text: str) -> str:
-    """Return the document with its blocks as the records have them."""
+    """Return the document with its blocks and figures as the summaries have them."""
 
     def block(found: re.Match[str]) -> str:
-        *paths, what = found["args"].split()
-        there = [path for path in paths if (ROOT / path).is_file()]
-        lacking = [f"`{path}`" for path in paths if path not in there]
+        *names, what = found["args"].split()
+        paths = [find(name) for name in names]
+        held = [(path, summary.read(path)) for path in paths if path.is_file()]
+        lacking = [f"`{name}`" for name, path in zip(names, paths, strict=True) if not path.is_file()]
         told = f"\nNot recorded yet: {', '.join(lacking)}.\n" if lacking else ""
-        return found[1] + (WHATS[what](there) if there else "") + told + found[3]
+        kind, _, options = what.partition("=")
+        made = WHATS[kind](held, *(options.split(",") if options else [])) if held else ""
+        return found[1] + made + told + found[3]
 
-    return BLOCK.sub(block, text)
+    def figure(found: re.Match[str]) -> str:
+        name, field, *spec = found["args"].split()
+        return found[1] + _field(summary.read(find(name)), field, spec[0] if spec else ".3g") + found[3]
+
+    return FIGURE.sub(figure, BLOCK.sub(block, text))
+
+
+def documents() -> list[Path]:
+    """Return the documents that may have blocks."""
+    globs = ("README.md", "docs/*.md", "lab/README.md", "papers/*/README.md", "papers/*/doc/*.md", "results/README.md")
+    return [path for pattern in globs for path in sorted(ROOT.glob(pattern))]
 
 
 def main() -> int:
     """Rewrite the documents, or with --check say which differ (exit 1)."""
     stale = []
-    for path in [
-        ROOT / "README.md",
-        *sorted((ROOT / "docs").glob("*.md")),
-        *sorted(ROOT.glob("papers/*/README.md")),
-        *sorted(ROOT.glob("papers/*/doc/*.md")),
-    ]:
+    for path in documents():
         text = path.read_text()
         made = fill(text)
         if made != text:
-            stale.append(path.name)
+            stale.append(str(path.relative_to(ROOT)))
             if "--check" not in sys.argv:
                 path.write_text(made)
     if stale and "--check" in sys.argv:

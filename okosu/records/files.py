@@ -19,10 +19,10 @@ import msgspec
 from okosu.errors import OkosuError
 from okosu.records.types import Envelope, foreign_parts
 
-_VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 1}
+_VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 2}
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _NAME_LENGTH = 40
-_LISTS = ("records", "verdicts", "claims")
+_LISTS = ("records", "verdicts", "compared")
 
 
 class _Head(msgspec.Struct):
@@ -88,7 +88,7 @@ def _built(envelope: Envelope) -> dict[str, Any]:
 
 
 def _laid_out(envelope: Envelope) -> bytes:
-    """Return the envelope as JSON with each record, verdict and claim on a line of its own, and the rest indented.
+    """Return the envelope as JSON with each record, verdict and comparison on a line of its own, and the rest indented.
 
     A line for each sample would be a third of a large file.
     """

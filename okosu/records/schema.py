@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from okosu.records.summary import SUMMARY_SCHEMA, Summary
 from okosu.records.types import PARTS, RECORD_SCHEMA, Envelope, Record, foreign_parts
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
@@ -20,6 +21,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def generate() -> dict[str, str]:
     """Return the text of each schema by its file's name, e.g. "okosu.try-1.json"."""
     found = {_file(RECORD_SCHEMA): _text(RECORD_SCHEMA, msgspec.json.schema(Record))}
+    found[_file(SUMMARY_SCHEMA)] = _text(SUMMARY_SCHEMA, msgspec.json.schema(Summary))
     return found | {_file(name): _text(name, _envelope(name)) for name in PARTS}
 
 

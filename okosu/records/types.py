@@ -10,8 +10,8 @@ import msgspec
 RECORD_SCHEMA: Final = "okosu.record/1"
 TRY_SCHEMA: Final = "okosu.try/1"
 BENCH_SCHEMA: Final = "okosu.bench/1"
-REPRODUCE_SCHEMA: Final = "okosu.reproduce/1"
-PARTS: Final = {TRY_SCHEMA: ("verdicts",), BENCH_SCHEMA: (), REPRODUCE_SCHEMA: ("claims",)}
+REPRODUCE_SCHEMA: Final = "okosu.reproduce/2"
+PARTS: Final = {TRY_SCHEMA: ("verdicts",), BENCH_SCHEMA: (), REPRODUCE_SCHEMA: ("compared",)}
 """Which of the envelope's lists of conclusions a kind of file has; the others are empty, and not written."""
 
 
@@ -96,10 +96,11 @@ class Verdict(msgspec.Struct, kw_only=True):
     minutes_needed: float | None = None
 
 
-class Claim(msgspec.Struct, kw_only=True):
-    """A number that a paper published, or that okosu promises, beside what was measured here (`okosu reproduce`).
+class Compared(msgspec.Struct, kw_only=True):
+    """A published value of a paper, or a target of okosu's own, beside what was measured here (`okosu reproduce`).
 
-    Published numbers are compared and never fail: `holds` is null. Of a promise, null says that it could not be judged.
+    A published value never fails: `holds` is null. Of a target, null says that it could not be judged.
+    `target` is the published number, or the target's bound.
     """
 
     id: str
@@ -117,7 +118,7 @@ class Claim(msgspec.Struct, kw_only=True):
 
     @property
     def sign(self) -> str:
-        """Return how the measured value of a promise must stand to its target; "" of a published number."""
+        """How the measured value must stand to a target's bound; "" of a published value."""
         return {"published": "", "at most": "≤"}.get(self.kind, "≥")
 
 
@@ -127,12 +128,12 @@ class Envelope(msgspec.Struct, kw_only=True):
     One type serves every kind of file; `PARTS` says which conclusions a kind has, and the others stay empty.
     """
 
-    schema: Literal["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]
+    schema: Literal["okosu.try/1", "okosu.bench/1", "okosu.reproduce/2"]
     tool: Tool
     machine: dict[str, Any]
     plan: dict[str, Any]
     records: list[Record] = []
     verdicts: list[Verdict] = []
-    claims: list[Claim] = []
+    compared: list[Compared] = []
     """What `okosu reproduce` compares, in the order of the paper and then of the targets; [] of any other command."""
     finished: bool = False

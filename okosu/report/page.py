@@ -15,7 +15,7 @@ import okosu
 from okosu import plugins
 from okosu.errors import OkosuError
 from okosu.records.types import Envelope
-from okosu.report import bench, charts, claims, commands, facts, formats, model, story
+from okosu.report import bench, charts, commands, compared, facts, formats, model, story
 from okosu.report.model import BASE, STAGES, Arm, Trial
 
 _HERE = Path(__file__).parent
@@ -99,7 +99,7 @@ def _section(index: int, path: Path, trial: Trial) -> dict[str, Any]:
         "carry": [(arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()],
         "explain_labels": labels,
         "explain": explained,
-        "claims": claims.claims(envelope),
+        "compared": compared.compared(envelope),
         "benches": benches,
         "parts": parts,
         "machine": facts.machine(trial),

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from okosu.records.summary import Section, slug
+
 
 @dataclass
 class Part:
@@ -15,3 +17,8 @@ class Part:
     head: list[str]
     body: list[list[str]]
     charts: dict[str, str] = field(default_factory=dict)
+
+
+def section(part: Part) -> Section:
+    """Return the part as a summary keeps it: without its charts."""
+    return Section(id=slug(part.title), title=part.title, about=part.about, head=part.head, body=part.body)

@@ -140,7 +140,7 @@ class Paper(ABC):
         return entries.published(self.name)[1]
 
     def targets(self) -> list[Target]:
-        """Return what is claimed beyond it; [] where nothing is."""
+        """Return okosu's targets beyond it; [] where there are none."""
         return entries.targets(self.name)[1]
 
     def target_source(self) -> str:

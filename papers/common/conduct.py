@@ -11,7 +11,7 @@ import msgspec
 import okosu
 from okosu.bench import rows
 from okosu.bench.rows import Result
-from okosu.records.types import Claim, Envelope, Record
+from okosu.records.types import Compared, Envelope, Record
 from papers.common import again, judge, points, programs
 from papers.common.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Published, Target
@@ -23,7 +23,7 @@ KEEP_S = 2.0
 
 
 class Conduct:
-    """One reproduction. `envelope.claims` is filled by conclude(), which may be called at any time."""
+    """One reproduction. `envelope.compared` is filled by conclude(), which may be called at any time."""
 
     def __init__(
         self, paper: Paper, quick: bool, envelope: Envelope, runner: programs.Runner, say: Say, keep: Keep
@@ -52,11 +52,11 @@ class Conduct:
         self.keep()
 
     def conclude(self) -> None:
-        """Fill in the claims with what has been measured so far."""
+        """Compare and judge what has been measured so far."""
         ours = self.paper.compare(self.measured)
-        claims = [_published(entry, ours.get(entry.id)) for entry in self.paper.published()]
-        claims += [self._claim(target) for target in self.paper.targets()]
-        self.envelope.claims = claims
+        made = [_published(entry, ours.get(entry.id)) for entry in self.paper.published()]
+        made += [self._target(target) for target in self.paper.targets()]
+        self.envelope.compared = made
 
     def _run_lab(self, experiment: LabExperiment) -> None:
         kept = time.monotonic()
@@ -121,7 +121,7 @@ class Conduct:
         finally:
             self.envelope.records += again.records(self.again, str(self.envelope.machine.get("id", "")))
 
-    def _claim(self, target: Target) -> Claim:
+    def _target(self, target: Target) -> Compared:
         found, judged = self._judged(target)
         if why := self.measured.missing.get(target.measured_by):
             what = f"okosu bench {target.bench}" if target.bench else f"the experiment {target.experiment}"
@@ -146,13 +146,13 @@ class Conduct:
         return f"without {', '.join(absent.variant for absent in gone)}{fix}" if gone else ""
 
 
-def _published(entry: Published, ours: Ours | None) -> Claim:
+def _published(entry: Published, ours: Ours | None) -> Compared:
     note, value = entry.not_measured or "not measured in this run", None
     if ours is not None:
         note, value = ours.why, ours.value
     if entry.mark == "disputed":
         note = f"disputed: {entry.why}. {note}" if note else f"disputed: {entry.why}"
-    return Claim(
+    return Compared(
         id=entry.id,
         text=entry.text,
         kind="published",

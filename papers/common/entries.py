@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a paper's two files hold: what it publishes (published.toml), and what is claimed beyond it (targets.toml)."""
+"""What a paper's two files hold: what it publishes (published.toml), and our targets beyond it (targets.toml)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A claim beyond the paper (the fields are explained at the head of targets/hpc-programming.toml).
+    """A target beyond the paper (the fields are explained at the head of targets/hpc-programming.toml).
 
     It speaks of the rows of a bench, which `select` and `against` choose, or of a lab experiment's records, from which
     the paper's `sides` takes what is compared (`against` is then its own). ValueError where it names both, or neither.
@@ -114,7 +114,7 @@ def published(name: str) -> tuple[About, list[Published]]:
 
 @functools.cache
 def targets(name: str) -> tuple[str, list[Target]]:
-    """Return where the claims beyond that paper come from, and the claims; "" and [] where there are none."""
+    """Return where the targets come from, and the targets; "" and [] where there are none."""
     path = folder(name) / "targets.toml"
     held = _toml(path, _TargetsFile) if path.exists() else _TargetsFile(source="")
     return held.source, held.target

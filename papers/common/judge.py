@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal
 
-from okosu.records.types import Claim
+from okosu.records.types import Compared
 from okosu.stats import paired
 from papers.common.entries import Target
 from papers.common.points import Found, Point, Sides
@@ -31,7 +31,7 @@ KINDS: Final[dict[str, Literal["floor", "at least", "at most"]]] = {
     "at-least": "at least",
     "at-most": "at most",
 }
-"""A target's kind as a claim names it."""
+"""A target's kind in a record, by its kind in targets.toml."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
             return [one for one in judged if one.weakest > target.value / NEAR]
 
 
-def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fresh | None, source: str) -> Claim:
-    """Return the claim. `fresh` are the points in doubt as fresh processes gave them (null: they were not run)."""
+def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fresh | None, source: str) -> Compared:
+    """Return the target as judged. `fresh`: what fresh processes gave for the points in doubt (None: none were run)."""
     if not judged:
-        return _claim(target, source, None, None, "; ".join(found.lacking))
+        return _compared(target, source, None, None, "; ".join(found.lacking))
     doubted = in_doubt(target, judged)
     over = {_key(one): one for one in fresh.over} if fresh else {}
     again = {_key(one) for one in doubted} & over.keys()
@@ -148,7 +148,7 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
         notes.append("; ".join(found.lacking))
     if lost := len(found.sides) - len(judged):
         notes.append(f"{lost} more points have no round that holds both sides: their batches were disturbed")
-    return _claim(target, source, worst, holds, ". ".join([_where(final, worst), *notes]))
+    return _compared(target, source, worst, holds, ". ".join([_where(final, worst), *notes]))
 
 
 def _key(one: Judged) -> tuple[str, Point]:
@@ -208,8 +208,8 @@ def _several(target: Target, points: Iterable[Judged], most: int = 4) -> str:
     return ", ".join(said[:most]) + more
 
 
-def _claim(target: Target, source: str, worst: Judged | None, holds: bool | None, note: str) -> Claim:
-    return Claim(
+def _compared(target: Target, source: str, worst: Judged | None, holds: bool | None, note: str) -> Compared:
+    return Compared(
         id=target.id,
         text=target.text,
         kind=KINDS[target.kind],

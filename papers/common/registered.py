@@ -3,7 +3,9 @@
 
 papers/NAME/commands/COMMAND.py is a sub-command of `okosu lab`; one of these modules, machine.py, is a platform instead
 (lab/registry.py says what each has). papers/NAME/report/parts.py defines parts(envelope, key), which returns what a
-report shows of the paper's records.
+report shows of the paper's records. papers/NAME/report/summary.py may define sections(envelope), which returns what a
+summary keeps in the place of those parts, and raw(held), which returns Kept of a JSON file of the paper's own (None: it
+is another's).
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import papers
 
 if TYPE_CHECKING:
+    from okosu.records.summary import Kept
     from okosu.records.types import Envelope
     from okosu.report.part import Part
 
@@ -51,10 +54,32 @@ def machines() -> list[ModuleType]:
     return _commands(machine=True)
 
 
+def _of_reports(name: str) -> list[tuple[str, ModuleType]]:
+    """Return papers/*/report/NAME.py, imported, each with its paper's folder."""
+    return [
+        (package.__name__.split(".")[1], importlib.import_module(f"{package.__name__}.{name}"))
+        for package in modules("report")
+        if any(info.name == name for info in pkgutil.iter_modules(package.__path__))
+    ]
+
+
 def report_parts(envelope: Envelope, key: str) -> list[Part]:
     """Return what the papers show of the records in a report; `key` begins the ids on the page."""
-    found: list[Part] = []
-    for package in modules("report"):
-        module = importlib.import_module(f"{package.__name__}.parts")
-        found += module.parts(envelope, f"{key}-{package.__name__.split('.')[1]}")
-    return found
+    return [part for paper, module in _of_reports("parts") for part in module.parts(envelope, f"{key}-{paper}")]
+
+
+def summarised(held: Envelope | dict[str, Any]) -> Kept:
+    """Return what the papers keep in the summary of a records file, or of a JSON file that is a paper's own."""
+    from okosu.records.summary import Kept
+    from okosu.report import part
+
+    own = _of_reports("summary")
+    if isinstance(held, dict):
+        found = [module.raw(held) for _, module in own if hasattr(module, "raw")]
+        return next((kept for kept in found if kept), Kept([]))
+    sections = [section for _, module in own for section in module.sections(held)]
+    named = {paper for paper, _ in own}
+    for paper, module in _of_reports("parts"):
+        if paper not in named:
+            sections += [part.section(one) for one in module.parts(held, "s")]
+    return Kept(sections)

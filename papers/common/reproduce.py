@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu reproduce: a paper's published numbers beside this machine's, and what is claimed beyond them."""
+"""okosu reproduce: a paper's published numbers beside this machine's, and the targets beyond them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 NAME = "reproduce"
 PLACE = 5
-HELP = "measure again what a paper published, and check what is claimed beyond it"
+HELP = "measure again what a paper published, and judge okosu's targets beyond it"
 EXAMPLES = """\
   okosu reproduce                          the papers
-  okosu reproduce hpc-programming          every published value beside this machine's, then each claim
+  okosu reproduce hpc-programming          every published value beside this machine's, then each target
   okosu reproduce hpc-programming --quick  a first impression in seconds: few sizes, few rounds
   okosu reproduce hpc-programming --check  exit status 3, naming each target that does not hold
 """
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="exit 3 if a target does not hold or (but for --quick) was not measured; published values never fail",
     )
-    parser.add_argument("--list", action="store_true", help="print what is published and claimed; measure nothing")
+    parser.add_argument("--list", action="store_true", help="print published values and targets; measure nothing")
     parser.add_argument("--dry-run", action="store_true", help="print the programs that would be run; run nothing")
 
 
@@ -158,14 +158,14 @@ def _say(text: str) -> None:
 def _checked(envelope: Envelope, quick: bool) -> int:
     """Name each target that does not hold on stderr; 3 if there is one, else 0."""
     status = 0
-    for claim in envelope.claims:
-        if claim.kind == "published" or claim.holds:
+    for item in envelope.compared:
+        if item.kind == "published" or item.holds:
             continue
-        if claim.holds is None and quick:
+        if item.holds is None and quick:
             continue
-        said = "was not measured" if claim.holds is None else "does not hold"
-        reached = "" if claim.measured is None else f": {claim.measured:.3g} of {claim.target:g} {claim.unit}".rstrip()
-        print(OkosuError(f"target {claim.id} {said}{reached}", claim.note), file=sys.stderr)
+        said = "was not measured" if item.holds is None else "does not hold"
+        reached = "" if item.measured is None else f": {item.measured:.3g} of {item.target:g} {item.unit}".rstrip()
+        print(OkosuError(f"target {item.id} {said}{reached}", item.note), file=sys.stderr)
         status = EXPECT_NOT_MET
     return status
 

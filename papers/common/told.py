@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `okosu reproduce` prints: each published value beside ours and why they differ, then each claim."""
+"""What `okosu reproduce` prints: each published value beside ours and why they differ, then each target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import okosu
 from okosu import machine
 from okosu.cli import _state
 from okosu.cli._bench import PEERS
-from okosu.records.types import REPRODUCE_SCHEMA, Claim, Envelope, Tool
+from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Tool
 from papers.common.base import Paper
 
 NARROWEST, WIDEST = 80, 120
@@ -42,7 +42,7 @@ def peers() -> list[str]:
 
 
 def listed(paper: Paper) -> str:
-    """Return what the paper publishes and what is claimed beyond it."""
+    """What the paper publishes, and the targets beyond it."""
     lines = _head(paper)
     for where, entries in groupby(paper.published(), lambda entry: entry.where):
         lines += ["", where]
@@ -51,7 +51,7 @@ def listed(paper: Paper) -> str:
             if entry.mark != "value":
                 lines += _prose(f"{entry.mark}{f': {entry.why}' if entry.why else ''}")
     if paper.targets():
-        lines += ["", f"claims beyond the paper ({paper.target_source()})"]
+        lines += ["", f"targets beyond the paper ({paper.target_source()})"]
         for target in paper.targets():
             lines += _row(f"{target.id}: {target.text}", [f"{target.sign} {_number(target.value)}"], target.unit)
             of = f"okosu bench {target.bench}" if target.bench else f"experiment {target.experiment}"
@@ -62,22 +62,22 @@ def listed(paper: Paper) -> str:
 def render(held: Envelope, paper: Paper) -> str:
     """Return the whole table of a reproduction."""
     lines = [*_head(paper), f"here: {held.machine.get('model', 'an unknown machine')}"]
-    published = [claim for claim in held.claims if claim.kind == "published"]
-    for where, claims in groupby(published, lambda claim: claim.source):
+    published = [item for item in held.compared if item.kind == "published"]
+    for where, place in groupby(published, lambda item: item.source):
         lines += ["", *_row(where, ["published", "here"], "")]
         # A remark that several rows in turn share is printed once, below them.
-        for note, same in groupby(claims, lambda claim: claim.note):
-            for claim in same:
-                lines += _row(_indented(claim), [_number(claim.target), _number(claim.measured)], claim.unit)
+        for note, same in groupby(place, lambda item: item.note):
+            for item in same:
+                lines += _row(_indented(item), [_number(item.target), _number(item.measured)], item.unit)
             lines += _prose(note)
-    targets = [claim for claim in held.claims if claim.kind != "published"]
+    targets = [item for item in held.compared if item.kind != "published"]
     if targets:
-        lines += ["", *_row(f"claims beyond the paper ({targets[0].source})", ["target", "here"], "holds?")]
+        lines += ["", *_row(f"targets beyond the paper ({targets[0].source})", ["target", "here"], "holds?")]
     for note, same in groupby(targets, _remark):
-        for claim in same:
-            said = {True: "holds", False: "MISSED", None: "not judged"}[claim.holds]
-            numbers = [f"{claim.sign} {_number(claim.target)}", _number(claim.measured)]
-            lines += _row(f"  {claim.id}: {claim.text}", numbers, said)
+        for item in same:
+            said = {True: "holds", False: "MISSED", None: "not judged"}[item.holds]
+            numbers = [f"{item.sign} {_number(item.target)}", _number(item.measured)]
+            lines += _row(f"  {item.id}: {item.text}", numbers, said)
         lines += _prose(note)
     lines += ["", _summary(targets)] if targets else []
     return "\n".join(lines)
@@ -88,22 +88,22 @@ def _head(paper: Paper) -> list[str]:
     return [f"{paper.name}: {about.title_en}", about.authors, f"published: {about.machine}"]
 
 
-def _summary(targets: Iterable[Claim]) -> str:
-    held = [claim.holds for claim in targets]
+def _summary(targets: Iterable[Compared]) -> str:
+    held = [item.holds for item in targets]
     return f"{held.count(True)} of {len(held)} targets hold, {held.count(False)} missed, {held.count(None)} not judged"
 
 
-def _indented(claim: Claim) -> str:
-    return f"  {claim.text}"
+def _indented(item: Compared) -> str:
+    return f"  {item.text}"
 
 
-def _remark(claim: Claim) -> str:
-    if claim.measured is None:
-        return claim.note
-    bounds = f", 95 % interval {claim.interval[0]:.3g} to {claim.interval[1]:.3g}" if claim.interval else ""
-    if claim.interval and claim.interval[0] == claim.interval[1]:
+def _remark(item: Compared) -> str:
+    if item.measured is None:
+        return item.note
+    bounds = f", 95 % interval {item.interval[0]:.3g} to {item.interval[1]:.3g}" if item.interval else ""
+    if item.interval and item.interval[0] == item.interval[1]:
         bounds = ", exact"
-    return f"{claim.kind}, {claim.unit}{bounds}: {claim.note}"
+    return f"{item.kind}, {item.unit}{bounds}: {item.note}"
 
 
 def _width() -> int:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lab.cache import Say, quiet
+from okosu.records.summary import Section, markdown
 from papers.scheduling_hardware import synthesis
 from papers.scheduling_hardware.synthesis import Block
 
@@ -80,26 +81,39 @@ def measure(
     return record
 
 
-def tables(record: dict[str, Any]) -> list[str]:
-    """Return the record's tables in Markdown: blocks, the machine and the scheduler's share by its size, clocks."""
-    lines = ["| block | logic cells | flip-flops | block RAMs | multipliers |", "|---|---|---|---|---|"]
-    for one in record["blocks"]:
-        lines.append(f"| {one['name']} | {one['logic']:,} | {one['ff']:,} | {one['ram']} | {one['dsp']} |")
+def sections(record: dict[str, Any]) -> list[Section]:
+    """Return the record's tables: blocks, whole machines with the scheduler's share by their size, clocks."""
+    blocks = [
+        [one["name"], f"{one['logic']:,}", f"{one['ff']:,}", str(one["ram"]), str(one["dsp"])]
+        for one in record["blocks"]
+    ]
+    found = [
+        Section(id="blocks", head=["block", "logic cells", "flip-flops", "block RAMs", "multipliers"], body=blocks)
+    ]
     if machines := _machines(record):
-        lines += ["", *machines]
+        head = ["PEs, banked", "threads", "logic cells", "flip-flops", "of the logic, SSH-s, SSH-m and their bus"]
+        found.append(Section(id="machines", head=head, body=machines))
     if record["routes"]:
-        lines += ["", "| block, routed | clock | logic cells in use |", "|---|---|---|"]
-    for one in record["routes"]:
-        clock = (
-            f"not placed and routed within {one['limit_s']:.0f} s of processor time"
-            if one["mhz"] is None
-            else f"{one['mhz']:.1f} MHz"
-        )
-        lines.append(f"| {one['name']} | {clock} | {'' if one['used'] is None else format(one['used'], ',')} |")
-    return lines
+        routes = [
+            [
+                one["name"],
+                f"not placed and routed within {one['limit_s']:.0f} s of processor time"
+                if one["mhz"] is None
+                else f"{one['mhz']:.1f} MHz",
+                "" if one["used"] is None else format(one["used"], ","),
+            ]
+            for one in record["routes"]
+        ]
+        found.append(Section(id="clocks", head=["block, routed", "clock", "logic cells in use"], body=routes))
+    return found
 
 
-def _machines(record: dict[str, Any]) -> list[str]:
+def tables(record: dict[str, Any]) -> list[str]:
+    """Return the same in lines of Markdown."""
+    return "\n".join(map(markdown, sections(record))).splitlines()
+
+
+def _machines(record: dict[str, Any]) -> list[list[str]]:
     """Return the table of whole machines, sums of their blocks, as far as these are in the record."""
     logic = {one["name"]: one["logic"] for one in record["blocks"]}
     ff = {one["name"]: one["ff"] for one in record["blocks"]}
@@ -112,9 +126,8 @@ def _machines(record: dict[str, Any]) -> list[str]:
                 sum(count * table[block.name] for block, count in chosen)
                 for chosen, table in ((parts, logic), (parts, ff), (ours, logic))
             )
-            lines.append(f"| {pes} | {threads} | {cells:,} | {flops:,} | {100 * share / cells:.0f} % |")
-    head = "| PEs, banked | threads | logic cells | flip-flops | of the logic, SSH-s, SSH-m and their bus |"
-    return [head, "|---|---|---|---|---|", *lines] if lines else []
+            lines.append([str(pes), str(threads), f"{cells:,}", f"{flops:,}", f"{100 * share / cells:.0f} %"])
+    return lines
 
 
 def _described(block: Block) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class ZeroOffload(Paper):
         ]
 
     def targets(self) -> list[Target]:
-        """Return what is claimed: of a GPU where there is one."""
+        """Return the targets, those of a GPU only where there is one."""
         return [one for one in super().targets() if one.select.variant != "cuda-mailbox" or GPU.exists()]
 
     def compare(self, measured: Measured) -> dict[str, Ours]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents' blocks: a record that is not there yet is named, and the table of engines takes any number of them."""
+"""The documents' blocks and figures, filled from summaries; a summary that is not there yet is named."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from types import ModuleType
 import pytest
 
 from okosu.bench import rows
-from okosu.records import files
-from okosu.records.types import REPRODUCE_SCHEMA, Envelope, Tool
+from okosu.records import summary
+from okosu.records.summary import SUMMARY_SCHEMA, Section, Source, Summary
+from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Tool, Verdict
 from papers.common.tests.rows import result, row
+from papers.zero_offload.report import summary as engines
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB2 = 2 << 20
@@ -20,7 +22,7 @@ MIB2 = 2 << 20
 
 @pytest.fixture
 def readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """Return tools/readme.py, which finds records below an empty folder."""
+    """Return tools/readme.py, which finds summaries below an empty folder."""
     spec = importlib.util.spec_from_file_location("readme", ROOT / "tools/readme.py")
     assert spec is not None
     assert spec.loader is not None
@@ -30,33 +32,37 @@ def readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     return module
 
 
-def record(path: Path, engine: str, device: str, absent: str) -> None:
-    """Write what `okosu reproduce zero-offload` would of one engine."""
+def written(path: Path, **parts: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    source = Source(path.name, REPRODUCE_SCHEMA, "0" * 64, 1)
+    summary.write(Summary(schema=SUMMARY_SCHEMA, sources=[source], command="okosu …", **parts), path)  # type: ignore[arg-type]
+
+
+def engine(path: Path, name: str, device: str, absent: str) -> None:
+    """Write the summary of what `okosu reproduce zero-offload` measures of one engine."""
     made = [
-        row("post", engine, "okosu", [150.0] * 3, n=MIB2, items=1),
-        row("complete", engine, "okosu", [MIB2 / 50] * 3, n=MIB2, unit="ns", config=device, extra={"scanned": 45}),
-        row("processor", engine, "okosu", [MIB2 / 25] * 3, n=MIB2, unit="ns"),
+        row("post", name, "okosu", [150.0] * 3, n=MIB2, items=1),
+        row("complete", name, "okosu", [MIB2 / 50] * 3, n=MIB2, unit="ns", config=device, extra={"scanned": 45}),
+        row("processor", name, "okosu", [MIB2 / 25] * 3, n=MIB2, unit="ns"),
     ]
     gone = [{"variant": absent, "why": "its driver is not there"}]
-    path.parent.mkdir()
     kept = rows.records(result("zero-engines", made), "m")
     plan = {"benches": {"zero-engines": {"absent": gone}}}
-    files.write(
-        Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=kept), path
-    )
+    held = Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=kept)
+    written(path, sections=engines.sections(held))
 
 
 def test_what_is_not_recorded_yet_is_named(readme: ModuleType) -> None:
-    block = "x\n<!-- records: a/b.json c/d.json engines -->\nold\n<!-- end -->\ny\n"
+    block = "x\n<!-- records: a/b.json d joined=engines -->\nold\n<!-- end -->\ny\n"
     filled = readme.fill(block)
-    assert filled == block.replace("old\n", "\nNot recorded yet: `a/b.json`, `c/d.json`.\n")
+    assert filled == block.replace("old\n", "\nNot recorded yet: `a/b.json`, `d`.\n")
     assert readme.fill(filled) == filled
 
 
 def test_engines_of_several_machines_are_one_table(readme: ModuleType, tmp_path: Path) -> None:
-    record(tmp_path / "epyc-2026/z.json", "nt", "a CPU", "cuda")
-    record(tmp_path / "h200-2027/z.json", "cuda", "NVIDIA H200", "dsa")
-    block = "<!-- records: epyc-2026/z.json h200-2027/z.json engines -->\n<!-- end -->\n"
+    engine(tmp_path / "epyc-2026/z.json", "nt", "a CPU", "cuda")
+    engine(tmp_path / "h200-2027/z.json", "cuda", "NVIDIA H200", "dsa")
+    block = "<!-- records: epyc-2026/z.json h200-2027/z.json joined=engines -->\n<!-- end -->\n"
     lines = readme.fill(block).splitlines()[3:-1]
     assert lines == [
         "| epyc-2026 | nt | a CPU | 2 MiB | 150 cycles | 42 µs | 50.0 | 0.043 | 45 blocks |",
@@ -65,3 +71,41 @@ def test_engines_of_several_machines_are_one_table(readme: ModuleType, tmp_path:
         "* epyc-2026 has no cuda: its driver is not there.",
         "* h200-2027 has no dsa: its driver is not there.",
     ]
+
+
+def test_a_figure_in_a_sentence_is_that_of_the_summary(readme: ModuleType, tmp_path: Path) -> None:
+    target = Compared(id="dot", text="", kind="at least", source="", target=1.5, measured=1.6303, holds=True)
+    verdict = Verdict(arm="superpage", verdict="FASTER", ratio=0.4, interval=(0.25, 0.5))
+    written(tmp_path / "results/m/p.json", compared=[target], verdicts=[verdict])
+    text = (
+        "It is <!-- figure: p dot.measured .2f -->9<!-- end --> here, and "
+        "<!-- figure: p superpage.faster .1f --><!-- end --> times (<!-- figure: p superpage.low .2f -->1<!-- end -->)."
+    )
+    assert readme.fill(text) == text.replace(">9<", ">1.63<").replace(".1f --><", ".1f -->2.5<").replace(
+        ">1<", ">0.25<"
+    )
+
+
+def test_chosen_sections_stand_in_the_order_asked_for(readme: ModuleType, tmp_path: Path) -> None:
+    sections = [Section(id="a", about="first"), Section(id="b", title="B", head=["x"], body=[["1"]])]
+    written(tmp_path / "results/m/p.json", sections=sections)
+    filled = readme.fill("<!-- records: p sections=b,a -->\n<!-- end -->\n")
+    assert filled == "<!-- records: p sections=b,a -->\nB.\n\n| x |\n|---|\n| 1 |\n\nfirst\n<!-- end -->\n"
+
+
+def test_a_target_has_as_many_digits_as_its_bound(readme: ModuleType, tmp_path: Path) -> None:
+    target = Compared(
+        id="off", text="off", kind="at most", source="", target=1.005, measured=1.0041, unit="times", holds=True
+    )
+    written(tmp_path / "results/m/p.json", compared=[target])
+    assert "| off | 1.004 | ≤ 1.005 (at most) | holds |" in readme.fill("<!-- records: p targets -->\n<!-- end -->\n")
+
+
+def test_the_documents_are_as_the_summaries_have_them() -> None:
+    spec = importlib.util.spec_from_file_location("readme", ROOT / "tools/readme.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    stale = [path for path in module.documents() if module.fill(path.read_text()) != path.read_text()]
+    assert not stale, "python tools/readme.py"

@@ -19,7 +19,7 @@ from okosu.records.types import (
     BENCH_SCHEMA,
     REPRODUCE_SCHEMA,
     TRY_SCHEMA,
-    Claim,
+    Compared,
     Envelope,
     Proof,
     Record,
@@ -72,8 +72,8 @@ verdicts = st.builds(
     confirmed=st.none() | st.booleans(),
     minutes_needed=st.none() | numbers,
 )
-claims = st.builds(
-    Claim,
+compared = st.builds(
+    Compared,
     id=texts,
     text=texts,
     kind=st.sampled_from(["published", "floor", "at least"]),
@@ -101,7 +101,7 @@ def envelopes_of(schema: str, **conclusions: st.SearchStrategy[object]) -> st.Se
 envelopes = st.one_of(
     envelopes_of(TRY_SCHEMA, verdicts=st.lists(verdicts, max_size=2)),
     envelopes_of(BENCH_SCHEMA),
-    envelopes_of(REPRODUCE_SCHEMA, claims=st.lists(claims, max_size=2)),
+    envelopes_of(REPRODUCE_SCHEMA, compared=st.lists(compared, max_size=2)),
 )
 in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

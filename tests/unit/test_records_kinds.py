@@ -17,7 +17,7 @@ from okosu.records.types import (
     PARTS,
     REPRODUCE_SCHEMA,
     TRY_SCHEMA,
-    Claim,
+    Compared,
     Envelope,
     Record,
     Tool,
@@ -26,7 +26,7 @@ from okosu.records.types import (
 
 ONE = {
     "verdicts": Verdict(arm="a", verdict="SAME"),
-    "claims": Claim(id="a", text="", kind="floor", source="", target=1.0),
+    "compared": Compared(id="a", text="", kind="floor", source="", target=1.0),
 }
 
 
@@ -54,13 +54,13 @@ def test_a_schema_defines_no_conclusion_that_its_files_lack() -> None:
         name: set(json.loads(schema.generate()[f"{name}-1.json"])["$defs"]) for name in ("okosu.try", "okosu.bench")
     }
     assert "Verdict" in defined["okosu.try"]
-    assert not defined["okosu.bench"] & {"Verdict", "Claim"}
-    assert "Claim" not in defined["okosu.try"]
+    assert not defined["okosu.bench"] & {"Verdict", "Compared"}
+    assert "Compared" not in defined["okosu.try"]
 
 
 @pytest.mark.parametrize(
     ("kind", "part"),
-    [(BENCH_SCHEMA, "verdicts"), (BENCH_SCHEMA, "claims"), (TRY_SCHEMA, "claims"), (REPRODUCE_SCHEMA, "verdicts")],
+    [(BENCH_SCHEMA, "verdicts"), (BENCH_SCHEMA, "compared"), (TRY_SCHEMA, "compared"), (REPRODUCE_SCHEMA, "verdicts")],
 )
 def test_conclusions_of_another_kind_of_file_are_refused(kind: str, part: str, tmp_path: Path) -> None:
     envelope = empty(kind)

@@ -74,7 +74,7 @@ verdicts = st.builds(
 )
 envelopes = st.builds(
     Envelope,
-    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/1"]),
+    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/2"]),
     tool=st.builds(Tool, words, words, words),
     machine=st.dictionaries(st.sampled_from(machine_keys), anything, max_size=3),
     plan=st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6),

@@ -15,7 +15,7 @@ import pytest
 
 from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError
-from okosu.records.types import Claim
+from okosu.records.types import Compared
 from papers.common import again, judge, points, programs
 from papers.common.base import Experiment, Said
 from papers.common.entries import Target
@@ -46,8 +46,8 @@ def process(dice: random.Random, drawn: Drawn, count: int, rounds: int) -> list[
     return found
 
 
-def trial(dice: random.Random, target: Target, drawn: Drawn, count: int = 4) -> tuple[Claim, bool]:
-    """Return the claim, and whether one fresh process alone would have let a floor pass."""
+def trial(dice: random.Random, target: Target, drawn: Drawn, count: int = 4) -> tuple[Compared, bool]:
+    """Return the target as judged, and whether one fresh process alone would have let a floor pass."""
     found = points.find(process(dice, drawn, count, 21), target)
     judged = judge.judge(target, found.sides)
     rounds = [21] + [again.ROUNDS] * (again.PROCESSES - 1)
@@ -61,7 +61,7 @@ def rates(drawn: Drawn, trials: int, target: Target = FLOOR, count: int = 4) -> 
     """Return how often a target holds, and how often one fresh process alone would have said so."""
     dice = random.Random(5)
     said = [trial(dice, target, drawn, count) for _ in range(trials)]
-    return sum(claim.holds is True for claim, _ in said) / trials, sum(alone for _, alone in said) / trials
+    return sum(item.holds is True for item, _ in said) / trials, sum(alone for _, alone in said) / trials
 
 
 def test_a_floor_that_is_just_met_passes_though_processes_differ() -> None:

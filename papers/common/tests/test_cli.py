@@ -15,7 +15,7 @@ from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.records import files
 from okosu.records.types import REPRODUCE_SCHEMA
-from okosu.report import claims, page
+from okosu.report import compared, page
 from papers import common
 from papers.common import programs
 from papers.common.tests.planted import FLOOR, LEAST, Planted, Programs, rows
@@ -91,7 +91,7 @@ def test_json_on_stdout_is_the_envelope_and_the_table_goes_to_stderr(
     said = capsys.readouterr()
     held = json.loads(said.out)
     assert held["schema"] == REPRODUCE_SCHEMA
-    assert [claim["id"] for claim in held["claims"]] == ["a", "b", "c", "floor"]
+    assert [item["id"] for item in held["compared"]] == ["a", "b", "c", "floor"]
     assert "published" in said.err
 
 
@@ -101,7 +101,7 @@ def test_the_records_file_reads_back_and_becomes_a_page(planted: Callable[..., P
     assert run("planted", "--json", str(path)) == 0
     held = files.read(path)
     assert held.finished
-    shown = claims.claims(held)
+    shown = compared.compared(held)
     assert shown is not None
     assert shown.summary == "1 of 1 hold, 0 missed, 0 not judged"
     text = page.render([(path, held)])
@@ -135,5 +135,5 @@ def test_an_interrupted_run_keeps_and_shows_what_there_is(
     assert run("planted", "--json", str(path)) == 130
     held = files.read(path)
     assert not held.finished
-    assert held.claims[0].measured == 2
+    assert held.compared[0].measured == 2
     assert "other trees" in capsys.readouterr().out

@@ -21,7 +21,7 @@ from papers.common.tests.rows import result
 def test_published_values_stand_beside_ours_and_are_never_judged() -> None:
     held = conduct(Programs(rows(50)))
     held.run()
-    a, b, c = (claim for claim in held.envelope.claims if claim.kind == "published")
+    a, b, c = (item for item in held.envelope.compared if item.kind == "published")
     assert (a.target, a.measured, a.holds, a.note, a.mark) == (3, 2, None, "other trees", "value")
     assert (b.measured, b.holds) == (5, None)
     assert b.note == "disputed: it is five. counted"
@@ -34,7 +34,7 @@ def test_a_floor_that_holds_is_measured_once() -> None:
     held = conduct(given)
     held.run()
     assert [name for name, _ in given.calls] == ["l", "b", "slow"]
-    assert held.envelope.claims[-1].holds is True
+    assert held.envelope.compared[-1].holds is True
 
 
 @pytest.mark.parametrize(("fresh", "holds"), [(200.0, False), (50.0, True)])
@@ -47,7 +47,7 @@ def test_a_floor_that_fails_is_measured_again_in_fresh_processes(fresh: float, h
     points = "k/1/throughput/0/0,k/2/throughput/0/0"
     assert calls[0] == ["--rounds", "21", "--only", "k", "--sizes", "1,2", "--points", points, "--seed", "8"]
     assert len({words[words.index("--seed") + 1] for words in calls}) == again.PROCESSES
-    assert held.envelope.claims[-1].holds is holds
+    assert held.envelope.compared[-1].holds is holds
     # All that was measured is kept, and only the first counts as the bench's own.
     assert [record.stage for record in held.envelope.records[1:]] == ["bench"] * 4 + ["confirmation"] * 4
     assert len(from_records(held.envelope.records)["b"]) == 4
@@ -60,7 +60,7 @@ def test_an_at_least_that_is_missed_or_nearly_is_judged_over_fresh_processes(
     monkeypatch.setattr(Planted, "asked", [LEAST])
     held = conduct(Programs(rows(first), rows(fresh)))
     held.run()
-    assert held.envelope.claims[-1].holds is holds
+    assert held.envelope.compared[-1].holds is holds
 
 
 def test_quick_measures_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_quick_measures_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     held = conduct(given, quick=True)
     held.run()
     assert [name for name, _ in given.calls] == ["l", "b"]
-    assert [claim.holds for claim in held.envelope.claims[-2:]] == [None, False]
+    assert [item.holds for item in held.envelope.compared[-2:]] == [None, False]
 
 
 def test_an_interruption_of_fresh_processes_keeps_those_before() -> None:
@@ -97,10 +97,10 @@ def test_quick_takes_its_own_arguments_and_leaves_out_what_has_none() -> None:
 def test_a_bench_that_fails_costs_its_own_claims_only() -> None:
     held = conduct(Programs(OkosuError("okosu-bench-b not found", "never built")))
     held.run()
-    floor = held.envelope.claims[-1]
+    floor = held.envelope.compared[-1]
     assert floor.holds is None
     assert "never built" in floor.note
-    assert held.envelope.claims[0].measured == 2
+    assert held.envelope.compared[0].measured == 2
     assert list(held.measured.failed) == ["b"]
 
 
@@ -108,7 +108,7 @@ def test_a_bench_that_fails_half_way_is_judged_by_what_it_gave() -> None:
     error = drive.BenchError(OkosuError("ended by SIGKILL"), result("b", rows(50)))
     held = conduct(Programs(error))
     held.run()
-    floor = held.envelope.claims[-1]
+    floor = held.envelope.compared[-1]
     assert floor.holds is True
     assert "ended by SIGKILL" in floor.note
 
@@ -116,7 +116,7 @@ def test_a_bench_that_fails_half_way_is_judged_by_what_it_gave() -> None:
 def test_a_second_measurement_that_fails_leaves_the_floor_undecided() -> None:
     held = conduct(Programs(rows(200), OkosuError("ended by SIGBUS")))
     held.run()
-    floor = held.envelope.claims[-1]
+    floor = held.envelope.compared[-1]
     assert floor.holds is None
     assert "not measured again" in floor.note
     assert list(held.measured.failed) == ["b"]
@@ -130,8 +130,8 @@ def test_peers_that_could_not_take_part_are_named(monkeypatch: pytest.MonkeyPatc
     held = conduct(Programs())
     held.measured.rows["b"] = some
     held.conclude()
-    assert held.envelope.claims[-1].holds is True
-    assert "without q (make peers)" in held.envelope.claims[-1].note
+    assert held.envelope.compared[-1].holds is True
+    assert "without q (make peers)" in held.envelope.compared[-1].note
 
 
 def test_records_hold_every_row_and_number_and_give_them_back() -> None:

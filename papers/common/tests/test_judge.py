@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from okosu.bench.rows import Row
-from okosu.records.types import Claim
+from okosu.records.types import Compared
 from papers.common import again as again_
 from papers.common import judge, points
 from papers.common.entries import Select, Target
@@ -33,7 +33,9 @@ def pair(ours: float, theirs: float, n: int = 2048, **fields: Any) -> list[Row]:
     ]
 
 
-def claim(asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = again_.PROCESSES) -> Claim:
+def outcome(
+    asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = again_.PROCESSES
+) -> Compared:
     """Judge the rows, and what each of so many fresh processes is given to have measured."""
     found = points.find(rows, asked)
     judged = judge.judge(asked, found.sides)
@@ -45,7 +47,7 @@ def claim(asked: Target, rows: list[Row], again: list[Row] | None = None, proces
 
 
 def test_a_floor_that_is_met_holds_without_a_second_measurement() -> None:
-    said = claim(target(), pair(100, 120))
+    said = outcome(target(), pair(100, 120))
     assert said.holds is True
     assert said.kind == "floor"
     assert said.measured == pytest.approx(1.2, rel=0.02)
@@ -55,9 +57,9 @@ def test_a_floor_that_is_met_holds_without_a_second_measurement() -> None:
 
 def test_a_floor_fails_only_when_it_is_below_twice() -> None:
     below, above = pair(110, 100), pair(100, 120)
-    assert claim(target(), below).holds is None
-    assert claim(target(), below, below).holds is False
-    once = claim(target(), below, above)
+    assert outcome(target(), below).holds is None
+    assert outcome(target(), below, below).holds is False
+    once = outcome(target(), below, above)
     assert once.holds is True
     assert "below in one process at dsum n=2048" in once.note
     assert "in a second one alone not below. over 25 fresh processes not below" in once.note
@@ -66,7 +68,7 @@ def test_a_floor_fails_only_when_it_is_below_twice() -> None:
 def test_of_a_floor_that_failed_the_point_is_quoted_where_it_failed_in_fresh_processes() -> None:
     first = pair(200, 100, n=1) + pair(150, 100, n=2)
     again = pair(90, 100, n=1) + pair(125, 100, n=2)
-    said = claim(target(), first, again)
+    said = outcome(target(), first, again)
     assert said.holds is False
     assert said.measured == pytest.approx(0.8, rel=0.02)
     assert said.interval is not None
@@ -76,7 +78,7 @@ def test_of_a_floor_that_failed_the_point_is_quoted_where_it_failed_in_fresh_pro
 def test_a_floor_that_the_interval_straddles_does_not_fail_though_the_median_is_below() -> None:
     ours = [90.0] * 9 + [115.0] * 12
     rows = [row("dsum", "chosen", "okosu", ours), row("dsum", "fast", "peer", [100.0] * 21)]
-    said = claim(target(), rows)
+    said = outcome(target(), rows)
     assert said.measured is not None
     assert said.measured < 1.0
     assert said.holds is True
@@ -86,9 +88,9 @@ def test_the_interval_is_corrected_over_all_points_of_the_sweep() -> None:
     # 18 of 21 rounds below: enough at 5 %, not at 5 % over a hundred points.
     ours = [110.0] * 18 + [90.0] * 3
     one = [row("dsum", "chosen", "okosu", ours, n=1), row("dsum", "fast", "peer", [100.0] * 21, n=1)]
-    assert claim(target(), one, one).holds is False
+    assert outcome(target(), one, one).holds is False
     many = one + [r for n in range(2, 101) for r in pair(50, 100, n=n)]
-    assert claim(target(), many).holds is True
+    assert outcome(target(), many).holds is True
 
 
 def test_the_second_measurement_keeps_the_level_of_the_whole_sweep() -> None:
@@ -96,19 +98,19 @@ def test_the_second_measurement_keeps_the_level_of_the_whole_sweep() -> None:
     one = [row("dsum", "chosen", "okosu", ours, n=1), row("dsum", "fast", "peer", [100.0] * 21, n=1)]
     many = one + [r for n in range(2, 101) for r in pair(50, 100, n=n)]
     weak = [row("dsum", "chosen", "okosu", [110.0] * 18 + [90.0] * 3, n=1), one[1]]
-    assert "in a second one alone below" in claim(target(), many, one).note
-    assert "in a second one alone not below" in claim(target(), many, weak).note
+    assert "in a second one alone below" in outcome(target(), many, one).note
+    assert "in a second one alone not below" in outcome(target(), many, weak).note
 
 
 def test_a_floor_with_too_few_rounds_is_not_decided() -> None:
-    said = claim(target(), pair(110, 100, count=3))
+    said = outcome(target(), pair(110, 100, count=3))
     assert said.holds is None
     assert "6 rounds" in said.note
 
 
 def test_a_correction_over_many_points_asks_for_more_rounds() -> None:
     below = [r for n in range(1, 101) for r in pair(110, 100, n=n, count=6)]
-    said = claim(target(), below)
+    said = outcome(target(), below)
     assert said.holds is None
     assert "100 points need 12 rounds" in said.note
 
@@ -116,10 +118,10 @@ def test_a_correction_over_many_points_asks_for_more_rounds() -> None:
 def test_a_median_that_is_not_below_needs_no_more_rounds() -> None:
     """Whatever the number of rounds, an interval holds the median."""
     above = [r for n in range(1, 101) for r in pair(90, 100, n=n, count=2)]
-    assert claim(target(), above).holds is True
+    assert outcome(target(), above).holds is True
     one_below = above + pair(110, 100, n=101, count=2)
-    assert claim(target(), one_below).holds is None
-    assert "dsum n=101" in claim(target(), one_below).note
+    assert outcome(target(), one_below).holds is None
+    assert "dsum n=101" in outcome(target(), one_below).note
 
 
 @pytest.mark.parametrize(("ours", "holds"), [(99.0, True), (102.0, False)])
@@ -129,12 +131,12 @@ def test_an_at_least_is_judged_by_the_median(ours: float, holds: bool) -> None:
         row("dsum", "chosen", "okosu", [ours] * 6 + [300.0] * 5),
         row("dsum", "fast", "peer", samples),
     ]
-    assert claim(target(kind="at-least"), rows).holds is holds
+    assert outcome(target(kind="at-least"), rows).holds is holds
 
 
 def test_an_at_least_must_be_reached_at_every_point_and_names_those_where_it_is_not() -> None:
     rows = pair(50, 100, n=1) + pair(120, 100, n=2) + pair(50, 100, n=3)
-    said = claim(target(kind="at-least"), rows)
+    said = outcome(target(kind="at-least"), rows)
     assert said.holds is False
     assert "missed at dsum n=2" in said.note
     assert said.measured == pytest.approx(100 / 120, rel=0.02)
@@ -143,25 +145,25 @@ def test_an_at_least_must_be_reached_at_every_point_and_names_those_where_it_is_
 def test_a_point_whose_batches_were_all_disturbed_is_named_and_judges_nothing() -> None:
     lost = pair(100, 120, n=2, count=2)
     lost[1] = msgspec.structs.replace(lost[1], rounds=[7, 8])
-    said = claim(target(), pair(100, 120, n=1) + lost, [])
+    said = outcome(target(), pair(100, 120, n=1) + lost, [])
     assert said.holds is True
     assert "1 more points have no round that holds both sides" in said.note
-    assert claim(target(), lost).holds is None
+    assert outcome(target(), lost).holds is None
 
 
 def test_held_over_time_means_each_third_of_the_rounds() -> None:
     drifting = [60.0] * 14 + [80.0] * 7
     rows = [row("dsum", "chosen", "okosu", drifting, n=2048, items=2048)]
     rate = target(kind="at-least", against="bytes", value=8 * 2048 / 70.0)
-    assert claim(rate, rows).holds is True
-    held = claim(target(kind="at-least", against="bytes", value=8 * 2048 / 70.0, held=True), rows)
+    assert outcome(rate, rows).holds is True
+    held = outcome(target(kind="at-least", against="bytes", value=8 * 2048 / 70.0, held=True), rows)
     assert held.holds is False
     assert held.measured == pytest.approx(8 * 2048 / 80.0)
 
 
 def test_the_fastest_of_the_named_peers_is_taken_and_no_other() -> None:
     rows = [*pair(100, 120), row("dsum", "slow", "peer", 500), row("dsum", "unnamed", "peer", 10)]
-    said = claim(target(kind="at-least"), rows)
+    said = outcome(target(kind="at-least"), rows)
     assert said.measured == pytest.approx(1.2, rel=0.02)
     assert "against fast" in said.note
 
@@ -173,7 +175,7 @@ def test_of_several_rows_that_match_a_pattern_the_fastest_is_taken() -> None:
         row("dsum", "avx2", "okosu", [10.0] * 11),
         row("dsum", "fast", "peer", [100.0] * 11),
     ]
-    said = claim(target(kind="at-least", select=Select(kernel=["dsum"], variant="inline-*")), rows)
+    said = outcome(target(kind="at-least", select=Select(kernel=["dsum"], variant="inline-*")), rows)
     assert said.measured == pytest.approx(2.0)
 
 
@@ -184,7 +186,7 @@ def test_a_share_of_a_limit_compares_bytes_and_takes_the_best_order_of_its_loop(
         row("limit-load2-store1", "b", "limit", [270.0] * 11, bytes_per_item=24.0),
     ]
     asked = target(kind="at-least", against="limit:limit-load2-store1", select=Select(kernel=["daxpy"]), value=0.9)
-    said = claim(asked, rows)
+    said = outcome(asked, rows)
     assert said.measured == pytest.approx(0.9)
     assert said.holds is True
 
@@ -195,21 +197,21 @@ def test_a_limit_of_arithmetic_is_compared_by_operations() -> None:
         row("limit-fma", "avx512", "limit", [128.0] * 11, bytes_per_item=0.0, flops_per_item=2.0),
     ]
     asked = target(kind="at-least", against="limit:limit-fma", select=Select(kernel=["ddot"]), value=0.5)
-    assert claim(asked, rows).measured == pytest.approx(0.5)
+    assert outcome(asked, rows).measured == pytest.approx(0.5)
 
 
 def test_rates_are_work_in_a_cycle() -> None:
     rows = [row("daxpy", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0, bytes_per_item=24.0)]
     for against, value in (("elements", 8.0), ("flops", 16.0), ("bytes", 192.0)):
         asked = target(kind="at-least", against=against, select=Select(kernel=["daxpy"]), value=value)
-        assert claim(asked, rows).measured == pytest.approx(value)
+        assert outcome(asked, rows).measured == pytest.approx(value)
 
 
 def test_what_is_not_there_is_not_judged_and_says_so() -> None:
-    alone = claim(target(), pair(100, 120)[:1])
+    alone = outcome(target(), pair(100, 120)[:1])
     assert (alone.holds, alone.measured) == (None, None)
     assert "no peer fast,slow beside dsum" in alone.note
-    nothing = claim(target(), [])
+    nothing = outcome(target(), [])
     assert nothing.holds is None
     assert "okosu bench blas1 gave no such row" in nothing.note
 

@@ -13,7 +13,7 @@ from okosu.bench.rows import Result
 from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import REPRODUCE_SCHEMA, Claim, Envelope, Record, Tool
+from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Record, Tool
 from okosu.report import page
 from papers import common
 from papers.common import judge, programs
@@ -50,14 +50,14 @@ def conduct(paper: Paper, quick: bool = False, keep: Callable[[], None] = lambda
     return Conduct(paper, quick, envelope, programs.Runner(none, said), lambda _: None, keep)
 
 
-def claimed(target: Target, **planted: Callable[[Say], Iterator[Record]]) -> Claim:
+def judged(target: Target, **planted: Callable[[Say], Iterator[Record]]) -> Compared:
     paper = OnAKernel()
     for name, run in planted.items():
         setattr(paper, name, run)
     paper.targets = lambda: [target]  # type: ignore[method-assign]
     held = conduct(paper)
     held.run()
-    return held.envelope.claims[-1]
+    return held.envelope.compared[-1]
 
 
 def test_records_of_the_lab_are_kept_compared_and_named_after_the_machine() -> None:
@@ -67,7 +67,7 @@ def test_records_of_the_lab_are_kept_compared_and_named_after_the_machine() -> N
     assert {one.machine for one in held.envelope.records} == {"m"}
     assert {one.platform for one in held.envelope.records} == {"uml"}
     assert held.measured.records["copy"] == held.envelope.records[:2]
-    assert held.envelope.claims[0].measured == pytest.approx(99.6)
+    assert held.envelope.compared[0].measured == pytest.approx(99.6)
     assert held.envelope.plan["lab"]["copy"] == {"command": "okosu lab copy --boots 10", "records": 2}
     assert held.envelope.finished
 
@@ -80,10 +80,10 @@ def test_one_that_fails_midway_keeps_what_it_gave_and_the_others_run() -> None:
     assert [one.variant for one in held.envelope.records] == ["ours", "ours", "theirs"]
     assert held.envelope.plan["missing"] == {"copy": "no kernel can be built: flex is not installed"}
     assert held.measured.failed["copy"].fix == "apt install flex"
-    floor = held.envelope.claims[-1]
+    floor = held.envelope.compared[-1]
     assert floor.holds is None
     assert "the experiment copy did not come to its end: no kernel can be built" in floor.note
-    assert held.envelope.claims[0].measured is not None
+    assert held.envelope.compared[0].measured is not None
 
 
 @pytest.mark.parametrize(("run", "error"), [(interrupted, KeyboardInterrupt), (broken, ZeroDivisionError)])
@@ -137,7 +137,7 @@ def test_quick_leaves_out_what_is_not_quick() -> None:
 
 @pytest.mark.parametrize(("ours", "holds"), [(100, True), (104, True), (107, False)])
 def test_a_floor_is_judged_over_boots_and_needs_no_second_measurement(ours: float, holds: bool) -> None:
-    said = claimed(FLOOR, copy=ours_and_theirs(ours, 100))
+    said = judged(FLOOR, copy=ours_and_theirs(ours, 100))
     assert said.holds is holds
     assert said.measured == pytest.approx(100 / ours)
     assert said.interval is not None
@@ -145,13 +145,13 @@ def test_a_floor_is_judged_over_boots_and_needs_no_second_measurement(ours: floa
 
 
 def test_an_at_least_is_judged_by_the_median_over_boots() -> None:
-    assert claimed(LEAST, copy=ours_and_theirs(100, 151)).holds is True
-    assert claimed(LEAST, copy=ours_and_theirs(100, 149)).holds is False
+    assert judged(LEAST, copy=ours_and_theirs(100, 151)).holds is True
+    assert judged(LEAST, copy=ours_and_theirs(100, 149)).holds is False
 
 
 @pytest.mark.parametrize(("ours", "holds"), [(104, True), (106, False)])
 def test_an_at_most_bounds_what_ours_costs_in_units_of_theirs(ours: float, holds: bool) -> None:
-    said = claimed(MOST, faults=ours_and_theirs(ours, 100))
+    said = judged(MOST, faults=ours_and_theirs(ours, 100))
     assert said.holds is holds
     assert said.measured == pytest.approx(ours / 100)
     assert (said.kind, said.sign) == ("at most", "≤")

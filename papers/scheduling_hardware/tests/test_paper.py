@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from okosu.errors import OkosuError
-from okosu.records.types import REPRODUCE_SCHEMA, Claim, Envelope, Record, Tool
-from okosu.report import claims as report_claims
+from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Record, Tool
+from okosu.report import compared as report_compared
 from papers import common
 from papers.common import told as reproduction_table
 from papers.common.base import Measured, Ours, Say
@@ -147,7 +147,7 @@ def test_a_sweep_that_fails_does_not_stop_the_next(monkeypatch: pytest.MonkeyPat
     assert {record.variant for record in found} == {"software"}
 
 
-def claim(name: str, measured: Measured) -> Claim:
+def outcome(name: str, measured: Measured) -> Compared:
     target = next(one for one in PAPER.targets() if one.id == name)
     found = PAPER.sides(target, measured)
     return conclude(target, found, judge(target, found.sides), None, "")
@@ -161,7 +161,7 @@ def claim(name: str, measured: Measured) -> Claim:
     ],
 )  # fmt: skip
 def test_a_call_s_target_is_judged_by_its_slowest(measured: Measured, name: str, value: float) -> None:
-    judged = claim(name, measured)
+    judged = outcome(name, measured)
     assert (judged.measured, judged.interval, judged.holds) == (value, (value, value), True)
 
 
@@ -170,13 +170,13 @@ def test_a_slow_call_misses_its_target(measured: Measured) -> None:
     for record in slow:
         if record.metric == "barrier_last_to_last":
             record.samples = [31.0]
-    judged = claim("barrier", Measured(records={"primitives": slow}))
+    judged = outcome("barrier", Measured(records={"primitives": slow}))
     assert (judged.measured, judged.holds) == (31, False)
 
 
 def test_grain_and_scale_are_judged(measured: Measured) -> None:
-    assert claim("break-even", measured).measured == pytest.approx(exact_break_even("ssh banked"), rel=0.6)
-    judged = claim("efficiency", measured)
+    assert outcome("break-even", measured).measured == pytest.approx(exact_break_even("ssh banked"), rel=0.6)
+    judged = outcome("efficiency", measured)
     runs = thread_model.read(measured.records["scaling"])
     flat = [one for one in runs if (one.pes, one.task, one.creators) == (16, "grain", 0)]
     assert len(flat) == 3
@@ -188,7 +188,7 @@ def test_grain_and_scale_are_judged(measured: Measured) -> None:
 
 def test_what_was_not_simulated_is_not_judged() -> None:
     for target in PAPER.targets():
-        judged = claim(target.id, Measured())
+        judged = outcome(target.id, Measured())
         assert (judged.measured, judged.holds) == (None, None)
         assert judged.note
 
@@ -202,14 +202,14 @@ def test_the_bus_bounds_a_task_that_loads_and_stores() -> None:
 
 def test_a_simulated_number_is_called_exact(measured: Measured) -> None:
     tool = Tool("okosu", "1", "2026-01-01T00:00:00Z")
-    claims = [claim(target.id, measured) for target in PAPER.targets()]
-    held = Envelope(schema=REPRODUCE_SCHEMA, tool=tool, machine={}, plan={}, claims=claims)
+    compared = [outcome(target.id, measured) for target in PAPER.targets()]
+    held = Envelope(schema=REPRODUCE_SCHEMA, tool=tool, machine={}, plan={}, compared=compared)
     shown = reproduction_table.render(held, PAPER)
     assert shown.count(", exact:") == len(PAPER.targets())
     assert "95 %" not in shown
-    promised = report_claims.claims(held)
-    assert promised is not None
-    assert {row.interval for row in promised.promised} == {"exact"}
+    shown = report_compared.compared(held)
+    assert shown is not None
+    assert {row.interval for row in shown.targets} == {"exact"}
 
 
 def test_records_tell_what_was_run() -> None:

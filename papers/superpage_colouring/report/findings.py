@@ -21,7 +21,7 @@ Sentences = Callable[[Sequence[Cell], Mapping[str, float]], Iterator[str]]
 def markdown(envelope: Envelope) -> str:
     """Return what stands in the README: a bullet for each finding, then tables."""
     cells = colour_model.read(envelope.records)
-    published = {claim.id: claim.target for claim in envelope.claims if claim.kind == "published"}
+    published = {item.id: item.target for item in envelope.compared if item.kind == "published"}
     every: tuple[Sentences, ...] = (_table2, _flat_rows, _most, _walks, _super, _spread, _beyond, _others)
     wrap = functools.partial(textwrap.fill, width=100, break_long_words=False, break_on_hyphens=False)
     lines = [

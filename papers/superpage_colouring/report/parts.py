@@ -46,7 +46,7 @@ def parts(envelope: Envelope, key: str) -> list[Part]:
     if not mine:
         return []
     cells = colour_model.read(mine)
-    published = {claim.id: claim.target for claim in envelope.claims if claim.kind == "published"}
+    published = {item.id: item.target for item in envelope.compared if item.kind == "published"}
     figures = [part for i, one in enumerate(_FIGURES) if (part := _figure(one, cells, published, f"{key}-f{i}"))]
     wides = [part for of in _PAPERS if (part := _wide(of, cells, f"{key}-w{of}"))]
     return [

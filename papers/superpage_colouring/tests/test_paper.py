@@ -10,7 +10,7 @@ from statistics import fmean, median, stdev
 import pytest
 
 from lab import machines, qemu
-from okosu.records.types import Claim, Record
+from okosu.records.types import Compared, Record
 from papers import common
 from papers.common.base import Measured, Ours
 from papers.common.judge import conclude, judge
@@ -96,7 +96,7 @@ def test_the_figures_prose_is_taken_from_the_sweeps(ours: dict[str, Ours]) -> No
     assert ours["6.loss"].value == pytest.approx(1)
 
 
-def claim(name: str, measured: Measured) -> Claim:
+def outcome(name: str, measured: Measured) -> Compared:
     target = next(one for one in PAPER.targets() if one.id == name)
     found = PAPER.sides(target, measured)
     return conclude(target, found, judge(target, found.sides), None, "")
@@ -104,13 +104,13 @@ def claim(name: str, measured: Measured) -> Claim:
 
 def test_all_targets_are_judged(measured: Measured) -> None:
     for target in PAPER.targets():
-        judged = claim(target.id, measured)
+        judged = outcome(target.id, measured)
         assert judged.holds is not None, judged
         assert judged.measured is not None
 
 
 def test_the_gain_is_the_median_over_the_seeds(measured: Measured) -> None:
-    judged = claim("celeron-colour", measured)
+    judged = outcome("celeron-colour", measured)
     cells = colour_model.read(measured.records["celeron"])
     stock, colour = (colour_model.sweep(cells, "celeron", arm) for arm in ("stock", "hop"))
     worst = min(
@@ -126,8 +126,8 @@ def test_the_best_dimension_within_the_cache_is_taken(measured: Measured) -> Non
     for name, arm in (("pentium4-colour", "hop"), ("pentium4-super", "thp+hop")):
         gains = colour_model.gains(colour_model.sweep(cells, "pentium4", arm), stock)
         best = max((one for one in gains if one.dimension <= 181), key=lambda one: one.ratio)
-        assert claim(name, measured).note == f"{arm} n={best.dimension} against stock"
-        assert claim(name, measured).measured == pytest.approx(best.ratio)
+        assert outcome(name, measured).note == f"{arm} n={best.dimension} against stock"
+        assert outcome(name, measured).measured == pytest.approx(best.ratio)
 
 
 def changed(measured: Measured, experiment: str, change: Callable[[Record], None]) -> Measured:
@@ -146,26 +146,26 @@ def scaled(arm: str, metric: str, times: float, at: float | None = None) -> Call
 
 
 def test_a_dimension_that_colouring_slows_down_misses_its_target(measured: Measured) -> None:
-    assert claim("celeron-never-below", measured).holds
+    assert outcome("celeron-never-below", measured).holds
     worse = changed(measured, "celeron", scaled("hop", "cycles", 1.1, at=31))
-    judged = claim("celeron-never-below", worse)
+    judged = outcome("celeron-never-below", worse)
     assert judged.holds is False
     assert "n=31" in judged.note
     beyond = changed(measured, "celeron", scaled("hop", "cycles", 1.1, at=131))
-    assert claim("celeron-never-below", beyond).holds
+    assert outcome("celeron-never-below", beyond).holds
 
 
 def test_together_is_against_the_better_of_the_two_but_about_a_full_cache(measured: Measured) -> None:
-    assert claim("pentium4-together", measured).holds
+    assert outcome("pentium4-together", measured).holds
     worse = changed(measured, "pentium4", scaled("thp+hop", "cycles", 1.03, at=131))
-    judged = claim("pentium4-together", worse)
+    judged = outcome("pentium4-together", worse)
     assert (judged.holds, judged.measured) == (False, pytest.approx(1 / 1.03))
     about_full = changed(measured, "pentium4", scaled("thp+hop", "cycles", 2.0, at=181))
-    assert claim("pentium4-together", about_full).holds
+    assert outcome("pentium4-together", about_full).holds
 
 
 def test_conflicts_are_in_percent_of_the_accesses(measured: Measured) -> None:
-    judged = claim("celeron-conflicts", measured)
+    judged = outcome("celeron-conflicts", measured)
     assert judged.holds
     assert judged.measured == pytest.approx(0, abs=1e-6)
 
@@ -174,7 +174,7 @@ def test_conflicts_are_in_percent_of_the_accesses(measured: Measured) -> None:
             share = [0.003 * float(record.parameters["accesses"]), 0.0]
             record.samples = share * (len(record.samples) // 2)
 
-    judged = claim("celeron-conflicts", changed(measured, "celeron", conflict))
+    judged = outcome("celeron-conflicts", changed(measured, "celeron", conflict))
     assert (judged.holds, judged.measured) == (False, pytest.approx(0.15))
 
 
@@ -182,7 +182,7 @@ def test_fold_is_judged_to_80_percent_of_the_cache(measured: Measured) -> None:
     cells = colour_model.read(measured.records["celeron"])
     fold = colour_model.sweep(cells, "celeron", "fold")
     assert max(cell.share("L2 conflicts") or 0 for cell in fold.values()) > 0.1
-    assert claim("celeron-conflicts-fold", measured).holds
+    assert outcome("celeron-conflicts-fold", measured).holds
 
 
 def test_the_spread_is_that_of_all_dimensions_within_the_cache(measured: Measured) -> None:
@@ -190,17 +190,17 @@ def test_the_spread_is_that_of_all_dimensions_within_the_cache(measured: Measure
     within = [cell for cell in colour_model.sweep(cells, "celeron", "stock").values() if cell.fill <= 1]
     sigmas = [stdev(cell.speeds().values()) for cell in within]
     assert colour_model.pooled(within) == pytest.approx(fmean(sigma**2 for sigma in sigmas) ** 0.5)
-    assert claim("celeron-spread", measured).holds
+    assert outcome("celeron-spread", measured).holds
 
     def spread(record: Record) -> None:
         if (record.variant, record.metric) == ("hop", "cycles"):
             record.samples = [sample * (1 + 0.2 * (seed % 2)) for seed, sample in enumerate(record.samples)]
 
-    assert claim("celeron-spread", changed(measured, "celeron", spread)).holds is False
+    assert outcome("celeron-spread", changed(measured, "celeron", spread)).holds is False
 
 
 def test_table_2_s_gains_lie_inside_or_so_much_outside(measured: Measured) -> None:
-    judged = claim("table2-gain", measured)
+    judged = outcome("table2-gain", measured)
     assert judged.measured is not None
     assert (judged.measured > 1) == (judged.holds is False)
     assert "published" in judged.note
@@ -210,16 +210,16 @@ def test_few_seeds_judge_nothing_but_say_what_they_gave() -> None:
     few = Measured(records=sweeps(2))
     for target in PAPER.targets():
         if target.experiment in ("celeron", "pentium4"):
-            judged = claim(target.id, few)
+            judged = outcome(target.id, few)
             assert (judged.measured, judged.holds) == (None, None)
-    note = claim("celeron-colour", few).note
+    note = outcome("celeron-colour", few).note
     assert note.startswith("the target is about 30 seeds, and here are 2 (from ")
 
 
 def test_costs_are_judged_call_by_call(measured: Measured) -> None:
-    assert claim("fault-on", measured).measured == pytest.approx(1.04)
-    assert claim("paths-off", measured).measured == pytest.approx(1.001)
-    assert claim("thp-success", measured).measured == pytest.approx(0.5)
+    assert outcome("fault-on", measured).measured == pytest.approx(1.04)
+    assert outcome("paths-off", measured).measured == pytest.approx(1.001)
+    assert outcome("thp-success", measured).measured == pytest.approx(0.5)
 
 
 def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,13 +243,13 @@ def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) ->
     assert by["hop", "instructions", "fault-4k"].samples == [1004]
     assert by["stock", "huge share", "transparent huge pages"].samples == [0.9] * costs.SEEDS
     assert by["fold", "huge share", "hugetlb's"].rounds == list(range(1, costs.SEEDS + 1))
-    judged = claim("thp-success", Measured(records={"costs": found}))
+    judged = outcome("thp-success", Measured(records={"costs": found}))
     assert (judged.holds, judged.measured) == (True, pytest.approx(1))
     assert "90.0 % got with stock, 89.0 % with" in judged.note
 
 
 def test_what_was_not_run_is_not_judged() -> None:
     for target in PAPER.targets():
-        judged = claim(target.id, Measured())
+        judged = outcome(target.id, Measured())
         assert (judged.measured, judged.holds) == (None, None)
         assert judged.note

@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 from test_report_page import HOSTILE, Page
 
+from okosu.records.summary import slug
 from okosu.records.types import Envelope, Record
 from okosu.report import page
 from okosu.report.part import Part
@@ -23,7 +24,7 @@ from papers.common.base import Measured
 from papers.common.conduct import Conduct
 from papers.common.tests.pages import envelope
 from papers.superpage_colouring import colour_model
-from papers.superpage_colouring.report import charts, findings, parts
+from papers.superpage_colouring.report import charts, findings, parts, summary
 from papers.superpage_colouring.tests.planted import everything, sweeps
 
 PAPER = common.load()["superpage-colouring"]
@@ -94,15 +95,15 @@ def test_every_experiment_has_its_part(titled: dict[str, Part], html: str) -> No
 
 def test_another_paper_s_record_has_no_part_of_these(held: Envelope) -> None:
     # Another paper's entries, with names that only look like ours: t2.compiler.
-    claims = [replace(claim, id="t2.compiler") for claim in held.claims[:1]]
-    assert parts.parts(replace(held, records=[], claims=claims), "k") == []
+    compared = [replace(item, id="t2.compiler") for item in held.compared[:1]]
+    assert parts.parts(replace(held, records=[], compared=compared), "k") == []
 
 
 def test_table_2_stands_beside_ours(titled: dict[str, Part], held: Envelope) -> None:
     row = next(row for row in titled["Table 2: published, and here"].body if row[0] == "85")
-    claims = {claim.id: claim for claim in held.claims}
+    compared = {item.id: item for item in held.compared}
     assert row[1:4] == ["342", "1614", "4.72"]
-    assert row[4:6] == [f"{claims[f't2.85.{column}'].measured:.0f}" for column in ("stock", "colour")]
+    assert row[4:6] == [f"{compared[f't2.85.{column}'].measured:.0f}" for column in ("stock", "colour")]
 
 
 def test_the_paper_s_points_are_drawn_where_the_paper_has_them(html: str) -> None:
@@ -223,6 +224,14 @@ def test_the_sentences_have_the_numbers_of_the_records(held: Envelope) -> None:
 
 def test_without_records_nothing_is_said() -> None:
     assert findings.markdown(concluded({})) == "\n"
+
+
+def test_a_summary_keeps_the_findings_and_every_table(held: Envelope) -> None:
+    kept = {one.id: one for one in summary.sections(held)}
+    assert kept["findings"].about + "\n" == findings.markdown(held)
+    for part in parts.parts(held, "k"):
+        assert kept[slug(part.title)].body == part.body
+    assert summary.sections(concluded({})) == []
 
 
 def test_a_panel_of_one_dimension_is_drawn() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from okosu.bench.rows import Absent
 from okosu.errors import OkosuError
-from okosu.records.types import Claim, Record
+from okosu.records.types import Compared, Record
 from papers import common
 from papers.common import judge
 from papers.common.base import Measured
@@ -87,7 +87,7 @@ def measured(co_runner: float = 0.97) -> Measured:
     return Measured(results, {}, {"try": tried})
 
 
-def claim(name: str, given: Measured) -> Claim:
+def outcome(name: str, given: Measured) -> Compared:
     (target,) = [one for one in PAPER.targets() if one.id == name]
     found = PAPER.sides(target, given)
     return conclude(target, found, judge.judge(target, found.sides), None, "")
@@ -138,11 +138,11 @@ def test_posting_to_a_gpu_is_judged_where_there_is_one(monkeypatch: pytest.Monke
     assert "post-mailbox" not in [target.id for target in PAPER.targets()]
     monkeypatch.setattr(paper, "GPU", tmp_path)
     given = measured()
-    assert claim("post-mailbox", given).holds is None
+    assert outcome("post-mailbox", given).holds is None
     for cost, holds in ((199.0, True), (201.0, False)):
         made = row("post", "cuda-mailbox", "okosu", [cost] * 9, n=MIB2, items=1)
         given.rows["zero-engines"].rows.append(made)
-        assert claim("post-mailbox", given).holds is holds
+        assert outcome("post-mailbox", given).holds is holds
         given.rows["zero-engines"].rows.remove(made)
 
 
@@ -175,19 +175,19 @@ def test_the_targets_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     given = measured()
     names = ["take", "post", "co-runner", "try-churn", "try-numpy", "try-churn-busy", "try-numpy-busy"]
     assert [target.id for target in PAPER.targets()] == names
-    assert all(claim(name, given).holds for name in names)
-    assert claim("take", given).measured == pytest.approx(875, rel=0.03)
-    assert claim("try-churn", given).measured == pytest.approx(2)
-    assert claim("try-churn-busy", given).measured == pytest.approx(0.98)
+    assert all(outcome(name, given).holds for name in names)
+    assert outcome("take", given).measured == pytest.approx(875, rel=0.03)
+    assert outcome("try-churn", given).measured == pytest.approx(2)
+    assert outcome("try-churn-busy", given).measured == pytest.approx(0.98)
 
 
 def test_a_co_runner_that_is_not_surely_faster_is_missed() -> None:
     """The noise of the planted rows is 1 % to either side: the median gains, the interval holds 1."""
-    found = claim("co-runner", measured(0.9995))
+    found = outcome("co-runner", measured(0.9995))
     assert found.holds is False
     assert found.interval is not None
     assert found.interval[0] < 1 < found.interval[1]
-    assert claim("co-runner", measured(1.02)).holds is False
+    assert outcome("co-runner", measured(1.02)).holds is False
 
 
 CERTAIN = Target(id="c", text="c", kind="at-least", bench="b", select=Select(kernel=["k"]), against="peer:p", value=1,

@@ -38,14 +38,14 @@ def test_every_published_entry_has_its_line_and_all_but_the_excused_a_number(
 ) -> None:
     held = files.read(reproduced[0])
     assert held.finished
-    claims = {claim.id: claim for claim in held.claims}
+    compared = {item.id: item for item in held.compared}
     for entry in common.load()["hpc-programming"].published():
-        assert entry.id in claims
-        assert (claims[entry.id].measured is None) == bool(entry.not_measured), entry.id
+        assert entry.id in compared
+        assert (compared[entry.id].measured is None) == bool(entry.not_measured), entry.id
 
 
 def test_what_must_be_true_of_any_machine(reproduced: tuple[Path, str, float]) -> None:
-    measured = {claim.id: claim.measured or 0.0 for claim in files.read(reproduced[0]).claims}
+    measured = {item.id: item.measured or 0.0 for item in files.read(reproduced[0]).compared}
     assert measured["5.1.table1"] == 20
     assert measured["5.1.table2"] == 5
     assert measured["3.pinned"] == 1
@@ -65,10 +65,10 @@ def test_the_rows_are_in_the_records(reproduced: tuple[Path, str, float]) -> Non
 
 
 def test_claims_that_could_be_measured_are_judged(reproduced: tuple[Path, str, float]) -> None:
-    claims = [claim for claim in files.read(reproduced[0]).claims if claim.kind != "published"]
-    assert len(claims) == len(common.load()["hpc-programming"].targets())
+    compared = [item for item in files.read(reproduced[0]).compared if item.kind != "published"]
+    assert len(compared) == len(common.load()["hpc-programming"].targets())
     shown = reproduced[1]
-    for claim in claims:
-        assert claim.id in shown
+    for item in compared:
+        assert item.id in shown
         # An at-least with a number is decided, whatever the number of rounds.
-        assert claim.kind == "floor" or (claim.measured is None) == (claim.holds is None)
+        assert item.kind == "floor" or (item.measured is None) == (item.holds is None)

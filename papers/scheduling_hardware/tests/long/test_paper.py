@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from okosu.records.types import Claim, Envelope
+from okosu.records.types import Compared, Envelope
 from papers import common
 from papers.common.tests.long import quick_paper
 from papers.scheduling_hardware.report import parts as machine_parts
@@ -21,13 +21,13 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
 
 
 @pytest.fixture(scope="module")
-def claims(held: Envelope) -> dict[str, Claim]:
-    return {claim.id: claim for claim in held.claims}
+def compared(held: Envelope) -> dict[str, Compared]:
+    return {item.id: item for item in held.compared}
 
 
-def measured(claims: dict[str, Claim], name: str) -> float:
-    value = claims[name].measured
-    assert value is not None, claims[name].note
+def measured(compared: dict[str, Compared], name: str) -> float:
+    value = compared[name].measured
+    assert value is not None, compared[name].note
     return value
 
 
@@ -38,23 +38,23 @@ def test_every_run_gave_its_cycles(held: Envelope) -> None:
     assert [record.note for record in held.records if not record.samples] == []
 
 
-def test_every_published_entry_has_its_number_but_the_excused(claims: dict[str, Claim]) -> None:
+def test_every_published_entry_has_its_number_but_the_excused(compared: dict[str, Compared]) -> None:
     for entry in PAPER.published():
-        assert (claims[entry.id].measured is None) == bool(entry.not_measured), entry.id
+        assert (compared[entry.id].measured is None) == bool(entry.not_measured), entry.id
 
 
-def test_the_curves_have_the_paper_s_shape(claims: dict[str, Claim]) -> None:
-    assert measured(claims, "f9.best") == 8
-    assert measured(claims, "f7.ssh") < measured(claims, "f7.software")
-    assert measured(claims, "f6.create") < 100
-    assert measured(claims, "t4.create.ssh") < measured(claims, "t4.create.software")
+def test_the_curves_have_the_paper_s_shape(compared: dict[str, Compared]) -> None:
+    assert measured(compared, "f9.best") == 8
+    assert measured(compared, "f7.ssh") < measured(compared, "f7.software")
+    assert measured(compared, "f6.create") < 100
+    assert measured(compared, "t4.create.ssh") < measured(compared, "t4.create.software")
 
 
-def test_all_targets_are_judged_but_the_one_on_16_pes(claims: dict[str, Claim]) -> None:
-    undecided = {target.id for target in PAPER.targets() if claims[target.id].holds is None}
+def test_all_targets_are_judged_but_the_one_on_16_pes(compared: dict[str, Compared]) -> None:
+    undecided = {target.id for target in PAPER.targets() if compared[target.id].holds is None}
     assert undecided == {"efficiency"}
     for name in ("software-create", "software-join", "create", "join-finished", "mutex-lock", "break-even"):
-        assert claims[name].holds, claims[name]
+        assert compared[name].holds, compared[name]
 
 
 def test_the_report_has_every_experiment(held: Envelope) -> None:

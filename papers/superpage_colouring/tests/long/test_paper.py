@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from lab import qemu
-from okosu.records.types import Claim, Envelope
+from okosu.records.types import Compared, Envelope
 from papers import common
 from papers.common.tests.long import quick_paper
 from papers.superpage_colouring import colour_model
@@ -29,8 +29,8 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
 
 
 @pytest.fixture(scope="module")
-def claims(held: Envelope) -> dict[str, Claim]:
-    return {claim.id: claim for claim in held.claims}
+def compared(held: Envelope) -> dict[str, Compared]:
+    return {item.id: item for item in held.compared}
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +46,15 @@ def test_every_boot_of_the_quick_experiments_gave_its_counts(held: Envelope) -> 
     assert all(record.rounds == [1] for record in held.records)
 
 
-def test_every_published_entry_has_its_number_but_the_excused(claims: dict[str, Claim]) -> None:
+def test_every_published_entry_has_its_number_but_the_excused(compared: dict[str, Compared]) -> None:
     for entry in PAPER.published():
-        assert (claims[entry.id].measured is None) == bool(entry.not_measured), entry.id
+        assert (compared[entry.id].measured is None) == bool(entry.not_measured), entry.id
 
 
-def test_no_target_is_judged_by_one_seed(claims: dict[str, Claim]) -> None:
+def test_no_target_is_judged_by_one_seed(compared: dict[str, Compared]) -> None:
     for target in PAPER.targets():
-        assert claims[target.id].holds is None
-        said = claims[target.id].note
+        assert compared[target.id].holds is None
+        said = compared[target.id].note
         assert any(words in said for words in ("1", "two seeds", "did not come to its end")), said
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `okosu reproduce` compared, as the report shows it: a table of published values, and one of promises."""
+"""What `okosu reproduce` compared, as the report shows it: a table of published values, and one of targets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
 
-from okosu.records.types import Claim, Envelope
+from okosu.records.types import Compared, Envelope
 from okosu.report import formats
 
 _SAID = {True: "holds", False: "missed", None: "not judged"}
@@ -15,7 +15,7 @@ _TONES = {True: "good", False: "bad", None: "muted"}
 
 @dataclass(frozen=True)
 class Row:
-    """One claim in words."""
+    """One comparison in words."""
 
     id: str
     text: str
@@ -39,41 +39,41 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Claims:
-    """All of a file: `summary` counts the promises, "" where there is none."""
+class Comparison:
+    """All of a file: `summary` counts the targets, "" where there is none."""
 
     published: list[Group]
-    promised: list[Row]
+    targets: list[Row]
     source: str
     summary: str
 
 
-def claims(envelope: Envelope) -> Claims | None:
+def compared(envelope: Envelope) -> Comparison | None:
     """Return what the file compares, None where it compares nothing."""
-    if not envelope.claims:
+    if not envelope.compared:
         return None
-    published = [claim for claim in envelope.claims if claim.kind == "published"]
-    promised = [claim for claim in envelope.claims if claim.kind != "published"]
+    published = [item for item in envelope.compared if item.kind == "published"]
+    targets = [item for item in envelope.compared if item.kind != "published"]
     groups = [Group(where, [_row(c) for c in same]) for where, same in groupby(published, lambda c: c.source)]
-    said = [claim.holds for claim in promised]
+    said = [item.holds for item in targets]
     summary = f"{said.count(True)} of {len(said)} hold, {said.count(False)} missed, {said.count(None)} not judged"
-    source = promised[0].source if promised else ""
-    return Claims(groups, [_row(claim) for claim in promised], source, summary if promised else "")
+    source = targets[0].source if targets else ""
+    return Comparison(groups, [_row(item) for item in targets], source, summary if targets else "")
 
 
-def _row(claim: Claim) -> Row:
-    promise = claim.kind != "published"
+def _row(item: Compared) -> Row:
+    target = item.kind != "published"
     return Row(
-        id=claim.id,
-        text=claim.text,
-        target=f"{claim.sign}\N{NARROW NO-BREAK SPACE}{_number(claim.target)}" if promise else _number(claim.target),
-        measured=_number(claim.measured),
-        unit=claim.unit,
-        interval=_interval(claim.interval),
-        said=_SAID[claim.holds] if promise else "",
-        tone=_TONES[claim.holds] if promise else "",
-        mark=claim.mark if claim.mark == "statement" else "",
-        note=f"{claim.kind}: {claim.note}" if promise else claim.note,
+        id=item.id,
+        text=item.text,
+        target=f"{item.sign}\N{NARROW NO-BREAK SPACE}{_number(item.target)}" if target else _number(item.target),
+        measured=_number(item.measured),
+        unit=item.unit,
+        interval=_interval(item.interval),
+        said=_SAID[item.holds] if target else "",
+        tone=_TONES[item.holds] if target else "",
+        mark=item.mark if item.mark == "statement" else "",
+        note=f"{item.kind}: {item.note}" if target else item.note,
     )
 
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""okosu report --summary: from full records to the summary that is kept in git."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from okosu import plugins
+from okosu.cli import _table
+from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.records import files, summary
+from okosu.records.summary import SUMMARY_SCHEMA, Kept, Row, Section, Source, Summary
+from okosu.records.types import PARTS, TRY_SCHEMA, Envelope
+from okosu.report import commands, model
+from okosu.trial.session import Session
+
+_MOST_ROWS = 200
+"""A file of more records than this (a sweep over sizes) keeps its sections, and no row for each record."""
+
+
+_RECORDS = tuple(name.partition("/")[0] for name in PARTS)
+_FACTS = ("id", "model", "vendor", "family", "microcode", "arch", "kernel", "glibc")
+_NESTED = {"memory_kb": ("memory", "total_kb"), "thp": ("thp", "enabled"), "under": ("virtual", "hypervisor")}
+_PLAN = ("metric", "alpha", "min_effect", "seed", "k", "base_s", "warm_kb")
+
+
+def make(paths: list[Path]) -> Summary:
+    """Return the summary of one records file, or of several trials of one program with one plan.
+
+    A JSON file of another kind can be summarised if a paper knows it. OkosuError where nobody does, or where trials are
+    of different programs.
+    """
+    if len(paths) == 1:
+        return _one(paths[0])
+    return _trials(paths, [files.read(path) for path in paths])
+
+
+def _one(path: Path) -> Summary:
+    data = path.read_bytes() if path.is_file() else b""
+    held = _decoded(data)
+    kind = str(held.get("schema", "")) if isinstance(held, dict) else ""
+    if kind and kind.partition("/")[0] not in _RECORDS:
+        kept = _selftest(held) if kind == "okosu.selftest/1" else _kept(held)
+        if kept.sections:
+            return Summary(
+                schema=SUMMARY_SCHEMA,
+                sources=[summary.source(path, data)],
+                command=kept.command,
+                sections=kept.sections,
+            )
+    return of(files.read(path), summary.source(path, data), path)
+
+
+def of(envelope: Envelope, source: Source, path: Path) -> Summary:
+    """Return the summary of a records file that was read from `path`."""
+    trial = model.load(envelope)
+    made = Summary(
+        schema=SUMMARY_SCHEMA,
+        sources=[source],
+        command=commands.bench(trial) or " ".join(trial.command),
+        tool=envelope.tool,
+        machine=_machine(envelope.machine),
+        verdicts=envelope.verdicts,
+        compared=envelope.compared,
+        sections=_kept(envelope).sections,
+    )
+    if envelope.schema == TRY_SCHEMA:
+        session = Session.restore(envelope, path)
+        made.command = commands.again(trial)
+        made.plan = _plan(envelope.plan)
+        made.printed = "\n\n".join(filter(None, [_table.render(session), _table.advice(session)]))
+    measured = [record for record in envelope.records if record.samples and record.stage != "pilot"]
+    if len(measured) <= _MOST_ROWS:
+        made.rows = [summary.row(record) for record in measured]
+    return made
+
+
+def _trials(paths: list[Path], held: list[Envelope]) -> Summary:
+    trials = [model.load(envelope) for envelope in held]
+    if len({(envelope.schema, tuple(trial.command)) for envelope, trial in zip(held, trials, strict=True)}) > 1:
+        raise OkosuError("these files are of different programs", "", "name trials of one program", USAGE_ERROR)
+    arms = list(dict.fromkeys(verdict.arm for envelope in held for verdict in envelope.verdicts))
+    rows, body = [], []
+    for arm in arms:
+        verdicts = [verdict for envelope in held for verdict in envelope.verdicts if verdict.arm == arm]
+        counted = Counter(verdict.verdict for verdict in verdicts)
+        body.append([arm, ", ".join(f"{verdict} {count}" for verdict, count in counted.most_common())])
+        ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
+        if ratios:
+            spread = summary.spread(ratios)
+            body[-1] += [str(spread.count), f"{spread.median:.3f}", f"{spread.least:.3f}–{spread.greatest:.3f}"]
+            rows.append(
+                Row(
+                    subject=" ".join(trials[0].command),
+                    arm=arm,
+                    stage="screening",
+                    metric="t_arm / t_base, a trial each",
+                    unit="times",
+                    samples=spread,
+                )
+            )
+        else:
+            body[-1] += ["", "", ""]
+    return Summary(
+        schema=SUMMARY_SCHEMA,
+        sources=[summary.source(path, path.read_bytes()) for path in paths],
+        command=f"{commands.again(trials[0])}   # and {len(held) - 1} other seeds",
+        tool=held[0].tool,
+        machine=_machine(held[0].machine),
+        plan=_plan(held[0].plan),
+        rows=rows,
+        sections=[
+            Section(
+                id="trials",
+                title=f"{len(held)} trials",
+                head=["arm", "verdicts", "trials with a ratio", "median of t_arm / t_base", "least–greatest"],
+                body=body,
+            )
+        ],
+    )
+
+
+def _kept(held: Envelope | dict[str, Any]) -> Kept:
+    every: list[Kept] = [keep(held) for keep in plugins.load("okosu.summary").values()]
+    return Kept([one for kept in every for one in kept.sections], next((k.command for k in every if k.command), ""))
+
+
+def _selftest(held: dict[str, Any]) -> Kept:
+    body = []
+    for rate in held["rates"]:
+        low, high = (100 * end for end in rate["interval"])
+        said = "passed" if rate["passed"] else "FAILED"
+        body.append(
+            [rate["case"], f"{rate['hits']} of {rate['trials']}", f"{low:.1f}–{high:.1f} %", rate["limit"], said]
+        )
+    head = ["case", "decided", "95 % interval of the share", "asked", ""]
+    return Kept([Section(id="selftest", head=head, body=body)], "okosu selftest --json selftest.json")
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+def _machine(facts: dict[str, Any]) -> dict[str, str | int | float]:
+    """Return the facts that decide a lever's sign, as far as a file has them."""
+    kept: dict[str, str | int | float] = {key: facts[key] for key in _FACTS if key in facts}
+    kept["cpus"] = len(facts.get("cpus_online", []))
+    for name, (group, key) in _NESTED.items():
+        if isinstance(facts.get(group), dict) and key in facts[group]:
+            kept[name] = facts[group][key]
+    return kept
+
+
+def _plan(plan: dict[str, Any]) -> dict[str, str | int | float]:
+    return {key: plan[key] for key in _PLAN if key in plan}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a summary keeps of the paper's records: the findings as the README has them, then every table of the report."""
+
+from __future__ import annotations
+
+from okosu.records.summary import Section
+from okosu.records.types import Envelope
+from okosu.report.part import section
+from papers.superpage_colouring.report import findings, parts
+
+
+def sections(envelope: Envelope) -> list[Section]:
+    found = [section(part) for part in parts.parts(envelope, "s")]
+    return [Section(id="findings", about=findings.markdown(envelope).rstrip("\n")), *found] if found else []
