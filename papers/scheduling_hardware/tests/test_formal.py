@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of proofs and of synthesis is read right; every bug to plant is in its file once."""
+"""The output of proofs and of synthesis is read right; every bug to plant stands in its file once."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_checked_and_fast_simulate_the_same_cycles(context: str) -> None:
             assert ours.status == 0, (backend, name)
             assert (other.cycles, other.counters) == (ours.cycles, ours.counters), (backend, name)
             assert (other.stdout, other.stderr) == (ours.stdout, ours.stderr), (backend, name)
-            # Every instruction of the checked run was compared with the golden simulator's.
+            # The checked run compared every instruction with the golden simulator's.
             assert other.report["compared"] > 1000
             assert not ours.report["compared"]
 

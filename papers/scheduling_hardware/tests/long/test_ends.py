@@ -54,7 +54,7 @@ JUMPS = [
     ("((void (*)(void))0)();", "0x00000000"),
     ("((void (*)(void))0x90000000)();", "0x90000000"),
     ("((void (*)(void))(0x80000400 + 2 * one))();", "0x80000402"),
-    # In the instruction memory, but behind the program.
+    # The jump goes into the instruction memory, but behind the program.
     ("((void (*)(void))0x80030000)();", "0x80030000"),
 ]
 
@@ -122,7 +122,7 @@ OVERRUNS = [("deep(a)", "deep"), ("at_once(a) + in_steps(9000)", "at_once"), ("i
 def test_a_stack_that_is_overrun_is_said_so(
     tmp_path: Path, simulator: verilator.Simulator, backend: str, call: str, function: str, thread: int
 ) -> None:
-    # main's stack is larger.
+    # The stack of main is larger than that of a thread.
     if not thread and function == "at_once":
         call = call.replace("at_once(a)", "0").replace("9000", "90000")
         function = "in_steps"

@@ -82,11 +82,11 @@ def test_what_is_no_program_for_the_machine_is_refused(tmp_path: Path, simulator
     ):
         broken.write_bytes(change)
         assert what in told(broken)
-    # The first segment's address: in no memory of the machine.
+    # The first segment's address is in no memory of the machine.
     at = int.from_bytes(good[28:32], "little") + 8
     broken.write_bytes(good[:at] + b"\0\0\0\xa0" + good[at + 4 :])
     assert "outside the machine's memories" in told(broken)
-    # Its size in memory: larger than any.
+    # Its size in memory is larger than any memory.
     broken.write_bytes(good[: at + 12] + b"\xff\xff\xff\x7f" + good[at + 16 :])
     assert "outside the machine's memories" in told(broken)
     assert "No such file" in told(tmp_path / "none.elf")

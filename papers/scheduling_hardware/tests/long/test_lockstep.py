@@ -33,10 +33,10 @@ INCLUDED = f"-I{ROOM / 'sw/pthread'}"
 FLOOD = (str(DIRECTED / "commands.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=4", "flood")
 MIXED = (str(DIRECTED / "mixed.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=3", "2", "12", "6")
 CROWD = (str(DIRECTED / "crowd.c"), INCLUDED, "4", "3")
-# Few banks: contexts leave them often; two of them wait for that at the same time.
+# With few banks contexts leave them often, and two contexts wait for that at the same time.
 BANKED = Machine(pes=3, banks=3)
 SOFT = Machine(pes=2, context="soft")
-# Those that other tests build, too.
+# A machine that other tests build, too.
 MEM = Machine(pes=2, context="mem", threads=16)
 WAYS = [
     (SOFT, "ssh", CONFORMANCE),

@@ -19,7 +19,7 @@ BOTH = Machine(pes=4, dcache=256, bus="pipelined")
 
 pytestmark = NEEDS
 
-# Words of one line belong to different threads, and a flag is looked at by all: what caches that disagree get wrong.
+# Words of one line belong to different threads, and all threads read one flag: caches that disagree get these wrong.
 SHARED = """\
 #include <pthread.h>
 #include <sched.h>

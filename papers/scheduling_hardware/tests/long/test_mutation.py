@@ -58,18 +58,18 @@ def examine(folder: Path, suite: str, sample: int) -> None:
         [*words, *thinned], capture_output=True, text=True, check=False, timeout=14400, cwd=ROOM.parents[1]
     )
     print(done.stdout)
-    # 1: fewer than nine in ten were found, or of a sample fewer than that has by chance.
+    # Exit status 1: fewer than nine in ten were found, or in a sample fewer than chance allows.
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_sample_is_judged_by_what_chance_gives() -> None:
     assert mutation.chance(50, 50) == pytest.approx(1)
     assert mutation.chance(49, 50) == pytest.approx(1 - 0.9**50)
-    # Of a hundred 85 are as good as 90; 84 are not.
+    # In a sample of a hundred, 85 can be chance where nine in ten are found; 84 cannot.
     assert mutation.chance(85, 100) > mutation.CHANCE > mutation.chance(84, 100)
 
 
-# Fewer mutants of those whose tests take longer.
+# The sample is smaller where a mutant's tests take longer.
 @pytest.mark.parametrize(("suite", "sample"), [("core", 40), ("sched", 60), pytest.param("machine", 60, marks=full)])
 def test_nine_in_ten_mutants_are_found(tmp_path: Path, suite: str, sample: int) -> None:
     if suite != "core" and cycles.compiler() != cycles.table()["compiler"]:

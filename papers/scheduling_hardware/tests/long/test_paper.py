@@ -8,7 +8,7 @@ import pytest
 from okosu.records.types import Compared, Envelope
 from papers import common
 from papers.common.tests.long import quick_paper
-from papers.scheduling_hardware.report import parts as machine_parts
+from papers.scheduling_hardware.report import parts as report_parts
 from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 pytestmark = NEEDS
@@ -59,4 +59,4 @@ def test_all_targets_are_judged_but_the_one_on_16_pes(compared: dict[str, Compar
 
 def test_the_report_has_every_experiment(held: Envelope) -> None:
     pytest.importorskip("matplotlib")
-    assert len(machine_parts.parts(held, "k")) == 8
+    assert len(report_parts.parts(held, "k")) == 8

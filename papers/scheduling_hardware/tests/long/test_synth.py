@@ -30,7 +30,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_figures_are_those_of_yosys(tmp_path: Path) -> None:
     cost = synthesis.synthesise(FIFO)
-    # Read as Yosys's Verilog front end cannot, synthesised step by step, counted from the netlist as text.
+    # The source is read by slang and synthesised; the cells are counted in the netlist's text.
     source = ROOM / "rtl/bus/fifo.sv"
     read = f"read_slang --top fifo -G Width=8 -G Depth=4 {source}"
     yosys.run(f"{read}\nsynth_ecp5 -top fifo\nwrite_verilog -noattr netlist.v\n", tmp_path)
