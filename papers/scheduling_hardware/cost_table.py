@@ -10,6 +10,7 @@ from typing import Any
 from lab.cache import Say, quiet
 from okosu.records.summary import Section, markdown
 from papers.scheduling_hardware import synthesis
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.synthesis import Block
 
 SCHEMA = "okosu.lab-synth/1"
@@ -17,32 +18,39 @@ SCHEMA = "okosu.lab-synth/1"
 PES = (1, 2, 4, 8, 16)
 THREADS = (16, 64, 256)
 _PES, _THREADS = 8, 256
-_BANKS = {"soft": 1, "mem": 1, "banked": 4}
-_CONTEXT = {"soft": "okosu_pkg::CtxSoft", "mem": "okosu_pkg::CtxMem", "banked": "okosu_pkg::CtxBanked"}
+CONTEXTS = ("soft", "mem", "banked")
 # Seconds of processor time for each route.
 LIMIT_S = 1800.0
 
 
+def _mode(context: str) -> tuple[str, str]:
+    return "CtxMode", f"okosu_pkg::Ctx{context.capitalize()}"
+
+
+def _per_pe(context: str) -> tuple[tuple[str, int | str], ...]:
+    banks = Machine(context=context).numbers["banks"]
+    return (("NumPes", _PES), ("Threads", _THREADS), _mode(context), ("Banks", banks))
+
+
 def pe(context: str) -> Block:
     """Return a PE whose threads' contexts are kept so: core, SSH-s, what joins them; no data cache."""
-    given = (("NumPes", _PES), ("Threads", _THREADS), ("CtxMode", _CONTEXT[context]), ("Banks", _BANKS[context]))
-    return Block(f"PE, {context}", "pe", given)
+    return Block(f"PE, {context}", "pe", _per_pe(context))
 
 
 def core(context: str) -> Block:
     """Return the core alone, with its sets of registers."""
-    given = (("Threads", _THREADS), ("Banks", _BANKS[context]))
-    return Block(f"core, {_BANKS[context]} set{'s' * (_BANKS[context] > 1)} of registers", "core", given)
+    banks = Machine(context=context).numbers["banks"]
+    given = (("Threads", _THREADS), ("Banks", banks))
+    return Block(f"core, {banks} set{'s' * (banks > 1)} of registers", "core", given)
 
 
 def ssh_s(context: str) -> Block:
-    given = (("NumPes", _PES), ("Threads", _THREADS), ("CtxMode", _CONTEXT[context]), ("Banks", _BANKS[context]))
-    return Block(f"SSH-s, {context}", "ssh_s", given)
+    return Block(f"SSH-s, {context}", "ssh_s", _per_pe(context))
 
 
 def ssh_m(pes: int, threads: int) -> Block:
     """Return SSH-m of a machine with so many PEs and thread ids, with 16 watches."""
-    given = (("NumPes", pes), ("Threads", threads), ("CtxMode", _CONTEXT["banked"]))
+    given = (("NumPes", pes), ("Threads", threads), _mode("banked"))
     return Block(f"SSH-m, {pes} PE{'s' * (pes > 1)}, {threads} threads", "ssh_m", given)
 
 
@@ -59,7 +67,7 @@ def blocks(quick: bool = False) -> list[Block]:
     """Return what is synthesised; the quick ones are small."""
     if quick:
         return [*map(mem_bus, PES[:2]), *map(sched_bus, PES[:2]), ssh_s("soft")]
-    per_pe = [make(context) for context in _BANKS for make in (pe, ssh_s)] + [core("soft"), core("banked")]
+    per_pe = [make(context) for context in CONTEXTS for make in (pe, ssh_s)] + [core("soft"), core("banked")]
     shared = [make(pes) for pes in PES for make in (mem_bus, sched_bus)]
     growing = [ssh_m(_PES, threads) for threads in THREADS] + [ssh_m(pes, 64) for pes in PES if pes != _PES]
     return [*per_pe, *shared, *growing]

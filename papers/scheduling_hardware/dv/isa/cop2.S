@@ -76,7 +76,7 @@ begin:
     lw      $v0, 0($t1)
     check   $v0, 100
 
-    /* Encodings that there are not. */
+    /* Encodings that do not exist. */
     trapping
     .word   0x49020001
     trapped CODE(reserved)

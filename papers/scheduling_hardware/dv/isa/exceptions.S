@@ -37,7 +37,7 @@ begin:
     trapped CODE(overflow)
     check   $v1, 77
 
-    /* Addresses: misaligned, in no segment, where nothing is. */
+    /* Wrong addresses: misaligned, in no segment, with no memory there. */
     trapping
     lw      $v1, 1($t0)
     trapped CODE(address_load)
@@ -111,7 +111,7 @@ begin:
     lw      $v0, 0($t0)
     check   $v0, 0x55aa55aa
 
-    /* Instructions that there are not. */
+    /* Instructions that do not exist. */
     trapping
     .word   0x70000000
     trapped CODE(reserved)
@@ -200,7 +200,7 @@ begin:
     check   $s0, 0x80010000
     check   $s2, 0x80010000
 
-    /* What is behind a trap has no effect, and what is in front of it has. */
+    /* Instructions behind a trap have no effect, those in front of it have. */
     li      $v1, 0
     li      $a0, 0
     la      $s3, 1f

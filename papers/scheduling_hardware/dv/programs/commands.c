@@ -140,7 +140,7 @@ static void *hurry(void *argument)
     return argument;
 }
 
-/* Creations fill the buffer of who blocks then: the next thread's first words come behind them. */
+/* Creations fill a PE's buffer, then its thread blocks: the next one's messages queue behind. */
 static void full(void)
 {
     pthread_t threads[MOST];
@@ -163,7 +163,7 @@ static void full(void)
 static volatile unsigned born;
 static pthread_barrier_t start_line;
 
-/* The first instruction is a command already. */
+/* The thread's first instruction is a command. */
 __asm__(".text\n\t.set push\n\t.set noreorder\nbaby:\n\tmtc2 $0,$20\n\tli $8,1\n\tmtc2 $8,$4\n\t"
         "lwc2 $4,0($4)\n\tmtc2 $0,$17\n\tnop\n\t.set pop");
 void baby(void);
@@ -201,7 +201,7 @@ static void burst(void)
     printf(" %u\n", born);
 }
 
-/* Its first instruction is its end. */
+/* The thread's first instruction ends it. */
 __asm__(".text\n\t.set push\n\t.set noreorder\nstillborn:\n\tmtc2 $0,$17\n\tnop\n\t.set pop");
 void stillborn(void);
 

@@ -29,7 +29,7 @@ static void *child(void *argument)
     return (void *)((uintptr_t)argument ^ 0x5a5a5a5a);
 }
 
-/* Everyone in turn. */
+/* The threads pass here in the order of their numbers. */
 static void take_turn(unsigned self)
 {
     pthread_mutex_lock(&mutex);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Atomic operations on words, which the compiler calls: the machine has the exchange only, so all
- * others go through one lock of their own. The exchange itself goes through it, too, lest it come
- * between another one's load and store. */
+ * others go through one lock of their own. The exchange itself takes the lock, too, so that it
+ * cannot come between another operation's load and store. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -66,7 +66,7 @@ static void *lock_until_nonsense(void *argument)
     return (void *)(intptr_t)pthread_mutex_timedlock(argument, &time);
 }
 
-/* What another thread gets for it. */
+/* The error that another thread gets for it. */
 static int elsewhere(void *(*function)(void *), void *argument)
 {
     pthread_t thread;

@@ -57,7 +57,7 @@ static void check_joining(void)
     void *values[2];
     int others[2] = {1, 0};
 
-    /* Who loses can be either. */
+    /* Either of the two can lose. */
     pthread_create(&target, NULL, wait_to_go, NULL);
     pthread_create(&joiners[0], NULL, join_it, &target);
     pthread_create(&joiners[1], NULL, join_it, &target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree LEVELS WORK: an unbalanced tree of threads, Fibonacci's: a node of level n has children of
- * levels n - 1 and n - 2, runs the smaller one itself and joins the other. Where no thread can be
- * made, the node does both itself. */
+/* tree LEVELS WORK: an unbalanced tree of threads as in Fibonacci's sequence: a node of level n
+ * has children of levels n - 1 and n - 2, runs the smaller one itself and joins the other. Where
+ * no thread can be made, the node does both itself. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>

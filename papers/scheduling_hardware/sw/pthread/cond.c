@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Condition variables: a number that every signal changes. Who waits, waits for its change, and so
- * misses none. */
+/* Condition variables: a number that every signal changes. A waiter waits until it changes, and so
+ * misses no signal. */
 #include "backend.h"
 #include "deadline.h"
 

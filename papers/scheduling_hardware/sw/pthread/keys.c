@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that each thread has its own of. A thread gets room for them when it sets its first. */
+/* Thread-specific values. A thread gets room for them when it sets its first one. */
 #include <stdlib.h>
 
 #include "backend.h"
@@ -8,7 +8,7 @@
 enum { DESTRUCTOR_ROUNDS = 4 };
 
 static struct {
-    /* Odd: the key exists. A deleted key's values are of another life. */
+    /* Odd while the key exists. Deleting the key changes it, which makes older values void. */
     unsigned life;
     void (*destructor)(void *);
 } keys[PTHREAD_KEYS_MAX];

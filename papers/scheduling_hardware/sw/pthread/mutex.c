@@ -92,7 +92,7 @@ IN_LOCK int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (likely(lock_try(&mutex->lock)))
         return 0;
-    /* Without a frame, which would have to be taken down while others wait for the lock. */
+    /* There is no frame, for it would have to be taken down while others wait for the lock. */
     if (mutex->kind == PTHREAD_MUTEX_NORMAL)
         return lock_wait_here(&mutex->lock);
     return lock_kind(mutex, NULL);

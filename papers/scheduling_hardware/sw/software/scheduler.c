@@ -14,7 +14,7 @@ struct thread_list scheduler_ready;
 struct thread *scheduler_timed;
 bool scheduler_priorities, scheduler_lifo;
 
-/* switch.S knows. */
+/* switch.S uses this offset. */
 _Static_assert(offsetof(struct thread, sp) == 20, "THREAD_SP");
 
 void threads_use_priorities(void)

@@ -6,7 +6,7 @@
 
 extern char __stack_top[], __stack_log2[];
 
-/* switch.S loads these first. */
+/* switch.S loads these fields first. */
 struct frame {
     thread_entry entry;
     void *argument;

@@ -144,7 +144,7 @@ IN_LOCK void lock_hand_over(struct lock *lock)
             lock->waiters--;
             scheduler_make_ready(thread);
         } else {
-            /* The waiters' time was up; they are still to say so. */
+            /* The waiters' deadlines have passed; they have not taken themselves off yet. */
             lock->word = 0;
         }
     }

@@ -10,7 +10,7 @@ enum policy { POLICY_FIFO = 0, POLICY_PRIORITY = 3 };
 
 struct thread okosu_threads[256];
 
-/* switch.S knows. */
+/* switch.S uses these offsets. */
 _Static_assert(sizeof(struct thread) == 64 && offsetof(struct thread, context) == 20 &&
                    offsetof(struct thread, locals.used) == 0,
                "LOG2_THREAD, CONTEXT");
