@@ -9,7 +9,7 @@ complete() {
     # Compiles and links against the headers and static libraries that a kernel's build and the guest's programs want.
     printf '#include <gelf.h>\n#include <openssl/opensslv.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' |
         cc -x c -static -o /dev/null - 2>/dev/null || return 1
-    [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
+    [ -e /usr/include/CL/cl.h ] && [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
 }
 
 complete && exit 0
@@ -17,7 +17,7 @@ building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binuti
 booting='util-linux qemu-system-x86 busybox-static cpio'
 simulating='verilator g++ gcc-mipsel-linux-gnu'
 # OpenCL on the CPU, for okosu-zerod's engine of that name.
-clearing='pocl-opencl-icd ocl-icd-libopencl1'
+clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
 install="apt-get install -y --no-install-recommends $building $booting $simulating $clearing"
 as=''
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then

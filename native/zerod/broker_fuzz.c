@@ -123,8 +123,9 @@ static int cpu_poll(void *unused, uint64_t ticket)
 
 static const struct zerod_engine engine = {
     .name = "odd", .depth = JOBS, .submit = submit, .poll = poll_job};
-const struct zerod_engine zerod_engine_nt = {
-    .name = "nt", .depth = 1, .submit = cpu_submit, .poll = cpu_poll};
+static const struct zerod_engine by_cpu = {
+    .name = "cpu", .depth = 1, .submit = cpu_submit, .poll = cpu_poll};
+const struct zerod_engine *const zerod_engine_last = &by_cpu;
 
 /* --- The clients. */
 static void answer(struct zerod_client *client, const struct okosu_wire *message, int fd)
@@ -309,7 +310,7 @@ static void act(void)
     check();
 }
 
-/* One life of a daemon: its engine fails sooner or later, and nt goes on. */
+/* One life of a daemon: its engine fails sooner or later, and the last one goes on. */
 static void live(unsigned long steps)
 {
     const struct zerod_limits limits = {.unit = UNIT,

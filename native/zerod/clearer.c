@@ -23,8 +23,6 @@
 #define SOON_NS UINT64_C(20000)
 #define LATE_NS UINT64_C(2000000)
 
-extern const struct zerod_engine zerod_engine_nt;
-
 /* With the lock held. */
 static void wait_until(struct zerod_store *store, uint64_t ns)
 {
@@ -46,13 +44,14 @@ static bool looks_clean(const volatile unsigned char *at, size_t bytes)
 
 static void give_up(struct zerod_clearer *clearer, const char *why)
 {
-    char what[80];
+    char what[80], fix[80];
 
     if (clearer->failed)
         return;
     clearer->failed = true;
     snprintf(what, sizeof(what), "the engine %s is used no more", clearer->store->use.engine->name);
-    okosu_message(what, why, "memory is cleared by nt from now on");
+    snprintf(fix, sizeof(fix), "memory is cleared by %s from now on", clearer->last.engine->name);
+    okosu_message(what, why, fix);
 }
 
 static void answer(struct zerod_slot *slot, size_t index, int status)
@@ -115,7 +114,7 @@ static void end_job(struct zerod_clearer *clearer, const struct zerod_job *job, 
         return;
     }
     store->failures += !job->overdue;
-    if (job->use == &clearer->nt) {
+    if (job->use == &clearer->last) {
         lose(store, job);
         return;
     }
@@ -195,7 +194,7 @@ static const struct zerod_use *use_for(const struct zerod_clearer *clearer,
 {
     const struct zerod_use *use = &clearer->store->use;
 
-    return clearer->failed || (use->engine->pin && !shelf->pinned) ? &clearer->nt : use;
+    return clearer->failed || (use->engine->pin && !shelf->pinned) ? &clearer->last : use;
 }
 
 struct submission {
@@ -268,7 +267,7 @@ static bool begin_next(struct zerod_clearer *clearer)
 bool zerod_clearer_step(struct zerod_clearer *clearer)
 {
     struct zerod_store *store = clearer->store;
-    size_t depth = clearer->failed ? clearer->nt.engine->depth : store->use.engine->depth;
+    size_t depth = clearer->failed ? clearer->last.engine->depth : store->use.engine->depth;
 
     if (clearer->count && look_after(clearer))
         return true;
@@ -282,7 +281,7 @@ bool zerod_clearer_step(struct zerod_clearer *clearer)
 
 void zerod_clearer_init(struct zerod_clearer *clearer, struct zerod_store *store)
 {
-    *clearer = (struct zerod_clearer){.store = store, .nt = {.engine = &zerod_engine_nt}};
+    *clearer = (struct zerod_clearer){.store = store, .last = {.engine = zerod_engine_last}};
 }
 
 static void *run(void *arg)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clearer: the thread that makes slots clean, by the engine; and by nt once that has failed. */
+/* clearer: the thread that makes slots clean, by the engine; and by the last one
+ * once that has failed. */
 #ifndef ZEROD_CLEARER_H
 #define ZEROD_CLEARER_H
 
@@ -19,8 +20,8 @@ struct zerod_job {
 
 struct zerod_clearer {
     struct zerod_store *store;
-    struct zerod_use nt;
-    bool failed; /* the store's engine: nothing more is submitted to it */
+    struct zerod_use last; /* the engine that serves anywhere */
+    bool failed;           /* the store's engine: nothing more is submitted to it */
     struct zerod_job jobs[ZEROD_JOBS];
     size_t count;  /* of jobs, overdue ones included */
     uint64_t next; /* ns: not before, by the rate */

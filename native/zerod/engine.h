@@ -36,9 +36,10 @@ struct zerod_engine {
     void (*close)(void *state);
 };
 
-/* Every engine that was built, the one that costs the CPU least first; ended by NULL. The last one
- * before it is `nt`, which any machine has. */
+/* Every engine that was built, the one that costs the CPU least first; ended by NULL. */
 extern const struct zerod_engine *const zerod_engines[];
+/* The last of them, which serves on any machine, and wherever another one fails. */
+extern const struct zerod_engine *const zerod_engine_last;
 
 /* An engine that has been opened and has proved itself. */
 struct zerod_use {

@@ -7,6 +7,7 @@
 #include "base/message.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -52,7 +53,7 @@ void zerod_store_close(struct zerod_store *store)
 
 /* An engine that pins gets all memory of the shelf at once, for a pinned page must never be
  * exchanged for another: the hardware would go on clearing the old one. Where that is too much
- * the shelf is cleared by nt. */
+ * the shelf is cleared by the last engine. */
 static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
 {
     const struct zerod_limits *limits = &store->limits;
@@ -64,8 +65,11 @@ static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
     if (!rc)
         rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, limits->cap, limits->unit);
     if (rc) {
-        okosu_message("memory cannot be pinned: it is cleared by nt", strerror(-rc),
-                      "a smaller --cap, or ulimit -l");
+        char what[80];
+
+        snprintf(what, sizeof(what), "memory cannot be pinned: it is cleared by %s",
+                 zerod_engine_last->name);
+        okosu_message(what, strerror(-rc), "a smaller --cap, or ulimit -l");
         zerod_memory_drop(shelf->fd, 0, limits->cap);
         return;
     }

@@ -78,7 +78,8 @@ def test_what_only_a_checkout_has_is_told(installed: Path, tmp_path: Path, comma
 def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     """Its program lies among the scripts, its engines are listed, and a program has its pages through the launcher."""
     listed = [json.loads(line) for line in run(installed, tmp_path, "okosu-zerod", "--list").stdout.splitlines()]
-    assert {"nt", "opencl", "cuda", "cuda-mailbox", "dsa"} == {engine["engine"] for engine in listed}
+    # Its opencl is there where the machine that built it had <CL/cl.h>.
+    assert {engine["engine"] for engine in listed} - {"opencl"} == {"nt", "cuda", "cuda-mailbox"}
     assert [engine["serves"] for engine in listed if engine["engine"] == "nt"] == [True]
     daemon = subprocess.Popen(
         [installed / "okosu-zerod", f"--socket={tmp_path}/z", "--engine=nt", "--cap=256M"],

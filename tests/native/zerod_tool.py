@@ -9,6 +9,7 @@ import errno
 import json
 import mmap
 import os
+import re
 import signal
 import socket
 import struct
@@ -35,7 +36,7 @@ SIZE = _WIRE.size
 def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool: bool = True) -> Path:
     """Compile a program of native/zerod/'s parts or of a client's; with `pool` the library's pool anew."""
     include = (f"-I{ROOT / 'native/include'}", f"-I{ROOT / 'native/src'}", f"-I{SOURCES}")
-    base = [ROOT / "native/src/base" / file for file in ("json.c", "message.c")]
+    base = [ROOT / "native/src/base" / file for file in ("json.c", "line.c", "message.c")]
     parts = sorted((ROOT / "native/src/pool").glob("*.c")) if pool else []
     words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", '-DOKOSU_VERSION="test"', "-O1", "-g", *flags, *include]
     library = BUILT / "native/lib/libokosu.a"
@@ -52,8 +53,12 @@ def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool
 
 def daemon_sources(folder: Path) -> list[Path]:
     """All of the daemon's, the table of engines of this build among them."""
-    table = next((BUILT / "native/zerod").glob("engines_all.c"))
-    return [*(file for file in sorted(SOURCES.glob("*.c")) if not file.name.endswith("_fuzz.c")), table]
+    table = BUILT / "native/zerod/engines/table_all.c"
+    rows = re.findall(r"&zerod_engine_(\w+)", table.read_text())
+    folders = (SOURCES / "engines", ROOT / "papers/zero_offload/engines")
+    engines = [folder / f"{name}.c" for name in rows for folder in folders if (folder / f"{name}.c").exists()]
+    parts = sorted(file for file in SOURCES.glob("*.c") if not file.name.endswith("_fuzz.c"))
+    return [*parts, SOURCES / "engines/cuda_driver.c", *dict.fromkeys(engines), table]
 
 
 @dataclass
@@ -178,7 +183,16 @@ def mock_drivers(folder: Path) -> Path:
     """Put the drivers there that a machine without such hardware has not; return the folder."""
     for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
         # Its threads live on when who loaded it has closed it.
-        flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", f"-I{SOURCES}")
+        flags = (
+            "-std=gnu17",
+            "-D_GNU_SOURCE",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-Wl,-z,nodelete",
+            f"-I{SOURCES}",
+            f"-I{SOURCES}/engines",
+        )
         words: list[str | Path] = ["cc", *flags, "-o", folder / library]
         subprocess.run([*words, ROOT / f"tests/native/programs/{source}.c", "-lpthread"], check=True)
     return folder

@@ -9,48 +9,33 @@
 #include "engine.h"
 #include "library.h"
 
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is used of OpenCL 1.2 (Khronos, CL/cl.h). */
-typedef int32_t cl_int;
-typedef uint32_t cl_uint;
-typedef uint64_t cl_bits;
-#define CL_SUCCESS 0
-#define CL_COMPLETE 0
-#define CL_FALSE 0
-#define CL_DEVICE_TYPE_GPU (1u << 2)
-#define CL_DEVICE_TYPE_ALL 0xffffffffu
-#define CL_DEVICE_MAX_MEM_ALLOC_SIZE 0x1010
-#define CL_DEVICE_NAME 0x102B
-#define CL_MEM_READ_WRITE (1u << 0)
-#define CL_MEM_USE_HOST_PTR (1u << 3)
-#define CL_MAP_READ (1u << 0)
-#define CL_EVENT_COMMAND_EXECUTION_STATUS 0x11D3
-
 enum { PLATFORMS = 8, TICKETS = 16 };
 
+/* The functions of OpenCL 1.2, found when the daemon runs. */
 static struct {
-    cl_int (*platforms)(cl_uint, void **, cl_uint *);
-    cl_int (*devices)(void *, cl_bits, cl_uint, void **, cl_uint *);
-    cl_int (*device_info)(void *, cl_uint, size_t, void *, size_t *);
-    void *(*context)(const intptr_t *, cl_uint, void *const *, void *, void *, cl_int *);
-    cl_int (*release_context)(void *);
-    void *(*queue)(void *, void *, cl_bits, cl_int *);
-    cl_int (*release_queue)(void *);
-    void *(*buffer)(void *, cl_bits, size_t, void *, cl_int *);
-    cl_int (*release_buffer)(void *);
-    cl_int (*fill)(void *, void *, const void *, size_t, size_t, size_t, cl_uint, void *const *,
-                   void **);
-    void *(*map)(void *, void *, cl_uint, cl_bits, size_t, size_t, cl_uint, void *const *, void **,
-                 cl_int *);
-    cl_int (*unmap)(void *, void *, void *, cl_uint, void *const *, void **);
-    cl_int (*flush)(void *);
-    cl_int (*finish)(void *);
-    cl_int (*event_info)(void *, cl_uint, size_t, void *, size_t *);
-    cl_int (*release_event)(void *);
+    __typeof__(clGetPlatformIDs) *platforms;
+    __typeof__(clGetDeviceIDs) *devices;
+    __typeof__(clGetDeviceInfo) *device_info;
+    __typeof__(clCreateContext) *context;
+    __typeof__(clReleaseContext) *release_context;
+    __typeof__(clCreateCommandQueue) *queue;
+    __typeof__(clReleaseCommandQueue) *release_queue;
+    __typeof__(clCreateBuffer) *buffer;
+    __typeof__(clReleaseMemObject) *release_buffer;
+    __typeof__(clEnqueueFillBuffer) *fill;
+    __typeof__(clEnqueueMapBuffer) *map;
+    __typeof__(clEnqueueUnmapMemObject) *unmap;
+    __typeof__(clFlush) *flush;
+    __typeof__(clFinish) *finish;
+    __typeof__(clGetEventInfo) *event_info;
+    __typeof__(clReleaseEvent) *release_event;
 } cl;
 
 static const struct zerod_symbol symbols[] = {
@@ -74,16 +59,18 @@ static const struct zerod_symbol symbols[] = {
 };
 
 struct opencl {
-    void *library, *context, *queue;
+    void *library;
+    cl_context context;
+    cl_command_queue queue;
     size_t chunk;
-    void *event[TICKETS]; /* of the mapping that ends a clearing; NULL: the ticket is free */
+    cl_event event[TICKETS]; /* of the mapping that ends a clearing; NULL: the ticket is free */
 };
 
 /* A GPU; or (`any`) whatever there is. 0 or an error. */
-static int find_device(void **device, bool any)
+static int find_device(cl_device_id *device, bool any)
 {
-    const cl_bits kinds[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
-    void *platform[PLATFORMS];
+    const cl_device_type kinds[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
+    cl_platform_id platform[PLATFORMS];
     cl_uint count = 0;
 
     if (cl.platforms(PLATFORMS, platform, &count) != CL_SUCCESS)
@@ -111,9 +98,10 @@ static void close_opencl(void *state)
 
 static int open_opencl(void **state, bool asked, char *about, size_t room)
 {
-    void *library = zerod_library_open("libOpenCL.so.1", symbols, about, room), *device = NULL;
+    void *library = zerod_library_open("libOpenCL.so.1", symbols, about, room);
     struct opencl *opencl;
-    uint64_t most = 0;
+    cl_device_id device = NULL;
+    cl_ulong most = 0;
     cl_int error = 0;
 
     if (!library)
