@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blas1: sums, products and updates of vectors: every variant of okosu, the paper's listings and
- * the peers in turn, beside what this machine can do at most, from one element to beyond the
- * caches. */
+/* blas1: sums, products and updates of vectors: every variant of okosu and the peers in turn, beside
+ * what this machine can do at most, from one element to beyond the caches. */
 #include "blas1.h"
 
 #include <okosu/cpu.h>
@@ -23,7 +22,7 @@
 #define Z_SKEW 40960
 #define SKEW_ROOM 65536
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"dsum", 8, 1, "element", "sum of x"},
     {"dsumsq", 8, 2, "element", "sum of squares of x"},
     {"dasum", 8, 1, "element", "sum of sizes of x"},
@@ -148,30 +147,29 @@ static int check_peer(const struct peer *peer, char *why, size_t size)
     return blas1_check(&library, why, size);
 }
 
-static bool fits(const struct blas1_library *library, enum blas1_kernel kernel,
+static bool fits(const struct blas1_library *library, enum blas1_routine routine,
                  const struct blas1_operands *o)
 {
     uintptr_t both = (uintptr_t)o->x | (uintptr_t)o->y;
 
-    return library->routines[kernel] &&
-           (library->multiple == 0 || (o->n % library->multiple == 0 && o->n > 0)) &&
+    return library->routines[routine] && blas1_takes(library, o->n) &&
            (library->alignment == 0 || both % library->alignment == 0);
 }
 
-/* The limits of this point's kernel. */
-static size_t add_limits(enum blas1_kernel kernel, const struct blas1_operands *o,
+/* The limits of this point's routine. */
+static size_t add_limits(enum blas1_routine routine, const struct blas1_operands *o,
                          struct bench_row *rows, struct blas1_arg *args)
 {
     size_t count = 1;
 
     args[0] = (struct blas1_arg){.limit = calls_only, .operands = o};
     rows[0] = (struct bench_row){
-        .kernel = "limit-call", .variant = "empty", .kind = "limit", .run = run_limit};
+        .routine = "limit-call", .variant = "empty", .kind = "limit", .run = run_limit};
     for (const struct blas1_limit *limit = blas1_limits();
-         limit->kernel && o->n % BLAS1_LIMIT_STEP == 0; limit++)
-        if (limit->kernels >> kernel & 1) {
+         limit->routine && o->n % BLAS1_LIMIT_STEP == 0; limit++)
+        if (limit->routines >> routine & 1) {
             args[count] = (struct blas1_arg){.limit = limit->run, .operands = o};
-            rows[count++] = (struct bench_row){.kernel = limit->kernel,
+            rows[count++] = (struct bench_row){.routine = limit->routine,
                                                .variant = limit->variant,
                                                .kind = "limit",
                                                .run = run_limit};
@@ -179,16 +177,16 @@ static size_t add_limits(enum blas1_kernel kernel, const struct blas1_operands *
     return count;
 }
 
-/* The header's form of this kernel at this length, if it was compiled. */
-static size_t add_inline(enum blas1_kernel kernel, const struct blas1_operands *o, bool waiting,
+/* The header's form of this routine at this length, if it was compiled. */
+static size_t add_inline(enum blas1_routine routine, const struct blas1_operands *o, bool waiting,
                          struct bench_row *row, struct blas1_arg *arg)
 {
     const char *name;
 
     for (const struct blas1_inline *form = blas1_inlines(&name); form->n; form++)
-        if (form->kernel == kernel && form->n == o->n) {
+        if (form->routine == routine && form->n == o->n) {
             *arg = (struct blas1_arg){.limit = waiting ? form->wait : form->run, .operands = o};
-            *row = (struct bench_row){.kernel = blas1_names[kernel],
+            *row = (struct bench_row){.routine = blas1_names[routine],
                                       .variant = name,
                                       .kind = "okosu",
                                       .config = "no call",
@@ -198,8 +196,8 @@ static size_t add_inline(enum blas1_kernel kernel, const struct blas1_operands *
     return 0;
 }
 
-static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, const size_t align[2],
-                     bool waiting)
+static int run_point(struct sweep *sweep, enum blas1_routine routine, size_t n,
+                     const size_t align[2], bool waiting)
 {
     struct bench_row rows[ROWS_LIMIT];
     struct blas1_arg args[ROWS_LIMIT];
@@ -216,52 +214,53 @@ static int run_point(struct sweep *sweep, enum blas1_kernel kernel, size_t n, co
                                .mask = rotate ? BLAS1_COPIES - 1 : 0,
                                .stride = (n + 7) / 8 * 8 + 8};
     struct bench_point point = {.n = n,
-                                .footprint = n * sizeof(double) * blas1_arrays[kernel],
+                                .footprint = n * sizeof(double) * blas1_arrays[routine],
                                 .align = {align[0], align[1]},
                                 .mode = waiting ? "latency" : "throughput"};
     size_t count = 0;
 
     /* Scaling by this changes no size, and the other updates grow by little. */
-    o.a = kernel == BLAS1_DSCAL ? -1.0 : 1e-9;
+    o.a = routine == BLAS1_DSCAL ? -1.0 : 1e-9;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct blas1_library *library = &sweep->libraries[i];
 
-        if (!fits(library, kernel, &o))
+        if (!fits(library, routine, &o))
             continue;
-        args[count] = (struct blas1_arg){.routine = library->routines[kernel], .operands = &o};
+        args[count] = (struct blas1_arg){.routine = library->routines[routine], .operands = &o};
         extra[i][0] = '\0';
-        if (library->stands_in[kernel])
-            snprintf(extra[i], sizeof(extra[i]), "\"routine\": \"%s\"", library->stands_in[kernel]);
-        rows[count] = (struct bench_row){.kernel = blas1_names[kernel],
+        if (library->stands_in[routine])
+            snprintf(extra[i], sizeof(extra[i]), "\"routine\": \"%s\"",
+                     library->stands_in[routine]);
+        rows[count] = (struct bench_row){.routine = blas1_names[routine],
                                          .variant = library->variant,
                                          .kind = library->kind,
                                          .library = library->library,
                                          .config = library->config,
-                                         .run = blas1_runner(kernel, library, waiting),
+                                         .run = blas1_runner(routine, library, waiting),
                                          .extra = extra[i]};
         count++;
     }
-    count += add_inline(kernel, &o, waiting, rows + count, args + count);
-    count += add_limits(kernel, &o, rows + count, args + count);
+    count += add_inline(routine, &o, waiting, rows + count, args + count);
+    count += add_limits(routine, &o, rows + count, args + count);
     for (size_t i = 0; i < count; i++)
         rows[i].arg = &args[i];
     return bench_point_run(sweep->bench, &point, rows, count);
 }
 
-static int run_size(struct sweep *sweep, enum blas1_kernel kernel, size_t n)
+static int run_size(struct sweep *sweep, enum blas1_routine routine, size_t n)
 {
     /* Lines; doubles that malloc gives, the same for both operands; operands that differ, which a
-     * kernel of one array has not, and which makes no difference beyond the second-level cache. */
+     * routine of one array has not, and which makes no difference beyond the second-level cache. */
     static const size_t alignments[][2] = {{0, 0}, {8, 8}, {8, 24}};
-    size_t bytes = n * sizeof(double) * blas1_arrays[kernel];
+    size_t bytes = n * sizeof(double) * blas1_arrays[routine];
     bool near = bytes <= bench_caches(sweep->bench)->l2;
-    size_t wanted = blas1_arrays[kernel] > 1 && near && !bench_smoke(sweep->bench) ? 3 : 2;
+    size_t wanted = blas1_arrays[routine] > 1 && near && !bench_smoke(sweep->bench) ? 3 : 2;
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < wanted; i++)
-        error = run_point(sweep, kernel, n, alignments[i], false);
+        error = run_point(sweep, routine, n, alignments[i], false);
     if (error == 0 && n <= SMALL)
-        error = run_point(sweep, kernel, n, alignments[0], true);
+        error = run_point(sweep, routine, n, alignments[0], true);
     return error;
 }
 
@@ -313,18 +312,15 @@ static int sweep_all(struct bench *bench)
         largest = sizes[i] > largest ? sizes[i] : largest;
     sweep = (struct sweep){.bench = bench};
     sweep.count = add_okosu(sweep.libraries);
-#if defined(__x86_64__)
-    sweep.count += blas1_paper(sweep.libraries + sweep.count, 8);
-#endif
     peer_count = peers_load(bench, bench_peers(bench), check_peer, &peers);
     if (peer_count < 0)
         return (int)peer_count;
     for (long i = 0; i < peer_count && sweep.count < LIBRARIES_LIMIT; i++)
         blas1_from_peer(&sweep.libraries[sweep.count++], &peers[i]);
     error = make_operands(&sweep, largest);
-    for (size_t k = 0; error == 0 && k < BLAS1_KERNELS; k++)
+    for (size_t k = 0; error == 0 && k < BLAS1_ROUTINES; k++)
         for (size_t i = 0; error == 0 && i < size_count; i++)
-            error = run_size(&sweep, (enum blas1_kernel)k, sizes[i]);
+            error = run_size(&sweep, (enum blas1_routine)k, sizes[i]);
     peers_free(peers, peer_count);
     return error;
 }
@@ -339,9 +335,9 @@ int main(int argc, char **argv)
 {
     static const struct bench_program program = {
         .name = "blas1",
-        .doc = "Sums, products and updates of vectors: okosu, the paper's listings and peers, "
-               "beside this machine's limits.",
-        .kernels = kernels,
+        .doc =
+            "Sums, products and updates of vectors: okosu and peers beside this machine's limits.",
+        .routines = routines,
         .sweep = sweep_all,
         .list = list,
     };

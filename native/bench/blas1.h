@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum blas1_kernel {
+enum blas1_routine {
     BLAS1_DSUM,
     BLAS1_DSUMSQ,
     BLAS1_DASUM,
@@ -19,7 +19,7 @@ enum blas1_kernel {
     BLAS1_DAXPY,
     BLAS1_DSCAL,
     BLAS1_DTRIAD,
-    BLAS1_KERNELS
+    BLAS1_ROUTINES
 };
 
 /* Copies of what a call writes, used in turn where calls are to be independent: a call that reads
@@ -43,10 +43,10 @@ typedef void blas1_any(void);
 struct blas1_library {
     const char *variant, *kind, *library, *config;
     enum peer_call call;
-    blas1_any *routines[BLAS1_KERNELS];
+    blas1_any *routines[BLAS1_ROUTINES];
     /* This routine stands in for one that the library has not: ddot(x, x) for the sum of squares,
      * dasum for the sum. */
-    const char *stands_in[BLAS1_KERNELS];
+    const char *stands_in[BLAS1_ROUTINES];
     size_t multiple;  /* n must be a multiple of this, and not 0; 0: any */
     size_t alignment; /* bytes; 0: any */
 };
@@ -59,27 +59,26 @@ struct blas1_arg {
 };
 
 /* The name of the routine ("ddot"), and how many arrays it goes over. */
-extern const char *const blas1_names[BLAS1_KERNELS];
-extern const size_t blas1_arrays[BLAS1_KERNELS];
+extern const char *const blas1_names[BLAS1_ROUTINES];
+extern const size_t blas1_arrays[BLAS1_ROUTINES];
 
 /* What calls the routine over and over; waiting: each call for the result of the one before. */
-void (*blas1_runner(enum blas1_kernel kernel, const struct blas1_library *library,
+void (*blas1_runner(enum blas1_routine routine, const struct blas1_library *library,
                     bool waiting))(void *arg, size_t calls);
 /* One call; the result is 0 where the routine has none. */
-double blas1_call(enum blas1_kernel kernel, const struct blas1_library *library,
+double blas1_call(enum blas1_routine routine, const struct blas1_library *library,
                   const struct blas1_operands *operands);
 /* The routines of a peer, with stand-ins. */
 void blas1_from_peer(struct blas1_library *library, const struct peer *peer);
+/* Whether its routines take arrays of n elements. */
+bool blas1_takes(const struct blas1_library *library, size_t n);
 /* 0, or -EINVAL with the reason: compares every routine with sums in long double. */
 int blas1_check(const struct blas1_library *library, char *why, size_t size);
-
-/* The paper's listings; appends at most `room`, returns how many. */
-size_t blas1_paper(struct blas1_library *libraries, size_t room);
 
 /* okosu/vec_inline.h at a length that is a constant: what calls the routine over and over, and what
  * calls it once. */
 struct blas1_inline {
-    enum blas1_kernel kernel;
+    enum blas1_routine routine;
     size_t n;
     void (*run)(const struct blas1_operands *operands, size_t calls);
     void (*wait)(const struct blas1_operands *operands, size_t calls);
@@ -103,12 +102,12 @@ static inline double *blas1_after(double value, double *x, uint64_t zero)
 #define BLAS1_LIMIT_STEP 128
 
 struct blas1_limit {
-    const char *kernel;  /* "limit-load2-store1" */
+    const char *routine; /* "limit-load2-store1" */
     const char *variant; /* "avx512-ahead4" */
     void (*run)(const struct blas1_operands *operands, size_t calls);
-    unsigned kernels; /* bit k: a limit of enum blas1_kernel k */
+    unsigned routines; /* bit k: a limit of enum blas1_routine k */
 };
-/* Those of the widest instructions of this CPU, ended by a NULL kernel. */
+/* Those of the widest instructions of this CPU, ended by a NULL routine. */
 const struct blas1_limit *blas1_limits(void);
 extern const struct blas1_limit blas1_limits_base[];
 #if defined(__x86_64__)

@@ -13,18 +13,20 @@
 #define GUARD 8
 #define GUARD_VALUE 12345.0
 
-const char *const blas1_names[BLAS1_KERNELS] = {"dsum", "dsumsq", "dasum", "dnrm2",
-                                                "ddot", "daxpy",  "dscal", "dtriad"};
-const size_t blas1_arrays[BLAS1_KERNELS] = {1, 1, 1, 1, 2, 2, 1, 3};
+const char *const blas1_names[BLAS1_ROUTINES] = {"dsum", "dsumsq", "dasum", "dnrm2",
+                                                 "ddot", "daxpy",  "dscal", "dtriad"};
+const size_t blas1_arrays[BLAS1_ROUTINES] = {1, 1, 1, 1, 2, 2, 1, 3};
 
 void blas1_from_peer(struct blas1_library *library, const struct peer *peer)
 {
     *library = (struct blas1_library){.variant = peer->name,
-                                      .kind = "peer",
+                                      .kind = peer->kind,
                                       .library = peer->version,
                                       .config = peer->config,
-                                      .call = peer->call};
-    for (size_t k = 0; k < BLAS1_KERNELS; k++)
+                                      .call = peer->call,
+                                      .multiple = peer->multiple,
+                                      .alignment = peer->alignment};
+    for (size_t k = 0; k < BLAS1_ROUTINES; k++)
         library->routines[k] = peers_symbol(peer, blas1_names[k]);
     if (peer->call == PEER_PLAIN)
         return;
@@ -44,10 +46,10 @@ struct expected {
 };
 
 /* What element i of the array that the routine writes is to become. */
-static double updated(enum blas1_kernel kernel, const struct blas1_operands *o, const double *y,
+static double updated(enum blas1_routine routine, const struct blas1_operands *o, const double *y,
                       size_t i)
 {
-    switch (kernel) {
+    switch (routine) {
     case BLAS1_DAXPY:
         return y[i] + o->a * o->x[i];
     case BLAS1_DSCAL:
@@ -57,21 +59,21 @@ static double updated(enum blas1_kernel kernel, const struct blas1_operands *o, 
     }
 }
 
-static struct expected expect(enum blas1_kernel kernel, const struct blas1_operands *o)
+static struct expected expect(enum blas1_routine routine, const struct blas1_operands *o)
 {
     struct expected sum = {0, 0};
 
     for (size_t i = 0; i < o->n; i++) {
         long double x = o->x[i], y = o->y[i];
-        long double term = kernel == BLAS1_DSUM    ? x
-                           : kernel == BLAS1_DASUM ? fabsl(x)
-                           : kernel == BLAS1_DDOT  ? x * y
-                                                   : x * x;
+        long double term = routine == BLAS1_DSUM    ? x
+                           : routine == BLAS1_DASUM ? fabsl(x)
+                           : routine == BLAS1_DDOT  ? x * y
+                                                    : x * x;
 
         sum.value += term;
         sum.error += fabsl(term);
     }
-    if (kernel == BLAS1_DNRM2) {
+    if (routine == BLAS1_DNRM2) {
         sum.value = sqrtl(sum.value);
         sum.error = sum.value;
     }
@@ -83,18 +85,20 @@ static bool close_enough(double got, long double wanted, long double terms, size
     return fabsl(got - wanted) <= (long double)(n + 4) * DBL_EPSILON * terms;
 }
 
-static bool writes(enum blas1_kernel kernel)
+static bool writes(enum blas1_routine routine)
 {
-    return kernel == BLAS1_DAXPY || kernel == BLAS1_DSCAL || kernel == BLAS1_DTRIAD;
+    return routine == BLAS1_DAXPY || routine == BLAS1_DSCAL || routine == BLAS1_DTRIAD;
 }
 
-static int check_one(enum blas1_kernel kernel, const struct blas1_library *library, size_t n,
+static int check_one(enum blas1_routine routine, const struct blas1_library *library, size_t n,
                      char *why, size_t size)
 {
-    static double x[LONGEST + 2 * GUARD], y[LONGEST + 2 * GUARD], z[LONGEST + 2 * GUARD];
+    /* On lines, and so are the operands. */
+    static _Alignas(64) double x[LONGEST + 2 * GUARD], y[LONGEST + 2 * GUARD];
+    static _Alignas(64) double z[LONGEST + 2 * GUARD];
     static double before[LONGEST + 2 * GUARD];
     struct blas1_operands o = {.x = x + GUARD, .y = y + GUARD, .z = z + GUARD, .n = n, .a = -0.75};
-    double *out = kernel == BLAS1_DTRIAD ? z : y;
+    double *out = routine == BLAS1_DTRIAD ? z : y;
     struct expected wanted;
     double got;
 
@@ -106,26 +110,31 @@ static int check_one(enum blas1_kernel kernel, const struct blas1_library *libra
         }
     }
     memcpy(before, y, sizeof(before));
-    wanted = expect(kernel, &o);
-    got = blas1_call(kernel, library, &o);
-    if (!writes(kernel)) {
+    wanted = expect(routine, &o);
+    got = blas1_call(routine, library, &o);
+    if (!writes(routine)) {
         if (close_enough(got, wanted.value, wanted.error, n))
             return 0;
         snprintf(why, size, "its result is wrong: %s of %zu elements gave %.17g, not %.17g",
-                 blas1_names[kernel], n, got, (double)wanted.value);
+                 blas1_names[routine], n, got, (double)wanted.value);
         return -EINVAL;
     }
     for (size_t i = 0; i < LONGEST + 2 * GUARD; i++) {
         bool inside = i >= GUARD && i < GUARD + n;
-        double value = inside ? updated(kernel, &o, before + GUARD, i - GUARD) : GUARD_VALUE;
+        double value = inside ? updated(routine, &o, before + GUARD, i - GUARD) : GUARD_VALUE;
 
         if (inside ? !close_enough(out[i], value, 4, 0) : out[i] != value) {
             snprintf(why, size, "its result is wrong: %s of %zu elements left %.17g, not %.17g",
-                     blas1_names[kernel], n, out[i], value);
+                     blas1_names[routine], n, out[i], value);
             return -EINVAL;
         }
     }
     return 0;
+}
+
+bool blas1_takes(const struct blas1_library *library, size_t n)
+{
+    return library->multiple == 0 || (n % library->multiple == 0 && n > 0);
 }
 
 int blas1_check(const struct blas1_library *library, char *why, size_t size)
@@ -134,14 +143,15 @@ int blas1_check(const struct blas1_library *library, char *why, size_t size)
                                      17, 31, 32, 33, 63, 64, 65, 100, 255, 256, LONGEST};
     bool any = false;
 
-    for (size_t k = 0; k < BLAS1_KERNELS; k++) {
+    for (size_t k = 0; k < BLAS1_ROUTINES; k++) {
         bool same = library->stands_in[k] && k == BLAS1_DSUM;
 
         any |= library->routines[k] != NULL;
         /* A sum of sizes is the sum of what is timed, which has no negative element. */
         for (size_t i = 0; library->routines[k] && !same && i < sizeof(lengths) / sizeof(*lengths);
              i++)
-            if (check_one((enum blas1_kernel)k, library, lengths[i], why, size) < 0)
+            if (blas1_takes(library, lengths[i]) &&
+                check_one((enum blas1_routine)k, library, lengths[i], why, size) < 0)
                 return -EINVAL;
     }
     if (any)

@@ -43,7 +43,7 @@
 
 LENGTHS(ALL)
 
-#define ROW(KERNEL, NAME, N) {KERNEL, N, run_##NAME##_##N, wait_##NAME##_##N},
+#define ROW(ROUTINE, NAME, N) {ROUTINE, N, run_##NAME##_##N, wait_##NAME##_##N},
 #define ROWS(N)                                                                                    \
     ROW(BLAS1_DSUM, sum, N)                                                                        \
     ROW(BLAS1_DSUMSQ, sumsq, N) ROW(BLAS1_DDOT, dot, N) ROW(BLAS1_DAXPY, axpy, N)

@@ -145,7 +145,7 @@ static inline void pure(const struct blas1_operands *o, vector *out, size_t call
     }
 }
 
-/* The kernel's own order: x, then y as an operand of the multiply-add, then the store. */
+/* The routine's own order: x, then y as an operand of the multiply-add, then the store. */
 static inline void in_turn(const struct blas1_operands *o, vector *out, size_t calls)
 {
     const vector *x = (const vector *)o->line_x, *y = (const vector *)o->line_y;

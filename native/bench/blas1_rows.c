@@ -95,28 +95,29 @@ static const struct runners axpy[] = {ENTRY(axpy_plain), ENTRY(axpy_32), ENTRY(a
 static const struct runners scal[] = {ENTRY(scal_plain), ENTRY(scal_32), ENTRY(scal_64)};
 static const struct runners triad[] = {ENTRY(triad_plain), NONE, NONE};
 
-static const struct runners *runners(enum blas1_kernel kernel, const struct blas1_library *library)
+static const struct runners *runners(enum blas1_routine routine,
+                                     const struct blas1_library *library)
 {
-    static const struct runners *const all[BLAS1_KERNELS] = {
+    static const struct runners *const all[BLAS1_ROUTINES] = {
         [BLAS1_DSUM] = reduce,  [BLAS1_DSUMSQ] = square, [BLAS1_DASUM] = reduce,
         [BLAS1_DNRM2] = reduce, [BLAS1_DDOT] = dot,      [BLAS1_DAXPY] = axpy,
         [BLAS1_DSCAL] = scal,   [BLAS1_DTRIAD] = triad,
     };
 
-    return &all[kernel][library->call];
+    return &all[routine][library->call];
 }
 
-void (*blas1_runner(enum blas1_kernel kernel, const struct blas1_library *library,
+void (*blas1_runner(enum blas1_routine routine, const struct blas1_library *library,
                     bool waiting))(void *arg, size_t calls)
 {
-    const struct runners *found = runners(kernel, library);
+    const struct runners *found = runners(routine, library);
 
     return waiting ? found->wait : found->run;
 }
 
-double blas1_call(enum blas1_kernel kernel, const struct blas1_library *library,
+double blas1_call(enum blas1_routine routine, const struct blas1_library *library,
                   const struct blas1_operands *operands)
 {
-    return runners(kernel, library)
-        ->once(library->routines[kernel], operands, operands->x, operands->y, operands->z);
+    return runners(routine, library)
+        ->once(library->routines[routine], operands, operands->x, operands->y, operands->z);
 }

@@ -17,7 +17,7 @@
 #define MILLION 1000000
 #define PAUSE_NS 20000000
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"read", 0, 0, "read", "reads of a clock, one after the other"},
     {"empty", 0, 0, "pair", "start, nothing, stop: what is subtracted from every measurement"},
     {"step", 0, 0, "step", "by what the counter advances"},
@@ -68,16 +68,16 @@ static int reads(struct bench *bench)
     static clockid_t monotonic = CLOCK_MONOTONIC, raw = CLOCK_MONOTONIC_RAW;
     const struct bench_point point = {.n = 1, .place = "registers", .mode = "throughput"};
     const struct bench_row rows[] = {
-        {.kernel = "read", .variant = "start", .kind = "okosu", .run = read_start},
-        {.kernel = "read", .variant = "stop", .kind = "okosu", .run = read_stop},
-        {.kernel = "read",
+        {.routine = "read", .variant = "start", .kind = "okosu", .run = read_start},
+        {.routine = "read", .variant = "stop", .kind = "okosu", .run = read_stop},
+        {.routine = "read",
          .variant = "monotonic",
          .kind = "peer",
          .library = "clock_gettime",
          .config = "CLOCK_MONOTONIC",
          .run = read_kernel,
          .arg = &monotonic},
-        {.kernel = "read",
+        {.routine = "read",
          .variant = "monotonic-raw",
          .kind = "peer",
          .library = "clock_gettime",
@@ -85,7 +85,7 @@ static int reads(struct bench *bench)
          .run = read_kernel,
          .arg = &raw},
 #if defined(__x86_64__)
-        {.kernel = "read",
+        {.routine = "read",
          .variant = "rdtsc",
          .kind = "paper",
          .library = "section 2",
@@ -178,7 +178,7 @@ static double multiply(struct bench *bench)
 }
 
 struct value {
-    const char *kernel, *variant, *kind, *unit;
+    const char *routine, *variant, *kind, *unit;
     size_t items;
     measure measure;
     const char *why; /* it may be absent */
@@ -200,9 +200,9 @@ static int run_value(struct bench *bench, const struct value *value, double *sam
     const struct bench_point point = {
         .n = value->items, .place = "registers", .mode = "value", .unit = value->unit};
     const struct bench_row row = {
-        .kernel = value->kernel, .variant = value->variant, .kind = value->kind};
+        .routine = value->routine, .variant = value->variant, .kind = value->kind};
 
-    if (!bench_wants_kernel(bench, value->kernel) || !bench_wants_variant(bench, value->variant))
+    if (!bench_wants_routine(bench, value->routine) || !bench_wants_variant(bench, value->variant))
         return 0;
     for (unsigned round = 0; round < bench_rounds(bench); round++) {
         samples[round] = value->measure(bench);
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "clock",
         .doc = "Cost, step and frequency of the cycle clock, and core cycles in a tick.",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
     };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy_fixed: the inline copies of fixed size, compiled once for each instruction set. */
-#include "copy_bench.h"
+#include "copy_fixed.h"
+#include "harness.h"
 
 #include <okosu/copy_inline.h>
 #include <okosu/cpu.h>

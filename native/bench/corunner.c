@@ -32,7 +32,7 @@
 
 enum { PAGES = 64, WORKS = 3, ARMS = 8 };
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"jhash-100", 0, 0, "call", "jhash of 32 KiB, 100 times"},
     {"aes-1", 0, 0, "call", "AES-128 of 16 KiB"},
     {"aes-10", 0, 0, "call", "AES-128 of 16 KiB, 10 times"},
@@ -186,7 +186,7 @@ static int measure_arm(struct bench *bench, struct arm *arm, char *region)
         error = -pthread_create(&thread, NULL, take_pages, &taker);
     begun = now_ns();
     for (int which = 0; which < WORKS && !error; which++)
-        if (bench_wants_kernel(bench, kernels[which].name))
+        if (bench_wants_routine(bench, routines[which].name))
             watch(bench, arm, which);
     arm->ns += now_ns() - begun;
     if (!error && arm->how != ALONE) {
@@ -209,7 +209,7 @@ static void print_arm(struct bench *bench, const struct arm *arm)
         double spread =
             sqrt(fmax(0, arm->squares[which] / (double)arm->calls[which] - mean * mean));
         char extra[200];
-        struct bench_row row = {.kernel = kernels[which].name,
+        struct bench_row row = {.routine = routines[which].name,
                                 .variant = arm->name,
                                 .kind = arm->kind,
                                 .library = arm->how == POOL ? NULL : "the kernel",
@@ -221,7 +221,7 @@ static void print_arm(struct bench *bench, const struct arm *arm)
                  "\"misses\": %llu",
                  mean, spread, arm->calls[which], (double)arm->pages * 1e9 / (double)arm->ns,
                  (unsigned long long)arm->misses);
-        if (bench_wants_kernel(bench, row.kernel))
+        if (bench_wants_routine(bench, row.routine))
             bench_values(bench, &point, &row, arm->samples[which], arm->rounds);
     }
 }
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "corunner",
         .doc = "a program's speed while another one on its core takes huge pages",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
         .list = list,
     };

@@ -10,7 +10,7 @@
  */
 #include "harness.h"
 
-#include "fault_bench.h"
+#include "fault_methods.h"
 
 #include "base/message.h"
 
@@ -30,7 +30,7 @@
 
 enum { ATTEMPTS = 5, METHODS = 24, OLD_METHODS = 3 };
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"fault-4k", 4096, 0, "page", "a page of 4 KiB made usable"},
     {"fault-2m", 2 << 20, 0, "page", "a page of 2 MiB made usable"},
     {NULL, 0, 0, NULL, NULL},
@@ -164,7 +164,7 @@ static void print_line(struct bench *bench, const struct line *line)
 {
     const struct fault_method *method = line->region.method;
     char extra[160];
-    struct bench_row row = {.kernel = method->kernel,
+    struct bench_row row = {.routine = method->routine,
                             .variant = method->variant,
                             .kind = "okosu",
                             .library = "Linux",
@@ -243,7 +243,7 @@ static int take_piece(struct bench *bench, struct old *old, struct piece *piece,
 static void print_old(struct bench *bench, const struct old *old)
 {
     char extra[120];
-    struct bench_row row = {.kernel = old->method->kernel,
+    struct bench_row row = {.routine = old->method->routine,
                             .variant = old->method->variant,
                             .kind = "okosu",
                             .library = "Linux",
@@ -358,10 +358,10 @@ static int sweep(struct bench *bench)
     okosu_zero_chosen(OKOSU_ZERO_PAGE, FAULT_HUGE);
     if (size_count > 1)
         bench_note(bench, "one region is measured, the first of --sizes");
-    for (const struct fault_method *m = fault_methods; !error && m->kernel && count < METHODS;
+    for (const struct fault_method *m = fault_methods; !error && m->routine && count < METHODS;
          m++) {
         struct line *line = &lines[count];
-        if (!bench_wants_kernel(bench, m->kernel) || !bench_wants_variant(bench, m->variant) ||
+        if (!bench_wants_routine(bench, m->routine) || !bench_wants_variant(bench, m->variant) ||
             !usable(bench, line, m, bytes))
             continue;
         line->cycles = next;
@@ -392,7 +392,7 @@ static int sweep(struct bench *bench)
 
 static void list(struct bench *bench)
 {
-    for (const struct fault_method *m = fault_methods; m->kernel; m++) {
+    for (const struct fault_method *m = fault_methods; m->routine; m++) {
         struct okosu_variant about = {m->variant, 0, m->doc};
         bench_list_variant(bench, &about);
     }
@@ -403,7 +403,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "fault",
         .doc = "what the first touch of a page costs, by the way in which the page comes",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
         .list = list,
     };

@@ -44,12 +44,12 @@ static int64_t away(void)
     return nanoseconds(CLOCK_MONOTONIC) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
-bool bench_wants_kernel(const struct bench *bench, const char *kernel)
+bool bench_wants_routine(const struct bench *bench, const char *routine)
 {
     const struct bench_names *only = &bench->options.only;
 
     for (size_t i = 0; i < only->count; i++)
-        if (strcmp(only->names[i], kernel) == 0)
+        if (strcmp(only->names[i], routine) == 0)
             return true;
     return only->count == 0;
 }
@@ -64,12 +64,12 @@ bool bench_wants_variant(const struct bench *bench, const char *variant)
     return names->count == 0;
 }
 
-bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *kernel)
+bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *routine)
 {
     const struct bench_names *points = &bench->options.points;
     char text[200];
 
-    snprintf(text, sizeof(text), "%s/%zu/%s/%zu/%zu", kernel, point->n, point->mode,
+    snprintf(text, sizeof(text), "%s/%zu/%s/%zu/%zu", routine, point->n, point->mode,
              point->align[0], point->align[1]);
     for (size_t i = 0; i < points->count; i++)
         if (strcmp(points->names[i], text) == 0) {
@@ -89,12 +89,7 @@ unsigned bench_rounds(const struct bench *bench)
     return bench->options.rounds;
 }
 
-int bench_cpu(const struct bench *bench)
-{
-    return bench->cpu;
-}
-
-const char *bench_peers(const struct bench *bench)
+const char *const *bench_peers(const struct bench *bench)
 {
     return bench->options.peers;
 }
@@ -332,7 +327,7 @@ static int finish(struct bench *bench, int error)
     if (error == 0 && bench->rows == 0 && !bench->options.list) {
         okosu_message("nothing was measured",
                       "no row is left by --only, --variant, --sizes and --points",
-                      "--list names the kernels and variants");
+                      "--list names the routines and variants");
         return -EINVAL;
     }
     return error;
@@ -354,7 +349,7 @@ int bench_run(struct bench *bench, int argc, char **argv)
         return error == 0 ? 0 : 1;
     }
     if (bench->options.list) {
-        bench_kernels_print(bench);
+        bench_routines_print(bench);
         if (program->list)
             program->list(bench);
         error = finish(bench, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Harness: what the programs okosu-bench-NAME share. A program lists its kernels, fills rows
+/* Harness: what the programs okosu-bench-NAME share. A program lists its routines, fills rows
  * (variants, peers, limits) for each point, and the harness interleaves and times them. */
 #ifndef OKOSU_BENCH_HARNESS_H
 #define OKOSU_BENCH_HARNESS_H
@@ -12,16 +12,16 @@
 
 /* What one item (an element, a byte, a page) costs: bytes moved to and from memory as the caller
  * sees them, and floating-point operations. A table of these ends with a NULL name. */
-struct bench_kernel {
+struct bench_routine {
     const char *name;
     double bytes_per_item, flops_per_item;
     const char *item; /* "element", "byte", "page" */
     const char *doc;
 };
 
-/* One variant of one kernel, ready to be called. */
+/* One variant of one routine, ready to be called. */
 struct bench_row {
-    const char *kernel;  /* a name of the program's table */
+    const char *routine; /* a name of the program's table */
     const char *variant; /* "avx512", "openblas-pypi" */
     const char *kind;    /* "okosu", "peer", "limit", "paper" */
     const char *library; /* "okosu 0.1.0"; NULL: this library and its version */
@@ -59,7 +59,7 @@ struct bench; /* the run: options, clock, random numbers, buffers */
 struct bench_program {
     const char *name; /* "blas1" */
     const char *doc;  /* one line for --help */
-    const struct bench_kernel *kernels;
+    const struct bench_routine *routines;
     /* Go over the points; what is printed meanwhile is the output. 0 or -errno after a message. */
     int (*sweep)(struct bench *bench);
     /* Call bench_list_variant() for each variant, for --list; NULL: nothing to add. */
@@ -88,14 +88,13 @@ void bench_note(struct bench *bench, const char *format, ...) __attribute__((for
 void bench_absent(struct bench *bench, const char *variant, const char *why, const char *fix);
 void bench_list_variant(struct bench *bench, const struct okosu_variant *variant);
 
-/* Whether --only (for kernels) and --variant leave this; spares the making of rows. */
-bool bench_wants_kernel(const struct bench *bench, const char *kernel);
+/* Whether --only (for routines) and --variant leave this; spares the making of rows. */
+bool bench_wants_routine(const struct bench *bench, const char *routine);
 bool bench_wants_variant(const struct bench *bench, const char *variant);
 bool bench_smoke(const struct bench *bench);
 unsigned bench_rounds(const struct bench *bench);
-int bench_cpu(const struct bench *bench);
-/* The directory of --peers; NULL: not given. */
-const char *bench_peers(const struct bench *bench);
+/* The directories of --peers, NULL-ended. */
+const char *const *bench_peers(const struct bench *bench);
 const struct bench_caches *bench_caches(const struct bench *bench);
 /* "L1", "L2", "L3" or "memory": the smallest that holds so many bytes. */
 const char *bench_place(const struct bench *bench, size_t footprint);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Harness, arguments: strict, since a mistyped size or kernel would be a silent hole in a table. */
+/* Harness, arguments: strict, since a mistyped size or routine would be a silent hole in a table. */
 #include "harness_internal.h"
 
 #include "base/message.h"
@@ -17,12 +17,12 @@ static const struct {
     {"cpu", "N", "the CPU to measure on (default: the last that is allowed)"},
     {"seed", "N", "of the order of rows in each round, and of drawn sizes (default 1)"},
     {"smoke", NULL, "2 rounds of short batches at a few sizes: does it work?"},
-    {"only", "KERNEL,...", "these kernels alone (and the limits)"},
+    {"only", "ROUTINE,...", "these routines alone (and the limits)"},
     {"variant", "NAME,...", "these variants alone (and the limits)"},
     {"sizes", "N,...", "these sizes instead of the program's own"},
-    {"points", "KERNEL/N/MODE/A/B,...", "these points alone; A and B: the offsets in \"align\""},
-    {"peers", "DIR", "where `make peers` put the libraries to compare with"},
-    {"list", NULL, "print the kernels and the variants, and run nothing"},
+    {"points", "ROUTINE/N/MODE/A/B,...", "these points alone; A and B: the offsets in \"align\""},
+    {"peers", "DIR", "a directory of libraries to compare with (may be repeated)"},
+    {"list", NULL, "print the routines and the variants, and run nothing"},
     {"help", NULL, "this text"},
 };
 #define OPTION_COUNT (sizeof(options_table) / sizeof(options_table[0]))
@@ -115,13 +115,13 @@ static int read_sizes(char *text, struct bench_options *options)
     return 0;
 }
 
-static int check_kernels(const struct bench_names *only, const struct bench_program *program)
+static int check_routines(const struct bench_names *only, const struct bench_program *program)
 {
     const char *known[BENCH_NAMES_LIMIT];
     size_t count = 0;
 
-    for (; count < BENCH_NAMES_LIMIT && program->kernels[count].name; count++)
-        known[count] = program->kernels[count].name;
+    for (; count < BENCH_NAMES_LIMIT && program->routines[count].name; count++)
+        known[count] = program->routines[count].name;
     for (size_t i = 0; i < only->count; i++) {
         bool found = false;
         char why[160];
@@ -132,9 +132,9 @@ static int check_kernels(const struct bench_names *only, const struct bench_prog
         if (found)
             continue;
         nearest = okosu_message_nearest(only->names[i], known, count);
-        snprintf(why, sizeof(why), "%s has no such kernel%s%s", program->name,
+        snprintf(why, sizeof(why), "%s has no such routine%s%s", program->name,
                  nearest ? "; the nearest is " : "", nearest ? nearest : "");
-        return refuse("only", only->names[i], why, "--list names the kernels");
+        return refuse("only", only->names[i], why, "--list names the routines");
     }
     return 0;
 }
@@ -169,7 +169,13 @@ static int apply(struct bench_options *options, const char *name, char *value)
     } else if (*value == '\0') {
         error = refuse(name, value, "the name of the directory is empty", NULL);
     } else {
-        options->peers = value;
+        size_t count = 0;
+
+        while (options->peers[count])
+            count++;
+        if (count == BENCH_PEERS_LIMIT)
+            return refuse(name, value, "there are too many directories", NULL);
+        options->peers[count] = value;
     }
     return error;
 }
@@ -238,7 +244,7 @@ int bench_options_read(struct bench_options *options, int argc, char **argv,
     while (at < end && error == 0)
         error = read_one(options, &at);
     if (error == 0)
-        error = check_kernels(&options->only, program);
+        error = check_routines(&options->only, program);
     if (options->rounds == 0)
         options->rounds = options->smoke ? 2 : 11;
     if (error < 0)

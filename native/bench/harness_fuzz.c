@@ -35,10 +35,10 @@ static const char *const pieces[] = {
     "a/b",       "--rounds=",
 };
 
-static const struct bench_kernel kernels[] = {{"sum", 8, 1, "element", "a sum"},
-                                              {"dot", 16, 2, "element", "a product"},
-                                              {NULL, 0, 0, NULL, NULL}};
-static const struct bench_program program = {.name = "fuzz", .doc = "x", .kernels = kernels};
+static const struct bench_routine routines[] = {{"sum", 8, 1, "element", "a sum"},
+                                                {"dot", 16, 2, "element", "a product"},
+                                                {NULL, 0, 0, NULL, NULL}};
+static const struct bench_program program = {.name = "fuzz", .doc = "x", .routines = routines};
 
 static void check(const struct bench_options *options)
 {
@@ -49,12 +49,13 @@ static void check(const struct bench_options *options)
     for (size_t i = 0; i < options->only.count; i++)
         require(strcmp(options->only.names[i], "sum") == 0 ||
                     strcmp(options->only.names[i], "dot") == 0,
-                "a kernel that is in no table");
+                "a routine that is in no table");
     for (size_t i = 0; i < options->variant.count; i++)
         require(options->variant.names[i][0] != '\0', "an empty name");
     for (size_t i = 0; i < options->points.count; i++)
         require(options->points.names[i][0] != '\0', "an empty point");
-    require(options->peers == NULL || options->peers[0] != '\0', "an empty directory");
+    for (size_t i = 0; options->peers[i]; i++)
+        require(options->peers[i][0] != '\0', "an empty directory");
 }
 
 /* Each argument in a block of its exact size, so that a read past its end is seen. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define BENCH_SIZES_LIMIT 256
+#define BENCH_PEERS_LIMIT 8
 #define BENCH_NAMES_LIMIT 256
 #define BENCH_ROUNDS_LIMIT 100000
 /* A batch whose two chains differ by more than this share ran while the frequency moved, or while
@@ -52,8 +53,8 @@ struct bench_options {
     struct bench_names only, variant, points;
     size_t sizes[BENCH_SIZES_LIMIT];
     size_t size_count;
-    const char *peers;
-    char *text; /* what the names lie in */
+    const char *peers[BENCH_PEERS_LIMIT + 1]; /* NULL-ended */
+    char *text;                               /* what the names lie in */
 };
 
 /* Where time comes from; tests put their own in. */
@@ -109,19 +110,19 @@ int bench_run(struct bench *bench, int argc, char **argv);
 int bench_start(struct bench *bench);
 void bench_end(struct bench *bench);
 
-/* Whether --points leaves this point of a kernel, which is then noted as met. */
-bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *kernel);
+/* Whether --points leaves this point of a routine, which is then noted as met. */
+bool bench_wants_point(struct bench *bench, const struct bench_point *point, const char *routine);
 
 /* A clock of this processor. */
 uint64_t bench_width_ticks(void);
 
 void bench_header_print(struct bench *bench);
-void bench_kernels_print(struct bench *bench);
+void bench_routines_print(struct bench *bench);
 /* `rounds` NULL: 0, 1, 2... */
 void bench_row_print(struct bench *bench, const struct bench_point *point,
                      const struct bench_row *row, const double *samples, const unsigned *rounds,
                      size_t count, unsigned dropped, unsigned shared);
-const struct bench_kernel *bench_kernel_find(const struct bench *bench, const char *name);
+const struct bench_routine *bench_routine_find(const struct bench *bench, const char *name);
 void bench_buffers_free(struct bench *bench);
 /* Stay on one CPU from now on. 0 or -errno after a message. */
 int bench_pin(struct bench *bench);

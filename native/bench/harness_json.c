@@ -57,16 +57,16 @@ void bench_header_print(struct bench *bench)
     fflush(bench->out);
 }
 
-void bench_kernels_print(struct bench *bench)
+void bench_routines_print(struct bench *bench)
 {
-    for (const struct bench_kernel *kernel = bench->program->kernels; kernel->name; kernel++) {
+    for (const struct bench_routine *routine = bench->program->routines; routine->name; routine++) {
         struct okosu_json json = begin(bench, "kernel");
 
-        okosu_json_string(&json, "name", kernel->name);
-        number(&json, "bytes_per_item", kernel->bytes_per_item);
-        number(&json, "flops_per_item", kernel->flops_per_item);
-        okosu_json_string(&json, "item", kernel->item ? kernel->item : "element");
-        okosu_json_string(&json, "doc", kernel->doc);
+        okosu_json_string(&json, "name", routine->name);
+        number(&json, "bytes_per_item", routine->bytes_per_item);
+        number(&json, "flops_per_item", routine->flops_per_item);
+        okosu_json_string(&json, "item", routine->item ? routine->item : "element");
+        okosu_json_string(&json, "doc", routine->doc);
         end(&json);
     }
 }
@@ -84,23 +84,23 @@ void bench_list_variant(struct bench *bench, const struct okosu_variant *variant
     end(&json);
 }
 
-const struct bench_kernel *bench_kernel_find(const struct bench *bench, const char *name)
+const struct bench_routine *bench_routine_find(const struct bench *bench, const char *name)
 {
-    const struct bench_kernel *kernel = bench->program->kernels;
+    const struct bench_routine *routine = bench->program->routines;
 
-    while (kernel->name && strcmp(kernel->name, name) != 0)
-        kernel++;
-    return kernel->name ? kernel : NULL;
+    while (routine->name && strcmp(routine->name, name) != 0)
+        routine++;
+    return routine->name ? routine : NULL;
 }
 
 void bench_row_print(struct bench *bench, const struct bench_point *point,
                      const struct bench_row *row, const double *samples, const unsigned *rounds,
                      size_t count, unsigned dropped, unsigned shared)
 {
-    const struct bench_kernel *kernel = bench_kernel_find(bench, row->kernel);
+    const struct bench_routine *routine = bench_routine_find(bench, row->routine);
     struct okosu_json json = begin(bench, "row");
 
-    okosu_json_string(&json, "kernel", row->kernel);
+    okosu_json_string(&json, "kernel", row->routine);
     okosu_json_string(&json, "variant", row->variant);
     okosu_json_string(&json, "kind", row->kind);
     okosu_json_string(&json, "library", row->library ? row->library : "okosu " OKOSU_VERSION);
@@ -114,8 +114,8 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     okosu_json_unsigned(&json, NULL, point->align[1]);
     okosu_json_close(&json, ']');
     okosu_json_string(&json, "mode", point->mode);
-    number(&json, "bytes_per_item", kernel ? kernel->bytes_per_item : 0);
-    number(&json, "flops_per_item", kernel ? kernel->flops_per_item : 0);
+    number(&json, "bytes_per_item", routine ? routine->bytes_per_item : 0);
+    number(&json, "flops_per_item", routine ? routine->flops_per_item : 0);
     okosu_json_unsigned(&json, "items", point->items ? point->items : point->n);
     okosu_json_string(&json, "unit", point->unit ? point->unit : "cycles");
     okosu_json_open(&json, "samples", '[');

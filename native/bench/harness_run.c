@@ -177,16 +177,16 @@ static int check_row(struct bench *bench, const struct bench_row *rows, size_t i
 {
     char what[200];
 
-    if (bench_kernel_find(bench, rows[i].kernel) == NULL) {
-        snprintf(what, sizeof(what), "row %s %s: its kernel is in no table", rows[i].kernel,
+    if (bench_routine_find(bench, rows[i].routine) == NULL) {
+        snprintf(what, sizeof(what), "row %s %s: its routine is in no table", rows[i].routine,
                  rows[i].variant);
         okosu_message(what, "the program is wrong", NULL);
         return -EINVAL;
     }
     for (size_t k = 0; k < i; k++)
-        if (strcmp(rows[k].kernel, rows[i].kernel) == 0 &&
+        if (strcmp(rows[k].routine, rows[i].routine) == 0 &&
             strcmp(rows[k].variant, rows[i].variant) == 0) {
-            snprintf(what, sizeof(what), "row %s %s is there twice", rows[i].kernel,
+            snprintf(what, sizeof(what), "row %s %s is there twice", rows[i].routine,
                      rows[i].variant);
             okosu_message(what, "the program is wrong", NULL);
             return -EINVAL;
@@ -199,7 +199,7 @@ static void tell(struct bench *bench, const struct bench_point *point, const str
     char text[200];
 
     snprintf(text, sizeof(text), "%s: point %zu: %s n=%zu %s", bench->program->name, bench->points,
-             row->kernel, point->n, point->mode);
+             row->routine, point->n, point->mode);
     bench_progress(bench, text);
 }
 
@@ -244,13 +244,13 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
         error = check_row(bench, rows, i);
         if (error < 0)
             goto out;
-        if (!limit && !(bench_wants_kernel(bench, rows[i].kernel) &&
+        if (!limit && !(bench_wants_routine(bench, rows[i].routine) &&
                         bench_wants_variant(bench, rows[i].variant) &&
-                        bench_wants_point(bench, point, rows[i].kernel)))
+                        bench_wants_point(bench, point, rows[i].routine)))
             continue;
-        wanted +=
-            !limit || (bench->options.only.count > 0 && bench_wants_kernel(bench, rows[i].kernel) &&
-                       bench_wants_point(bench, point, rows[i].kernel));
+        wanted += !limit ||
+                  (bench->options.only.count > 0 && bench_wants_routine(bench, rows[i].routine) &&
+                   bench_wants_point(bench, point, rows[i].routine));
         slots[used].row = &rows[i];
         slots[used].samples = samples + used * bench->options.rounds;
         slots[used].rounds = rounds + used * bench->options.rounds;

@@ -3,7 +3,7 @@
  * core itself takes for one. */
 #include "harness.h"
 #include "latency/paper.h"
-#include "latency_kernels.h"
+#include "latency_chains.h"
 #include "latency_rows.h"
 
 #include <okosu/cpu.h>
@@ -18,7 +18,7 @@ static const struct latency_paper *const latency_papers[] = {LATENCY_ROWS};
 #undef ROW
 #define PAPER_COUNT (sizeof(latency_papers) / sizeof(latency_papers[0]))
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"ten-add", 0, 10, "pass", "ten dependent a = a + a a pass of a loop, as the paper wrote it"},
     {"ten-mul", 0, 10, "pass", "ten dependent a = a * a a pass of a loop, as the paper wrote it"},
     {"latency", 0, 0, "operation", "one double-precision operation waiting for the one before"},
@@ -54,7 +54,7 @@ static int run_paper(struct bench *bench)
     struct bench_row rows[2 * PAPER_COUNT];
 
     for (size_t i = 0; i < PAPER_COUNT; i++) {
-        struct bench_row row = {.kernel = "ten-add",
+        struct bench_row row = {.routine = "ten-add",
                                 .variant = latency_papers[i]->variant,
                                 .kind = "paper",
                                 .library = "section 2",
@@ -63,7 +63,7 @@ static int run_paper(struct bench *bench)
                                 .arg = (void *)(uintptr_t)latency_papers[i]};
 
         rows[2 * i] = row;
-        row.kernel = "ten-mul";
+        row.routine = "ten-mul";
         row.run = run_mul;
         rows[2 * i + 1] = row;
     }
@@ -82,7 +82,7 @@ static int run_chains(struct bench *bench)
             bench_absent(bench, chain->about.name, "this CPU has no such instruction", NULL);
             continue;
         }
-        rows[count++] = (struct bench_row){.kernel = "latency",
+        rows[count++] = (struct bench_row){.routine = "latency",
                                            .variant = chain->about.name,
                                            .kind = "okosu",
                                            .config = chain->about.doc,
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "latency",
         .doc = "Ten dependent operations as compilers make them, and one as the core has it.",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
         .list = list,
     };

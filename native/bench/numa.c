@@ -24,7 +24,7 @@
 /* What the user let this program have, before the harness takes one CPU for itself. */
 static struct okosu_cpuset allowed;
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"write", 1, 0, "byte", "memset of memory bound to a node, the paper's section 4"},
     {NULL, 0, 0, NULL, NULL},
 };
@@ -199,7 +199,7 @@ static void print_cell(struct bench *bench, const struct matrix *matrix, const s
     for (int pass = 0; pass < PASSES; pass++) {
         const struct bench_point point = {
             .n = matrix->bytes, .footprint = matrix->bytes, .mode = modes[pass], .unit = "ns"};
-        const struct bench_row row = {.kernel = "write",
+        const struct bench_row row = {.routine = "write",
                                       .variant = cell->name,
                                       .kind = "paper",
                                       .library = library,
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "numa",
         .doc = "Bandwidth at which each CPU writes memory of each NUMA node.",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
     };
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FIX "make peers"
 
@@ -126,6 +127,9 @@ static void fill(struct peer *peer, const char *name, const struct peers_descrip
 {
     *peer = (struct peer){.name = strdup(name),
                           .version = strdup(about->version),
+                          .kind = strdup(about->kind ? about->kind : "peer"),
+                          .multiple = about->multiple ? strtoul(about->multiple, NULL, 10) : 0,
+                          .alignment = about->alignment ? strtoul(about->alignment, NULL, 10) : 0,
                           .config = strdup(about->config ? about->config : ""),
                           .symbols = strdup(about->symbols),
                           .handle = handle,
@@ -203,6 +207,7 @@ static void drop(struct peer *peer)
 {
     free(peer->name);
     free(peer->version);
+    free(peer->kind);
     free(peer->config);
     free(peer->symbols);
     free(peer->report);
@@ -252,7 +257,7 @@ static int load_one(struct bench *bench, const char *directory, const char *name
         handle = load(&about, directory, why, sizeof(why));
         if (handle) {
             fill(peer, name, &about, handle);
-            good = peer->name && peer->version && peer->config && peer->symbols &&
+            good = peer->name && peer->version && peer->kind && peer->config && peer->symbols &&
                    check_one(peer, check, why, sizeof(why)) == 0;
             if (!good)
                 drop(peer);
@@ -272,43 +277,68 @@ static int described(const struct dirent *entry)
     return length > 5 && strcmp(entry->d_name + length - 5, ".peer") == 0;
 }
 
-long peers_load(struct bench *bench, const char *directory, peers_check *check, struct peer **peers)
+/* Whether a directory describes a peer of this name. */
+static bool is_described(const char *const *directories, const char *name)
+{
+    char path[4096];
+    bool found = false;
+
+    for (; *directories && !found; directories++) {
+        snprintf(path, sizeof(path), "%s/%s.peer", *directories, name);
+        found = access(path, F_OK) == 0;
+    }
+    return found;
+}
+
+/* Append the peers of one directory. 0 or -errno. */
+static int load_directory(struct bench *bench, const char *directory, peers_check *check,
+                          struct peer **peers, long *count)
 {
     struct dirent **entries = NULL;
-    int found = directory ? scandir(directory, &entries, described, alphasort) : 0;
-    long count = 0;
+    int found = scandir(directory, &entries, described, alphasort), error = 0;
+    struct peer *more;
 
-    *peers = calloc((size_t)(found > 0 ? found : 0) + 1, sizeof(**peers));
-    if (found < 0 || *peers == NULL) {
-        int error = *peers ? errno : ENOMEM;
-
-        okosu_message("the peers can't be looked up", strerror(error), FIX);
-        free(*peers);
-        *peers = NULL;
-        return -error;
-    }
-    setenv("OMP_NUM_THREADS", "1", 1);
-    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
-        bool there = false;
-
-        for (int i = 0; i < found; i++)
-            there |= strlen(known[k]) == strlen(entries[i]->d_name) - 5 &&
-                     strncmp(known[k], entries[i]->d_name, strlen(known[k])) == 0;
-        if (!there && bench_wants_variant(bench, known[k]))
-            bench_absent(bench, known[k],
-                         directory ? "it is not in the directory of peers"
-                                   : "no directory of peers was named (--peers)",
-                         FIX);
-    }
+    if (found < 0)
+        return -errno;
+    more = realloc(*peers, ((size_t)*count + (size_t)found + 1) * sizeof(**peers));
+    if (more)
+        *peers = more;
+    else
+        error = -ENOMEM;
     for (int i = 0; i < found; i++) {
         char *name = entries[i]->d_name;
 
         name[strlen(name) - 5] = '\0';
-        if (bench_wants_variant(bench, name))
-            count += load_one(bench, directory, name, check, &(*peers)[count]);
+        if (!error && bench_wants_variant(bench, name))
+            *count += load_one(bench, directory, name, check, &(*peers)[*count]);
         free(entries[i]);
     }
     free(entries);
+    return error;
+}
+
+long peers_load(struct bench *bench, const char *const *directories, peers_check *check,
+                struct peer **peers)
+{
+    long count = 0;
+    int error = 0;
+
+    *peers = NULL;
+    setenv("OMP_NUM_THREADS", "1", 1);
+    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+        if (bench_wants_variant(bench, known[k]) && !is_described(directories, known[k]))
+            bench_absent(bench, known[k],
+                         *directories ? "it is not in the directory of peers"
+                                      : "no directory of peers was named (--peers)",
+                         FIX);
+    for (; *directories && !error; directories++)
+        error = load_directory(bench, *directories, check, peers, &count);
+    if (error) {
+        okosu_message("the peers can't be looked up", strerror(-error), FIX);
+        peers_free(*peers, count);
+        *peers = NULL;
+        return error;
+    }
     return count;
 }
 

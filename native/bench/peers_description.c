@@ -43,7 +43,10 @@ static int read_line(struct peers_description *about, char *line, char *why, siz
                   {"symbols", &about->symbols},
                   {"report", &about->report},
                   {"report-blis", &about->report_blis},
-                  {"report-map", &about->report_map}};
+                  {"report-map", &about->report_map},
+                  {"kind", &about->kind},
+                  {"multiple", &about->multiple},
+                  {"alignment", &about->alignment}};
     char *value = strchr(line, ' ');
 
     if (*line == '\0' || *line == '#')
@@ -76,6 +79,13 @@ static bool good_pattern(const char *pattern)
     return percent && percent[1] == 's' && strchr(percent + 1, '%') == NULL;
 }
 
+static bool good_number(const char *text)
+{
+    size_t length = text ? strspn(text, "0123456789") : 1;
+
+    return !text || (length > 0 && length <= 4 && text[length] == '\0');
+}
+
 int peers_description_parse(struct peers_description *about, char *text, char *why, size_t size)
 {
     char *rest = text;
@@ -88,6 +98,15 @@ int peers_description_parse(struct peers_description *about, char *text, char *w
         strcmp(about->call, "cblas64") != 0) {
         snprintf(why, size, "its description has a way of calling \"%s\" that is not known",
                  about->call);
+        return -EINVAL;
+    }
+    if (about->kind && strcmp(about->kind, "peer") != 0 && strcmp(about->kind, "paper") != 0) {
+        snprintf(why, size, "its description has a kind \"%s\" that is neither peer nor paper",
+                 about->kind);
+        return -EINVAL;
+    }
+    if (!good_number(about->multiple) || !good_number(about->alignment)) {
+        snprintf(why, size, "its description has a multiple or an alignment that is no number");
         return -EINVAL;
     }
     if (about->library && about->version && about->call && about->symbols &&

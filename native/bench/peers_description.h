@@ -13,6 +13,8 @@ struct peers_description {
     char *text;
     const char *library, *version, *config, *threads, *call, *symbols;
     const char *report, *report_blis, *report_map;
+    const char *kind;                 /* NULL: "peer" */
+    const char *multiple, *alignment; /* decimal digits, at most 4; NULL: any */
     const char *needs[PEERS_NEEDS_LIMIT];
     size_t need_count;
     char *variables[PEERS_VARIABLES_LIMIT];

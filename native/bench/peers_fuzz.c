@@ -8,16 +8,18 @@
 #include "base/fuzz.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const whole = "library lib.so\nversion 1\ncall plain\nsymbols x_%s\n";
 static const char *const pieces[] = {
-    "library ",  "version ",    "config ",  "threads ", "call ", "symbols ", "report ", "report-",
-    "blis ",     "report-map ", "needs ",   "env ",     "plain", "cblas32",  "cblas64", "cblas",
-    "A=1",       "=",           "lib.so.3", "cblas_%s", "%s%s",  "%n",       "%",       "%%s",
-    "\n",        "\n",          "\n",       "\n",       "#",     " ",        "",        "\xff\xfe",
-    "needs a\n", "env A=1\n",   "\r\n",
-};
+    "library ", "version ", "config ",   "threads ",    "call ",      "symbols ",
+    "report ",  "report-",  "blis ",     "report-map ", "needs ",     "env ",
+    "plain",    "cblas32",  "cblas64",   "cblas",       "A=1",        "=",
+    "lib.so.3", "cblas_%s", "%s%s",      "%n",          "%",          "%%s",
+    "\n",       "\n",       "\n",        "\n",          "#",          " ",
+    "",         "\xff\xfe", "needs a\n", "env A=1\n",   "\r\n",       "kind ",
+    "paper",    "peer",     "multiple ", "8",           "alignment ", "99999"};
 
 /* In a block of its exact size, so that a read past its end is seen. */
 static char *make(void)
@@ -54,6 +56,12 @@ static void check(const struct peers_description *about, size_t length)
     require(strcmp(about->call, "plain") == 0 || strcmp(about->call, "cblas32") == 0 ||
                 strcmp(about->call, "cblas64") == 0,
             "a way of calling that is not known");
+    require(about->kind == NULL || strcmp(about->kind, "peer") == 0 ||
+                strcmp(about->kind, "paper") == 0,
+            "a kind that is not known");
+    require(about->multiple == NULL || strtoul(about->multiple, NULL, 10) <= 9999, "a multiple");
+    require(about->alignment == NULL || strtoul(about->alignment, NULL, 10) <= 9999,
+            "an alignment");
     require(about->need_count <= PEERS_NEEDS_LIMIT, "too many needs");
     for (size_t i = 0; i < about->need_count; i++)
         within(about, about->needs[i], length);

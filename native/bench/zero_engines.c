@@ -28,7 +28,7 @@
 
 enum { MANY = 15 };
 
-static const struct bench_kernel kernels[] = {
+static const struct bench_routine routines[] = {
     {"post", 0, 0, "block", "asking for a block to be cleared, on the requesting core"},
     {"complete", 1, 0, "byte", "from there until the block is clean, a worker's waking included"},
     {"clear", 1, 0, "byte", "the clearing alone, in the requesting thread"},
@@ -88,10 +88,10 @@ static void print_line(struct bench *bench, const struct engines_line *line, siz
 
     snprintf(extra, sizeof(extra), "\"scanned\": %zu", line->scanned);
     for (int what = 0; what < ENGINES_WHATS; what++) {
-        row.kernel = kernels[what].name;
+        row.routine = routines[what].name;
         point.unit = what == ENGINES_POST ? "cycles" : "ns";
         point.items = what == ENGINES_POST ? 1 : bytes;
-        if (bench_wants_kernel(bench, row.kernel) && (what != ENGINES_CLEAR || line->alone))
+        if (bench_wants_routine(bench, row.routine) && (what != ENGINES_CLEAR || line->alone))
             bench_values(bench, &point, &row, line->samples[what], line->rounds);
     }
 }
@@ -180,7 +180,7 @@ static int measure(struct bench *bench, struct engines_line *lines, size_t count
         else
             print_line(bench, &lines[i], bytes);
     }
-    if (bench_wants_kernel(bench, kernels[ENGINES_PROCESSOR].name))
+    if (bench_wants_routine(bench, routines[ENGINES_PROCESSOR].name))
         print_seconds(bench, lines, count, bytes);
     free(room);
     return 0;
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     static const struct bench_program program = {
         .name = "zero-engines",
         .doc = "what clearing a block ahead costs, by engine",
-        .kernels = kernels,
+        .routines = routines,
         .sweep = sweep,
         .list = list,
     };

@@ -55,7 +55,7 @@ def wanted(args: argparse.Namespace) -> list[str]:
 
 
 def show_list(names: list[str]) -> int:
-    """Print the kernels and variants of the benchmarks."""
+    """Print the routines and variants of the benchmarks."""
     print("\n\n".join(_bench_table.listing(drive.run(name, ["--list"])) for name in names))
     return 0
 
@@ -75,14 +75,16 @@ def dry_run(names: list[str], args: argparse.Namespace) -> int:
 
 def arguments(args: argparse.Namespace, seed: int) -> list[str]:
     """Return the options of the programs."""
-    peers = args.peers or (str(PEERS) if PEERS.is_dir() else None)
-    if args.peers and not Path(args.peers).is_dir():
-        raise _usage(f"--peers {args.peers}: no such folder", "", "make peers puts them into .peers")
+    peers = args.peers or ([str(PEERS)] if PEERS.is_dir() else [])
+    for folder in peers:
+        if not Path(folder).is_dir():
+            raise _usage(f"--peers {folder}: no such folder", "", "make peers puts them into .peers")
     given = {"rounds": args.rounds, "cpu": args.cpu, "only": args.only, "variant": args.variant, "sizes": args.sizes}
     if args.rounds is None and not args.smoke:
         given["rounds"] = ROUNDS
-    given |= {"seed": seed, "peers": peers}
+    given["seed"] = seed
     made = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+    made += [word for folder in peers for word in ("--peers", folder)]
     return [*made, *(["--smoke"] if args.smoke else [])]
 
 
@@ -151,7 +153,7 @@ class Session:
         self._next = 0.0
 
     def list(self, listed: Result) -> None:
-        """Note what a benchmark says of its kernels and variants."""
+        """Note what a benchmark says of its routines and variants."""
         self._listed[listed.name] = listed
 
     def take(self, result: Result) -> None:

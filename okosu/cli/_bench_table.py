@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of `okosu bench`: 80 columns of plain text, a block for each kernel, mode and placement."""
+"""The tables of `okosu bench`: 80 columns of plain text, a block for each routine, mode and placement."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ DASH = "–"
 
 
 def listing(result: Result) -> str:
-    """Return the kernels and variants of a benchmark (--list)."""
-    lines = [f"{result.name}", f"  {'kernel':<20} {'bytes':>6} {'flops':>6}  an item is"]
+    """Return the routines and variants of a benchmark (--list)."""
+    lines = [f"{result.name}", f"  {'routine':<20} {'bytes':>6} {'flops':>6}  an item is"]
     for kernel in result.kernels:
         costs = f"{kernel.bytes_per_item:>6g} {kernel.flops_per_item:>6g}"
         lines += _hanging(f"  {kernel.name:<20} {costs}  {kernel.item:<8} {kernel.doc}", 46)

@@ -9,12 +9,12 @@ from okosu.errors import USAGE_ERROR, OkosuError
 
 NAME = "bench"
 PLACE = 4
-HELP = "measure kernels of libokosu beside the machine's limits and other libraries"
+HELP = "measure routines of libokosu beside the machine's limits and other libraries"
 EXAMPLES = """\
   okosu bench                                  every benchmark: minutes
-  okosu bench blas1 --only ddot,daxpy          two kernels, with the peers that `make peers` installed
+  okosu bench blas1 --only ddot,daxpy          two routines, with the peers that `make peers` installed
   okosu bench copy --profile copy.profile      measure memcpy's variants, and write which is best at which size
-  okosu bench --list                           kernels with their bytes and flops, and the variants this CPU has
+  okosu bench --list                           routines with their bytes and flops, and the variants this CPU has
   okosu bench --smoke                          does it all work? seconds, and no number to quote
 """
 ALL = "all"
@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--rounds", type=_positive, metavar="N", help="rounds, each of which runs every variant once (default 15)")
     add("--cpu", type=_number, metavar="N", help="the CPU to measure on (default: the last that is allowed)")
     add("--seed", type=_number, metavar="N", help="of the random order (default: drawn, and recorded)")
-    add("--only", metavar="KERNEL,…", help="these kernels alone")
+    add("--only", metavar="ROUTINE,…", help="these routines alone")
     add("--variant", metavar="NAME,…", help="these variants alone")
     add("--sizes", metavar="N,…", help="these sizes instead of the benchmark's own")
-    add("--peers", metavar="DIR", help="where `make peers` put the libraries to compare with (default: .peers)")
+    add("--peers", action="append", metavar="DIR", help="libraries to compare with (repeatable; default: .peers)")
     add("--smoke", action="store_true", help="2 rounds at a few sizes: does it work?")
     add("--profile", metavar="FILE", help="of copy and zero: write the best variant of each size class there")
     add("--json", metavar="FILE|-", help="where the records go (default: the state folder)")
-    add("--list", action="store_true", help="print the kernels and the variants, and run nothing")
+    add("--list", action="store_true", help="print the routines and the variants, and run nothing")
     add("--dry-run", action="store_true", help="print the programs that would be run, and run nothing")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
@@ -119,6 +120,10 @@ class Paper(ABC):
     @abstractmethod
     def compare(self, measured: Measured) -> dict[str, Ours]:
         """Return ours by the id of the published entry; what could not be measured is left out."""
+
+    def peers(self) -> list[Path]:
+        """Return the folders of the libraries that the paper brings for its benches to compare with."""
+        return []
 
     def sides(self, target: Target, measured: Measured) -> points.Found:
         """Return what a target compares, point by point.

@@ -78,7 +78,7 @@ def _dry_run(paper: Paper, quick: bool) -> int:
             about = f", about {_minutes(takes)} of one core" if takes else ""
             print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}{about}")
         else:
-            print(f"{experiment.name}: {_program(experiment, quick)}")
+            print(f"{experiment.name}: {_program(paper, experiment, quick)}")
     if total:
         print(f"all of them: about {_minutes(total)} of one core, less on several, and but for what is kept already")
     if all(isinstance(experiment, LabExperiment) for experiment in experiments):
@@ -94,7 +94,7 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def _program(experiment: Experiment, quick: bool) -> str:
+def _program(paper: Paper, experiment: Experiment, quick: bool) -> str:
     from okosu import native
     from papers.common import programs
     from papers.common import told as reproduction_table
@@ -102,7 +102,7 @@ def _program(experiment: Experiment, quick: bool) -> str:
     words = programs.arguments(experiment, quick)
     if words is None:
         return "left out by --quick"
-    extra = reproduction_table.peers() if experiment.read == "rows" else []
+    extra = reproduction_table.peers(paper) if experiment.read == "rows" else []
     try:
         program = str(native.find(experiment.program))
     except OkosuError as error:
@@ -123,7 +123,7 @@ def _measure(paper: Paper, args: argparse.Namespace) -> int:
     path = _destination(args.json, paper.name)
     envelope = reproduction_table.envelope(paper, args.quick)
     runner = programs.Runner(
-        lambda name, words: drive.run(name, [*words, *reproduction_table.peers()]), programs.listing
+        lambda name, words: drive.run(name, [*words, *reproduction_table.peers(paper)]), programs.listing
     )
     conduct = Conduct(paper, args.quick, envelope, runner, _say, lambda: files.write(envelope, path))
     interrupted = False

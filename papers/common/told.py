@@ -36,9 +36,10 @@ def envelope(paper: Paper, quick: bool) -> Envelope:
     return Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", okosu.__version__, started), machine=facts, plan=plan)
 
 
-def peers() -> list[str]:
-    """Return the option that names the libraries to compare with, where `make peers` has put them."""
-    return ["--peers", str(PEERS)] if PEERS.is_dir() else []
+def peers(paper: Paper) -> list[str]:
+    """Return the options that name the libraries to compare with: where `make peers` put them, and the paper's own."""
+    folders = [*([PEERS] if PEERS.is_dir() else []), *paper.peers()]
+    return [word for folder in folders for word in ("--peers", str(folder))]
 
 
 def listed(paper: Paper) -> str:

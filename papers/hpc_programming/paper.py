@@ -6,8 +6,11 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from okosu import native
+from okosu.errors import OkosuError
 from papers.common import quantities
 from papers.common.base import Experiment, Measured, Ours, Paper
 from papers.hpc_programming import compare
@@ -72,6 +75,13 @@ class HpcProgramming(Paper):
                 kept |= {target.select.variant, *(names.split(",") if kind in ("peer", "variant") else ())}
         kept = {name.replace("*", isa) for name in kept for isa in (INLINE if "*" in name else ("",))}
         return "--variant", ",".join(sorted(kept))
+
+    def peers(self) -> list[Path]:
+        """Return where the listings of section 5 lie as peers of the bench blas1."""
+        try:
+            return [native.find("okosu-paper-hpc_programming-peers.so").parent]
+        except OkosuError:
+            return []
 
     def compare(self, measured: Measured) -> dict[str, Ours]:
         """Return ours by the id of the published entry."""

@@ -212,7 +212,7 @@ def test_cold_batches_are_prepared_and_short() -> None:
 
 @needs_fake
 @pytest.mark.parametrize(
-    ("mode", "told"), [("twice", "row sum a is there twice"), ("stray", "its kernel is in no table")]
+    ("mode", "told"), [("twice", "row sum a is there twice"), ("stray", "its routine is in no table")]
 )
 def test_rows_that_cannot_be(mode: str, told: str) -> None:
     _, stderr = run(FAKE, mode, status=1)

@@ -27,8 +27,18 @@ def table(area: str, output: Path, *files: Path) -> list[str]:
 def test_rows_are_in_the_order_of_their_ranks(tmp_path: Path) -> None:
     first, second = tmp_path / "one.c", tmp_path / "two.avx2.c"
     first.write_text("OKOSU_ROUTINE(copy, 100, last) = {\n};\nOKOSU_ROUTINE(copy, 9, least) = {};\n")
-    second.write_text("OKOSU_ROUTINE(copy, 20, wide) = {};\n// OKOSU_ROUTINE(copy, 1, comment)\n")
+    second.write_text("OKOSU_ROUTINE(copy, 20,\n              wide) = {};\n// OKOSU_ROUTINE(copy, 1, comment)\n")
     assert table("copy", tmp_path / "table.c", first, second) == ["least", "wide", "last"]
+
+
+@pytest.mark.parametrize("line", ["OKOSU_ROUTINE(copy, high, one) = {};\n", "OKOSU_ROUTINE(copy, 10, one);\n"])
+def test_a_row_that_cannot_be_read_is_refused(line: str, tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("OKOSU_ROUTINE(copy, 10, other) = {};\n" + line)
+    done = subprocess.run(
+        [SCRIPT, "copy", tmp_path / "table.c", tmp_path / "one.c"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "is not OKOSU_ROUTINE" in done.stderr
 
 
 def test_a_folder_without_rows_of_the_area_is_refused(tmp_path: Path) -> None:
@@ -44,7 +54,8 @@ def test_a_folder_without_rows_of_the_area_is_refused(tmp_path: Path) -> None:
 def test_the_chooser_names_no_routine(area: str, tmp_path: Path) -> None:
     """Names of routines stand in an area's own files only."""
     rows = table(area, tmp_path / "table.c", *(SOURCES / area / "routines").glob("*.c"))
-    assert len(rows) >= 6
+    files = "".join(path.read_text(encoding="utf-8") for path in (SOURCES / area / "routines").glob("*.c"))
+    assert len(rows) == files.count("OKOSU_ROUTINE(") >= 6
     # isa.h asks the processor for sets of instructions, whose names some routines bear.
     chooser = [path for path in (SOURCES / "choose").glob("*.[ch]") if path.name != "isa.h"]
     text = "".join(path.read_text(encoding="utf-8") for path in chooser)

@@ -10,7 +10,7 @@
  *   crowded   something else has half of the core whenever "b" is timed
  *   preempted another program runs in the middle of every second timing of "b"
  *   cold      batches of at most 3 calls, each prepared
- *   twice, stray   a row that is there twice, a row whose kernel is in no table
+ *   twice, stray   a row that is there twice, a row whose routine is in no table
  */
 #include "harness_internal.h"
 
@@ -98,8 +98,8 @@ static int sweep(struct bench *bench)
 {
     static struct fake a = {'a', 50}, b = {'b', 80};
     struct bench_row rows[] = {
-        {.kernel = "sum", .variant = "a", .kind = "okosu", .run = run, .arg = &a},
-        {.kernel = "sum",
+        {.routine = "sum", .variant = "a", .kind = "okosu", .run = run, .arg = &a},
+        {.routine = "sum",
          .variant = "b",
          .kind = "peer",
          .library = "B \"1.0\"",
@@ -107,7 +107,7 @@ static int sweep(struct bench *bench)
          .run = run,
          .arg = &b,
          .extra = "\"k\": 1"},
-        {.kernel = "limit-load", .variant = "l", .kind = "limit", .run = run, .arg = &a},
+        {.routine = "limit-load", .variant = "l", .kind = "limit", .run = run, .arg = &a},
     };
     struct bench_point point = {.n = 10, .footprint = 80, .align = {8, 16}, .mode = "throughput"};
     const double own[] = {1.5, 2.5};
@@ -122,7 +122,7 @@ static int sweep(struct bench *bench)
     if (strcmp(mode, "twice") == 0)
         rows[1].variant = "a";
     if (strcmp(mode, "stray") == 0)
-        rows[1].kernel = "nothing";
+        rows[1].routine = "nothing";
     error = bench_point_run(bench, &point, rows, 3);
     if (error < 0)
         return error;
@@ -134,7 +134,7 @@ static int sweep(struct bench *bench)
     error = bench_point_run(bench, &point, rows, 2);
     bench_absent(bench, "mkl", "not there", "make peers");
     bench_absent(bench, "mkl", "not there", "make peers");
-    if (bench_wants_kernel(bench, "sum") && bench_wants_variant(bench, "own")) {
+    if (bench_wants_routine(bench, "sum") && bench_wants_variant(bench, "own")) {
         rows[0].variant = "own";
         bench_values(bench, &point, rows, own, 2);
     }
@@ -143,11 +143,11 @@ static int sweep(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    static const struct bench_kernel kernels[] = {{"sum", 8, 1, "element", "a sum"},
+    static const struct bench_routine routines[] = {{"sum", 8, 1, "element", "a sum"},
                                                   {"limit-load", 8, 0, "element", "a limit"},
                                                   {NULL, 0, 0, NULL, NULL}};
     static const struct bench_program program = {
-        .name = "fake", .doc = "A fake.", .kernels = kernels, .sweep = sweep};
+        .name = "fake", .doc = "A fake.", .routines = routines, .sweep = sweep};
     static struct bench bench = {.program = &program,
                                  .clock = {.start = start,
                                            .stop = stop,

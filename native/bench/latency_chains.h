@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* latency_kernels: chains of one floating-point operation in double, each waiting for the last. */
-#ifndef OKOSU_BENCH_LATENCY_KERNELS_H
-#define OKOSU_BENCH_LATENCY_KERNELS_H
+/* latency_chains: chains of one floating-point operation in double, each waiting for the last. */
+#ifndef OKOSU_BENCH_LATENCY_CHAINS_H
+#define OKOSU_BENCH_LATENCY_CHAINS_H
 
 #include <okosu/variant.h>
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy_mix: calls whose sizes are drawn from a histogram, so that branches are mispredicted as they
- * are in programs. */
-#include "copy_bench.h"
+/* memory_mix: calls whose sizes are drawn from a histogram. */
+#include "memory.h"
 
 #include "base/message.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* More calls than a branch predictor learns by heart; the most bytes of one. */
 enum { CALLS = 32768, PLACES = 16384, CLASSES = 64 };
@@ -45,12 +43,12 @@ static const struct histogram histograms[] = {
 };
 
 struct mix {
-    uint32_t n[CALLS], to[CALLS], from[CALLS];
-    char *dst, *src;
+    uint32_t n[CALLS], at[2][CALLS];
+    char *memory[2];
 };
 
 struct mix_call {
-    const struct copy_routine *routine;
+    const struct memory_variant *variant;
     const struct mix *mix;
     size_t next;
 };
@@ -59,13 +57,10 @@ static void run_mix(void *arg, size_t calls)
 {
     struct mix_call *call = arg;
     const struct mix *mix = call->mix;
-    okosu_copy_function *copy = call->routine->copy;
     size_t next = call->next;
 
-    for (size_t i = 0; i < calls; i++) {
-        copy(mix->dst + mix->to[next], mix->src + mix->from[next], mix->n[next]);
-        next = (next + 1) % CALLS;
-    }
+    MEMORY_LOOP(call, calls, (void)0, mix->memory[0] + mix->at[0][next],
+                mix->memory[1] + mix->at[1][next], mix->n[next], next = (next + 1) % CALLS);
     call->next = next;
 }
 
@@ -82,45 +77,44 @@ static size_t draw(struct bench *bench, const struct histogram *histogram)
     return class->from + (size_t)bench_random(bench, class->to - class->from + 1);
 }
 
-static int measure(struct bench *bench, struct copy_routine *routines, size_t count,
+static int measure(struct bench *bench, struct memory_bench *memory,
                    const struct histogram *histogram)
 {
-    struct bench_row rows[COPY_ROUTINES];
-    struct mix_call calls[COPY_ROUTINES];
+    struct bench_row rows[MEMORY_VARIANTS];
+    struct mix_call calls[MEMORY_VARIANTS];
     size_t bytes = 0, most = 0;
     struct mix *mix = calloc(1, sizeof(*mix));
-    int error = -ENOMEM;
+    int error = mix ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < histogram->count; i++)
         if (histogram->classes[i].to > most)
             most = histogram->classes[i].to;
-    if (mix && (mix->dst = bench_buffer(bench, PLACES + most, 0)) &&
-        (mix->src = bench_buffer(bench, PLACES + most, 0)))
-        error = 0;
+    for (size_t k = 0; !error && k < memory->operands; k++)
+        if (!(mix->memory[k] = bench_buffer(bench, PLACES + most, 0)))
+            error = -ENOMEM;
     for (size_t i = 0; !error && i < CALLS; i++) {
         mix->n[i] = (uint32_t)draw(bench, histogram);
-        mix->to[i] = (uint32_t)bench_random(bench, PLACES);
-        mix->from[i] = (uint32_t)bench_random(bench, PLACES);
+        for (size_t k = 0; k < memory->operands; k++)
+            mix->at[k][i] = (uint32_t)bench_random(bench, PLACES);
         bytes += mix->n[i];
     }
     struct bench_point point = {.n = most,
                                 .items = bytes / CALLS,
-                                .footprint = 2 * (PLACES + most),
+                                .footprint = memory->operands * (PLACES + most),
                                 .mode = histogram->mode,
                                 /* Whole turns of the histogram, or nearly. */
                                 .batch_us = 400};
-    for (size_t i = 0; i < count; i++) {
-        calls[i] = (struct mix_call){&routines[i], mix, 0};
-        rows[i] = copy_row("mix", &routines[i], most);
+    for (size_t i = 0; i < memory->count; i++) {
+        calls[i] = (struct mix_call){&memory->variants[i], mix, 0};
+        rows[i] = memory_row(memory, "mix", &memory->variants[i], most);
         rows[i].run = run_mix;
         rows[i].arg = &calls[i];
     }
     if (!error)
-        error = bench_point_run(bench, &point, rows, count);
-    if (mix && mix->dst)
-        bench_buffer_drop(bench, mix->dst);
-    if (mix && mix->src)
-        bench_buffer_drop(bench, mix->src);
+        error = bench_point_run(bench, &point, rows, memory->count);
+    for (size_t k = 0; mix && k < memory->operands; k++)
+        if (mix->memory[k])
+            bench_buffer_drop(bench, mix->memory[k]);
     free(mix);
     return error;
 }
@@ -175,17 +169,16 @@ static int read_histogram(const char *path, struct histogram *histogram)
     return error;
 }
 
-int copy_mix_sweep(struct bench *bench, struct copy_routine *routines, size_t count,
-                   const char *path)
+int memory_mix(struct bench *bench, struct memory_bench *memory, const char *path)
 {
     struct histogram own;
     int error = 0;
 
     if (path) {
         error = read_histogram(path, &own);
-        return error ? error : measure(bench, routines, count, &own);
+        return error ? error : measure(bench, memory, &own);
     }
     for (size_t i = 0; !error && i < sizeof(histograms) / sizeof(histograms[0]); i++)
-        error = measure(bench, routines, count, &histograms[i]);
+        error = measure(bench, memory, &histograms[i]);
     return error;
 }

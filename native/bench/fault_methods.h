@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_bench: the ways to get memory that okosu-bench-fault compares. */
-#ifndef OKOSU_BENCH_FAULT_H
-#define OKOSU_BENCH_FAULT_H
+/* fault_methods: the ways to get memory that okosu-bench-fault compares. */
+#ifndef OKOSU_BENCH_FAULT_METHODS_H
+#define OKOSU_BENCH_FAULT_METHODS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +26,12 @@ enum fault_how {
 };
 
 struct fault_method {
-    const char *kernel, *variant, *doc;
+    const char *routine, *variant, *doc;
     enum fault_kind kind;
     enum fault_how how;
 };
 
-/* Ended by a NULL kernel. */
+/* Ended by a NULL routine. */
 extern const struct fault_method fault_methods[];
 
 /* What one method works on. All zero before fault_open(). */
@@ -70,12 +70,6 @@ void fault_unmap(struct fault_region *region);
 int fault_run(struct fault_region *region, struct fault_seen *seen);
 /* Touch, or populate, one huge page's worth at a time: ticks[i] of the i-th. */
 int fault_run_chunks(struct fault_region *region, uint64_t *ticks);
-/* Read all of it, word by word. */
-void fault_read(const char *base, size_t bytes);
-/* What fault_map(), fault_unmap() and fault_run() do for the pool's methods. 0 or -errno. */
-int fault_pool_fill(struct fault_region *region);
-void fault_pool_drop(struct fault_region *region);
-int fault_pool_take(struct fault_region *region);
 /* Whether the run was what the method says: NULL, or what was not as it should be. */
 const char *fault_wrong(const struct fault_region *region, const struct fault_seen *seen);
 

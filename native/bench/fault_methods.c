@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_rows: what each way to get memory does, and how it is seen that it did. */
-#include "fault_bench.h"
+/* fault_methods: what each way to get memory does, and how it is seen that it did. */
+#include "fault_methods.h"
 
 #include "harness.h"
 
 #include <okosu/clock.h>
 #include <okosu/zero.h>
+#include <okosu/zero_pool.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static void touch(char *base, size_t bytes, size_t page)
         ((volatile char *)base)[i] = 1;
 }
 
-void fault_read(const char *base, size_t bytes)
+static void read_all(const char *base, size_t bytes)
 {
     const volatile uint64_t *word = (const volatile uint64_t *)base;
 
@@ -150,9 +151,53 @@ static void unmap_now(struct fault_region *region)
     region->mapped = false;
 }
 
+/* Every unit is clean before the clock runs, and in no cache. */
+static int pool_fill(struct fault_region *region)
+{
+    struct okosu_zero_pool_options options = {.cap = region->bytes,
+                                              .low = region->bytes,
+                                              .high = region->bytes,
+                                              .backing = OKOSU_POOL_THP,
+                                              .no_worker = true};
+    int error = okosu_zero_pool_open(&region->pool, &options);
+
+    if (error)
+        return error;
+    if (okosu_zero_pool_work(region->pool, region->bytes) != region->bytes)
+        return -ENOMEM;
+    region->base = okosu_zero_pool_take(region->pool, region->bytes);
+    bench_make_cold(region->base, region->bytes);
+    return okosu_zero_pool_give(region->pool, region->base, 0);
+}
+
+static void pool_drop(struct fault_region *region)
+{
+    okosu_zero_pool_close(region->pool);
+    region->pool = NULL;
+}
+
+/* A block for each huge page; or again and again the first, which the caches hold then. */
+static int pool_take(struct fault_region *region)
+{
+    enum fault_how how = region->method->how;
+
+    for (size_t i = 0; i < region->bytes; i += FAULT_HUGE) {
+        char *block = okosu_zero_pool_take(region->pool, FAULT_HUGE);
+
+        if (!block)
+            return -ENOMEM;
+        *(volatile char *)block = 1;
+        if (how != FAULT_TAKE)
+            read_all(block, FAULT_HUGE);
+        if (how == FAULT_TAKE_READ_AGAIN)
+            okosu_zero_pool_give(region->pool, block, 0);
+    }
+    return 0;
+}
+
 void fault_unmap(struct fault_region *region)
 {
-    fault_pool_drop(region);
+    pool_drop(region);
     unmap_now(region);
     if (region->memfd >= 0)
         close(region->memfd);
@@ -227,7 +272,7 @@ int fault_map(struct fault_region *region)
     enum fault_how how = region->method->how;
 
     if (from_pool(region->method))
-        return fault_pool_fill(region);
+        return pool_fill(region);
     int error = from_memfd(region->method) ? fill_memfd(region) : 0;
     if (error || how == FAULT_POPULATE || how == FAULT_EXISTS_MAP)
         return error;
@@ -245,7 +290,7 @@ static int work(struct fault_region *region)
     int error = 0;
 
     if (region->pool)
-        return fault_pool_take(region);
+        return pool_take(region);
     switch (region->method->how) {
     case FAULT_POPULATE:
         return map_now(region, MAP_POPULATE);
@@ -265,7 +310,7 @@ static int work(struct fault_region *region)
         return 0;
     case FAULT_TOUCH_READ:
         touch(region->base, region->bytes, page);
-        fault_read(region->base, region->bytes);
+        read_all(region->base, region->bytes);
         return 0;
     default:
         touch(region->base, region->bytes, page);
