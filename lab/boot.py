@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One boot of any platform: a scratch folder, the simulator as a process, and the outcome or the reason for none."""
+"""One boot of any platform: a scratch folder, the simulator as a process, and the outcome, or why there is none."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def run(
     timeout: float,
     on_data: OnData | None = None,
 ) -> Outcome:
-    """Boot what `prepare(scratch folder, out folder)` says and return how the command fared.
+    """Boot what `prepare(scratch folder, out folder)` returns, and return how the command fared.
 
     The simulator runs in the folder `work` of the scratch folder; files that it leaves there (gmon.out) join those of
-    the out folder. Where the command did not come to its end, GuestError: `explain(what was heard)` may know a reason
-    that only this platform has. Nothing of the scratch folder stays, but the out folder as long as the Outcome where
-    the caller named none.
+    the out folder. Raises GuestError where the command did not come to its end; `explain(what was heard)` returns the
+    reason where it is one of this platform alone. The scratch folder is removed at the end, or with the Outcome where
+    the out folder lies in it because the caller named none.
     """
     folder = Path(tempfile.mkdtemp(prefix="okosu-lab-"))
     kept = False

@@ -27,7 +27,7 @@ _LOG = "build.log"
 _META = "okosu.json"
 _STEP = re.compile(rb"^  (?:CC|AS|AR|LD) +\S")
 _ERROR = re.compile(r"\berror: |undefined reference|can't open|No rule to make|: not found|No such file")
-# What can be told apart in messages: a share of the objects, not each of them.
+# Progress is said each time this share of the objects has been compiled.
 _SAY_EVERY = 0.05
 # Debian's names of the packages that the commands of a kernel build come from.
 _TOOLS = {
@@ -39,7 +39,7 @@ _TOOLS = {
     "xz": "xz-utils",
     "ld": "binutils",
 }
-# The same sources give the same kernel, whoever builds it and when.
+# With these in the environment the same sources give the same kernel, whoever builds it and when.
 _SAME = {
     "KBUILD_BUILD_TIMESTAMP": "2026-01-01T00:00:00Z",
     "KBUILD_BUILD_USER": "okosu",
@@ -77,12 +77,12 @@ class Built:
     compiler: str
     series: tuple[str, ...]
     fragments: tuple[str, ...]
-    # Room for the vector registers' state is found out at boot; without, UML ends on a host with AMX.
+    # Whether the kernel sizes the vector registers' state at boot. UML without that cannot run on a host with AMX.
     any_xstate: bool
 
 
 def build(recipe: Recipe, say: Say = quiet) -> Built:
-    """Return the kernel of `recipe`, building it where the cache has none; OkosuError (125) says what is amiss."""
+    """Return the kernel of `recipe`, built where the cache has none; OkosuError (125) says what is wrong."""
     made = _Order.of(recipe)
 
     def fill(folder: Path) -> None:
@@ -104,7 +104,7 @@ def build(recipe: Recipe, say: Say = quiet) -> Built:
 
 @dataclass(frozen=True)
 class Builder:
-    """A platform's build(): its recipe, with what is asked for instead of the recipe's own."""
+    """A platform's build(): its recipe, of which the caller may replace parts."""
 
     recipe: Recipe
 
@@ -146,7 +146,7 @@ def cached(recipe: Recipe) -> bool:
 
 @dataclass(frozen=True)
 class _Order:
-    """All that decides what a kernel will be, read but not acted upon."""
+    """All that decides what a kernel will be; reading it builds nothing."""
 
     version: str
     series: list[series_.Series]
@@ -166,7 +166,7 @@ class _Order:
 
 
 def check_tools(cc: str) -> None:
-    """Raise OkosuError (125) that names the packages whose commands or headers are missing."""
+    """Raise OkosuError (125) that names the packages whose commands are missing."""
     missing = [package for tool, package in _TOOLS.items() if not shutil.which(tool)]
     if not shutil.which(cc.split()[-1]):
         missing.append(cc.split()[-1])
@@ -180,7 +180,7 @@ def check_tools(cc: str) -> None:
 
 
 def compiler_version(cc: str) -> str:
-    """Return the first line that the compiler prints of itself."""
+    """Return the first line of what the compiler says to --version."""
     said = subprocess.run([*cc.split(), "--version"], capture_output=True, text=True, check=False).stdout
     return said.partition("\n")[0]
 
@@ -191,7 +191,7 @@ def command(base: Path, objects: Path, recipe: Recipe, *words: str) -> list[str]
     jobs = len(os.sched_getaffinity(0))
     # LOCALVERSION empty, or the git repository of a patched tree would add a "+".
     fixed = [f"ARCH={recipe.arch}", f"CC={recipe.cc}", "LOCALVERSION=", *flags]
-    # What the compiler says of an object follows the object's own line in the log, whole: the survey reads it there.
+    # -Otarget keeps what the compiler says of an object together, behind the object's own line in the log.
     return ["make", "-C", str(base), f"O={objects}", f"-j{jobs}", "-Otarget", *fixed, *words]
 
 
@@ -210,7 +210,7 @@ def _compile(base: Path, objects: Path, recipe: Recipe, say: Say) -> None:
     before = log.stat().st_size if log.exists() else 0
     say(f"compiling Linux ({recipe.arch}), about {recipe.objects} objects")
     words = command(base, objects, recipe, recipe.target)
-    # The build ends with us: a terminal's Ctrl-C reaches it, and so does our end by SIGKILL.
+    # The build ends with this process, also when that is ended by SIGKILL.
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "TERM", "--", *words],
         env=_environment(),
@@ -222,7 +222,7 @@ def _compile(base: Path, objects: Path, recipe: Recipe, say: Say) -> None:
     started = time.monotonic()
     try:
         assert child.stdout is not None
-        # A build that was interrupted goes on, and so does its log.
+        # The log is appended to: an interrupted build goes on where it stopped.
         with log.open("ab", buffering=0) as kept:
             _follow(child.stdout, kept, recipe.objects, say)
         child.wait()

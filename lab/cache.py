@@ -26,7 +26,7 @@ _LOCKS = "locks"
 
 
 def quiet(_: str) -> None:
-    """Say nothing: what a caller without progress gives for `say`."""
+    """The `say` of a caller that shows no progress."""
 
 
 def root() -> Path:
@@ -35,7 +35,7 @@ def root() -> Path:
 
 
 def key(*parts: object) -> str:
-    """Return a name, 16 hexadecimal digits, for what is made from `parts` (anything that JSON can hold)."""
+    """Return a name of 16 hexadecimal digits for what is made from `parts`, which are anything that JSON can hold."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -62,7 +62,7 @@ def made(kind: str, name: str, fill: Callable[[Path], None], say: Say = quiet, r
 
 @contextmanager
 def locked(name: str, say: Say = quiet) -> Iterator[None]:
-    """Hold the lock `name` of the lab's folder; it goes with the process, however that ends."""
+    """Hold the lock `name` of the lab's folder. The kernel releases it when the process ends, however that happens."""
     folder = root() / _LOCKS
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / name).open("w") as lock:
@@ -76,7 +76,7 @@ def locked(name: str, say: Say = quiet) -> Iterator[None]:
 
 @contextmanager
 def full_disk_said() -> Iterator[None]:
-    """Turn "no space left" into an error that a person can act on."""
+    """Turn ENOSPC and EDQUOT into the OkosuError of full_disk()."""
     try:
         yield
     except OSError as error:
@@ -86,7 +86,6 @@ def full_disk_said() -> Iterator[None]:
 
 
 def full_disk() -> OkosuError:
-    """Return the error for a cache that has no room left."""
     return OkosuError(
         "the lab's cache cannot be written: no space left",
         f"a kernel's source needs 1.2 GB below {root()}, each build up to 1 GB while it is made",
@@ -112,7 +111,7 @@ def sizes() -> list[tuple[str, int]]:
 
 
 def clear() -> None:
-    """Remove everything that is kept, but what another okosu is making just now."""
+    """Remove everything that is kept; what another okosu is making is removed once it is finished."""
     for folder in [path for path in root().glob("*/*") if path.is_dir()]:
         name = folder.name.removesuffix(_PARTIAL)
         with locked(f"{folder.parent.name}-{name}"):

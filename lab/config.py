@@ -33,7 +33,7 @@ def parse(text: str) -> Config:
 
 
 def fragments(wanted: Sequence[str]) -> Config:
-    """Return what the fragments called so ask for, a later one overruling an earlier."""
+    """Return what the fragments ask for; a later one overrules an earlier."""
     merged: Config = {}
     for name in wanted:
         found = rooms.find(f"config/{name}.fragment")
@@ -61,7 +61,7 @@ def text(config: Config) -> str:
 def check(asked: Config, made: Config, applied: Iterable[str] = ()) -> None:
     """Raise OkosuError (125) that names the symbols asked for and not in the configuration made.
 
-    A symbol that only a series of okosu's defines is no fault where that series is not among those `applied`.
+    A symbol that a series defines may be missing where that series is not among those `applied`.
     """
     missing = {name: value for name, value in asked.items() if made.get(name, "n") != value}
     if missing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that run inside guests: guest/*.c of every room, static, so that they start in any root."""
+"""The programs that run inside guests: guest/*.c of every room, linked statically so that they start in any root."""
 
 from __future__ import annotations
 

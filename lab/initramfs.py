@@ -14,16 +14,16 @@ from pathlib import Path
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
-# Where the host has these as links (to usr/bin and so on), the guest has them too.
+# Folders that are links on the host (to usr/bin and so on) are links in the guest.
 _TOP_LINKS = tuple(Path(name) for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"))
-# Where the first process looks for a program that is named without a folder.
+# The first process's PATH, for a program that is named without a folder.
 _PATH = "/bin:/usr/bin"
 _MOUNT_POINTS = ("/dev", "/proc", "/sys", "/tmp", "/run", "/root", "/mnt")
 
 
 @dataclass
 class Archive:
-    """Files by their absolute path in the guest. The folders above them come by themselves."""
+    """Files by their absolute path in the guest; the folders above them are added with them."""
 
     entries: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
@@ -40,7 +40,7 @@ class Archive:
         self._put(path, stat.S_IFDIR | 0o755, b"")
 
     def copy(self, source: Path, path: str | None = None) -> None:
-        """Put a host file at a path of its own, or where it really lies on the host."""
+        """Put a host file at `path`, or at its own path on the host with links resolved."""
         try:
             runnable = source.stat().st_mode & 0o111
             self.add(path or str(_real_place(source)), source.read_bytes(), 0o755 if runnable else 0o644)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file that tells a guest's first process (guest/init.c) what to run, and in what surroundings."""
+"""The file that tells a guest's first process (guest/init.c) what to run, where, and with which environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 HIDDEN = (Path("/tmp"), Path("/run"))
 _HIDDEN_PATH = re.compile(r"(?:/tmp|/run)/(?!\.)[^/\s'\"`$;&|<>()=,:]+")
 
-# What the folder is called in the guest where it cannot have the host's name.
+# The out folder's path in a guest where the host's path cannot be used.
 OUT_ELSEWHERE = Path("/run/okosu-out")
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -29,7 +29,7 @@ _ENVIRONMENT = {
 class Job:
     """A command, the folder it runs in, the host's folder that it may write into, and its root (None: the host's).
 
-    With `chroot` the guest's own root is the host's all the same, and the first process changes to `root`.
+    With `chroot` the guest's own root is still the host's, and the first process changes to `root`.
     """
 
     command: list[str]
@@ -51,7 +51,7 @@ class Job:
         return b"".join(os.fsencode(word) + b"\0" for word in words)
 
     def _surroundings(self) -> Iterator[str]:
-        # In another root the out folder's name need not exist; /run can be written in any.
+        # In another root the host's path need not exist; /run exists in each and can be written.
         inside = self.out if self.root is None else OUT_ELSEWHERE
         yield f"write={inside}"
         yield f"from={self.out}"
@@ -64,9 +64,10 @@ class Job:
             yield f"env={name}={value}"
 
     def kept(self) -> list[Path]:
-        """Return what the command names of /tmp and /run, whole top folders, so that they are seen in the guest.
+        """Return the entries of /tmp and /run that the command names, so that the guest can see them.
 
-        A path counts as a word of its own, which may be relative, and absolute anywhere in a word (sh -c 'cat /tmp/x').
+        A path is found as a word of its own, which may be relative, and anywhere in a word if it is absolute
+        (sh -c 'cat /tmp/x').
         """
         named = [Path(os.path.normpath(self.cwd / word)) for word in (".", *self.command)]
         named += [Path(found[0]) for word in self.command for found in _HIDDEN_PATH.finditer(word)]

@@ -11,7 +11,7 @@ import msgspec
 
 from okosu.errors import USAGE_ERROR, OkosuError
 
-# How a source begins: what was done to know the number.
+# The first word of a source: what was done to know the number.
 KINDS = ("read", "recalled", "derived", "assumed")
 
 
@@ -75,14 +75,14 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             words = (cache.bytes, cache.ways, cache.line, cache.replacement, cache.fill, sharing)
             lines.append(f"cache {' '.join(map(str, words))}")
             lines += [f"row {bit} {mask:#x}" for bit, mask in cache.rows.items()]
-            # What misses by its place in the first level does so whatever the page's colour is.
+            # The first level is left out: the colour of a page has no influence on where a line lies in it.
             lines += ["full-lru"] if cache is not self.cache[0] else []
         for tlb in self.tlb:
             lines.append(f"tlb {tlb.level} {tlb.entries} {tlb.ways} {tlb.replacement} {tlb.pages}")
         return "\n".join(lines) + "\n"
 
     def source_keys(self) -> set[str]:
-        """Return what `sources` has to give a source for."""
+        """Return the keys that `sources` must have."""
         keys = {"hertz", "instructions_per_cycle", "kernel_pages", "memory.cycles", "walk.cycles"}
         for cache in self.cache:
             keys |= {f"cache.{cache.name}.{what}" for what in ("size", "replacement", "fill", "cycles")}

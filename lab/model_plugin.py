@@ -14,10 +14,10 @@ from lab.build import compiler_version
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
-# What the plugin leaves in its working folder, and so among the files of an outcome.
+# Files that the plugin leaves in its working folder, and so among the files of an outcome.
 COUNTS = "model-counts.jsonl"
 SHAPE = "model-shape"
-# Of random replacement.
+# The seed of random replacement.
 SEED = 7
 MOST_MEMORY = 3 << 30
 
@@ -106,7 +106,7 @@ def regions(path: Path) -> list[plugin_counts.Region]:
 
 
 def _quoted(path: Path) -> str:
-    # A comma ends an argument of QEMU's; a doubled one does not.
+    # A comma separates QEMU's arguments; a doubled one is part of the value.
     return str(path).replace(",", ",,")
 
 

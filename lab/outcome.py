@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command fared in a guest: what its first process reports, and what the kernel's log says of a failure."""
+"""How a command fared in a guest: the report of the first process, and what the kernel's log says of a failure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 
 
 class GuestError(OkosuError):
-    """A guest that did not bring its command to an end; `heard` is what came out of it until then."""
+    """The command in a guest did not come to its end; `heard` is what came out of the guest until then."""
 
     def __init__(self, what: str, why: str, fix: str, heard: Heard) -> None:
         super().__init__(what, why, fix, LAUNCHER_FAILED)
@@ -29,14 +29,12 @@ class GuestError(OkosuError):
 
 @dataclass
 class Heard:
-    """What came out of a guest: each stream by itself, and the text of all as it came, with the control line left
-    out."""
+    """What came out of a guest: each stream by itself, and all of them but the control line in the order of arrival."""
 
     streams: dict[str, bytearray] = field(default_factory=lambda: {name: bytearray() for name in STREAMS})
     together: bytearray = field(default_factory=bytearray)
 
     def add(self, stream: str, data: bytes) -> None:
-        """Take in what a stream brought."""
         self.streams[stream] += data
         if stream != "control":
             self.together += data
@@ -48,17 +46,17 @@ class Heard:
 
     @property
     def text(self) -> str:
-        """Return all that came out, as it came."""
+        """All streams but the control line, in the order of arrival."""
         return self.together.decode(errors="replace")
 
     @property
     def log(self) -> str:
-        """Return the kernel's log; a serial line's carriage returns are no part of it."""
+        """The kernel's log, without the carriage returns of a serial line."""
         return self.streams["log"].decode(errors="replace").replace("\r\n", "\n")
 
     @property
     def ended(self) -> tuple[int, int | None, float] | None:
-        """Return (exit status as a shell has it, signal or None, seconds) once the command has ended, else None."""
+        """(exit status as a shell has it, signal or None, seconds) once the command has ended, else None."""
         match = _EXIT.search(self.streams["control"])
         if not match:
             return None
@@ -67,7 +65,7 @@ class Heard:
 
     @property
     def failure(self) -> str | None:
-        """Return why the guest could not run the command: the first process's word or the kernel's last, or None."""
+        """Why the command could not be run, by the first process or by the kernel's panic; None if neither says."""
         if match := _FAIL.search(self.streams["control"]):
             return match[1].decode(errors="replace")
         if panic := _PANIC.search(self.log):
@@ -110,6 +108,6 @@ def keep_log(heard: Heard) -> Path:
 
 
 def last_lines(log: str, count: int = 3) -> str:
-    """Return the last lines of a log that say something, for an error."""
+    """Return the last lines of a log that are not empty, for an error."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     return "\n       ".join(lines[-count:]) or "the guest said nothing"

@@ -17,7 +17,7 @@ INSIDE = "region"
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one CPU did in one mode (model/core/model.h): `found` by level of cache and memory, `translated` by level of
     TLB and walk, `walks` by page size, 4 KiB first. `full_lru_misses`, by level, are what a fully associative LRU of
-    its size would have missed; of the first level none are counted."""
+    its size would have missed; it is not counted for the first level."""
 
     instructions: int
     loads: int
@@ -34,17 +34,17 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def bytes(self) -> int:
-        """Return the bytes loaded and stored."""
+        """The bytes loaded and stored."""
         return self.load_bytes + self.store_bytes
 
     def misses(self, level: int) -> int:
-        """Return the accesses by lines that level `level` (from 1) did not have."""
+        """Return how many accesses by lines missed level `level` (from 1)."""
         return sum(self.found[level:])
 
     def conflicts(self, level: int) -> int:
         """Return the misses of level `level` (from 2) beyond those of a fully associative LRU of its size.
 
-        Negative where another replacement does better, as any does that keeps a part of what does not fit.
+        It is negative where the replacement does better than LRU on a set that does not fit.
         """
         return self.misses(level) - self.full_lru_misses[level - 1]
 
@@ -63,7 +63,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def total(parts: Sequence[Counts]) -> Counts:
-    """Return the sum of counts of one machine; there is one at least."""
+    """Return the sum of counts of one machine; `parts` is not empty."""
     sums: dict[str, Any] = {}
     for name in Counts.__struct_fields__:
         values = [getattr(part, name) for part in parts]
@@ -75,8 +75,7 @@ def total(parts: Sequence[Counts]) -> Counts:
 class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one CPU did between two marks: `what` is region, outside (of any), or unfinished (a region without an end).
 
-    `label` is the program's, 0 where it gave none; `broken` counts the messages to the model, up to then, that made no
-    sense.
+    `label` is the program's, 0 where it gave none; `broken` counts the malformed messages to the model up to then.
     """
 
     what: str
@@ -87,11 +86,9 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernel: Counts
 
     def cycles(self, machine: Machine) -> float:
-        """Return the cycles of the program and of the kernel."""
         return self.user.cycles(machine) + self.kernel.cycles(machine)
 
     def seconds(self, machine: Machine) -> float:
-        """Return the seconds of the program and of the kernel."""
         return self.cycles(machine) / machine.hertz
 
     def megabytes_per_second(self, machine: Machine) -> float:
@@ -106,5 +103,5 @@ def read(data: bytes) -> list[Region]:
 
 
 def inside(regions: list[Region]) -> list[Region]:
-    """Return the regions that a program marked."""
+    """Return those of the regions that a program marked, without the rest of the run."""
     return [region for region in regions if region.what == INSIDE]

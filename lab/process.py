@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulator as a child process: its output streams as they come, a time limit, and an end that nothing survives."""
+"""A simulator as a child process: its output streams as they come, a time limit, and an end that kills its session."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _BLOCK = 65536
-# Our end, also that by SIGKILL, is the process's end; and a crash of its own leaves no file of all its memory.
+# The process ends with this one, also by SIGKILL; and its crash leaves no core file.
 _BOUND = ("setpriv", "--pdeathsig", "KILL", "--", "prlimit", "--core=0")
-# After SIGKILL a process only has to be scheduled once more.
+# How long a process may take to end after SIGKILL: it only has to be scheduled once more.
 _GONE_WITHIN_S = 10.0
 
 OnData = Callable[[str, bytes], None]
@@ -42,8 +42,8 @@ def run(
 ) -> Ended:
     """Run the argv that `command` gives for {stream: file descriptor} until it ends or `timeout` seconds are over.
 
-    The stream "log" is the process's own stdout and stderr. Whatever way this returns or raises, no process of the
-    session that it started is left; if this process is killed, the session's leader is killed with it.
+    The stream "log" is the process's own stdout and stderr. However this returns or raises, no process of the session
+    that it started is left; if this process is killed, the session's leader is killed with it.
     """
     pipes = {name: os.pipe() for name in streams}
     started = time.monotonic()
@@ -75,7 +75,7 @@ def run(
 
 
 def _follow(child: subprocess.Popen[bytes], names: dict[int, str], on_data: OnData, deadline: float) -> bool:
-    """Hand on what the streams bring until the process has ended; true if the deadline came first."""
+    """Hand the streams' data to `on_data` until the process has ended; true if the deadline came first."""
     ended = os.pidfd_open(child.pid)
     try:
         with selectors.DefaultSelector() as selector:
@@ -97,7 +97,7 @@ def _follow(child: subprocess.Popen[bytes], names: dict[int, str], on_data: OnDa
 
 
 def _drain(end: int, name: str, on_data: OnData, once: bool = False) -> bool:
-    """Hand on what is there; false at the end of the stream."""
+    """Hand the data that can be read to `on_data`; false at the end of the stream."""
     while True:
         try:
             block = os.read(end, _BLOCK)
@@ -133,7 +133,7 @@ def end_session(child: subprocess.Popen[bytes]) -> None:
 
 
 def session(leader: int) -> list[int]:
-    """Return the processes, but zombies, of the session that the process `leader` began."""
+    """Return the processes of the session that the process `leader` began, without zombies."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -19,13 +19,13 @@ from lab.uml_needs import size
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 NAME = "x86"
-# What run() has beyond what every platform's has.
+# Arguments that run() has beyond those of every platform.
 MACHINE = ("cpus", "nodes", "kvm", "exact", "model")
 MEMORY = "512M"
 TIMEOUT_S = 600.0
 PROGRAM = "qemu-system-x86_64"
 SEED = 7
-# All that QEMU emulates; but its RDRAND and RDSEED would be the host's randomness.
+# Everything that QEMU emulates, but RDRAND and RDSEED, which hand out the host's randomness.
 CPU = "max,-rdrand,-rdseed"
 KVM = Path("/dev/kvm")
 
@@ -40,11 +40,11 @@ RECIPE = Recipe(
 build = Builder(RECIPE)
 DOC = f"an x86-64 machine in QEMU; series: {', '.join(RECIPE.series)}"
 
-# What the guest's share of the host's root and of its out folder are called.
+# Names of the two 9p shares: the host's root, and the out folder.
 _ROOT, _OUT = "okosu-root", "okosu-out"
 _MIB = 1 << 20
-# Neither calibrate the local timers nor try the global one out: both are loops of PAUSE, and where instructions are
-# counted each of these leaves the emulator's code, so that half a second of the guest's would take ten of the host's.
+# The kernel neither calibrates the local timers nor tries the global one: both are loops of PAUSE, each of which leaves
+# the translated code where instructions are counted, so that half a second of the guest would take ten of the host.
 _NO_TRIALS = ("noapictimer", "no_timer_check")
 
 
@@ -54,8 +54,8 @@ class Machine:
 
     `memory` is in QEMU's notation. CPUs and memory are divided evenly among `nodes`. With `exact` two runs of one
     command are the same to its last instruction: time is counted in instructions, and nothing is read from the host
-    before it has ended. With `kvm` the host's processor runs the guest. `seed` decides the
-    randomness of an emulated one.
+    before the command has ended. With `kvm` the host's processor runs the guest. `seed` decides the randomness of an
+    emulated guest.
     """
 
     cpus: int = 1
@@ -87,14 +87,14 @@ def run(
 ) -> Outcome:
     """Boot the kernel, run `command` as root in it and return how it fared.
 
-    All is as in uml.run(), but where `exact`: there the root is in memory and holds the command's program, its
-    libraries, the files that the command's words name and busybox, and what is left in OKOSU_OUT comes back when the
-    command has ended. With `model` its accesses run through the memory hierarchy of the machine of that name
-    (machines.py): the guest is exact, and the counts are the file model.COUNTS of the outcome. Another plugin of QEMU's
-    can be given in its place, whose file is among the outcome's. With `files`, {absolute path in the guest: program of
-    the host}, an exact guest is the same wherever this host keeps them and okosu is called: its current folder is /.
-    `timeout` is in seconds of the host. For the machine see Machine. GuestError where the command did not come to its
-    end.
+    Everything is as in uml.run() but with `exact`: then the root is in memory and holds the command's program, its
+    libraries, the files that the command's words name and busybox, and the contents of OKOSU_OUT are copied to the
+    host when the command has ended. With `model` the guest is exact, its accesses run through the memory hierarchy of
+    the machine of that name (machines.py), and the counts are the file model_plugin.COUNTS of the outcome. Another
+    plugin of QEMU can be given instead; its file is among the outcome's. With `files`, {absolute path in the guest:
+    program of the host}, an exact guest does not depend on where the host keeps those programs nor on the current
+    folder, which is / in it. `timeout` is in seconds of the host. For the machine see Machine. GuestError where the
+    command did not come to its end.
     """
     machine = Machine(cpus, memory, nodes, kvm, exact or model is not None, seed)
     check_host(machine)
@@ -108,8 +108,8 @@ def run(
     init = guest.program("init", say)
 
     def prepare(folder: Path, where: Path) -> boot.Start:
-        # The scratch folder's name is drawn anew for each run: an exact guest, where a name's hash decides how many
-        # instructions its look-up takes, must not see it.
+        # The name of the scratch folder differs in each run, and an exact guest must not see it: the hash of a name
+        # decides how many instructions its look-up takes.
         inside = OUT_ELSEWHERE if machine.exact and out is None else where
         cwd = Path.cwd() if files is None else Path("/")
         job = Job(list(command), cwd, inside, root, chroot=root is not None)
@@ -122,7 +122,7 @@ def run(
 
 
 def _no_reason(_: Heard) -> GuestError | None:
-    """Know no reason for a failure beyond those of every platform."""
+    """This platform has no reasons for failure beyond those of every platform."""
     return None
 
 
@@ -137,7 +137,7 @@ def _write_job(folder: Path, job: Job, init: Path, machine: Machine, files: Mapp
 
 
 def check_host(machine: Machine) -> None:
-    """Raise OkosuError (125) that says what this host lacks for `machine`."""
+    """Raise OkosuError (125) where this host cannot run `machine`, or no machine can be like that."""
     if not shutil.which(PROGRAM):
         raise OkosuError(
             f"{PROGRAM} is missing",
@@ -202,7 +202,7 @@ def _processor(machine: Machine) -> list[str]:
 
 
 def _node_bytes(machine: Machine) -> list[int]:
-    """Return the memory of each node, whole MiB."""
+    """Return the bytes of each node's memory, rounded down to whole MiB."""
     return [size(machine.memory) // _MIB // machine.nodes * _MIB] * machine.nodes
 
 
@@ -221,7 +221,7 @@ def _layout(machine: Machine) -> list[str]:
 
 def _lines(fds: Mapping[str, int]) -> list[str]:
     """Return the options for the serial lines: the command's two, the first process's, and the kernel's own."""
-    # append=on, or QEMU would truncate what is a pipe.
+    # append=on: otherwise QEMU would try to truncate the pipe.
     words = []
     for number, stream in enumerate(STREAMS, 1):
         words += ["-add-fd", f"fd={fds[stream]},set={number}"]

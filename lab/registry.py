@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is added to the lab from outside, by the entry points of the group `okosu.lab`.
+"""What packages outside the lab add to it, by the entry points of the group `okosu.lab`.
 
 Each is a module with commands() (the further sub-commands of `okosu lab`) and machines() (the platforms without a
 kernel), each as the protocol Machine says.
@@ -23,8 +23,7 @@ class Machine(Protocol):
     EXAMPLES: Mapping[str, str]
     """Lines for the help of `okosu lab build` and `okosu lab run`, by the name of the sub-command."""
 
-    def add_build_arguments(self, parser: argparse.ArgumentParser) -> Any:
-        """Declare the options of a build."""
+    def add_build_arguments(self, parser: argparse.ArgumentParser) -> Any: ...
 
     def add_run_arguments(self, parser: argparse.ArgumentParser) -> Any:
         """Declare the options of a run, those of a build among them."""
@@ -32,20 +31,16 @@ class Machine(Protocol):
     def refuse(self, args: argparse.Namespace) -> None:
         """Raise OkosuError (2) where an option of this machine is given with another platform."""
 
-    def build(self, args: argparse.Namespace) -> int:
-        """Build it."""
+    def build(self, args: argparse.Namespace) -> int: ...
 
-    def run(self, args: argparse.Namespace) -> int:
-        """Run a program on it."""
+    def run(self, args: argparse.Namespace) -> int: ...
 
 
 def commands() -> list[ModuleType]:
-    """Return the sub-commands of `okosu lab` that others add."""
     return [module for added in plugins.load("okosu.lab").values() for module in added.commands()]
 
 
 def machines() -> dict[str, Machine]:
-    """Return the machines without a kernel that others add, by name."""
     return {machine.NAME: machine for added in plugins.load("okosu.lab").values() for machine in added.machines()}
 
 

@@ -21,7 +21,7 @@ _DEFINED = re.compile(rb"^\+\s*(?:menu)?config (\w+)$", re.M)
 
 @dataclass(frozen=True)
 class Series:
-    """One series: its name and its patches in order."""
+    """A series; `patches` are in the order of applying them."""
 
     name: str
     patches: tuple[Path, ...]
@@ -51,7 +51,7 @@ def touched(patch: bytes) -> set[str]:
 
 
 def changes(patch: bytes) -> bytes:
-    """Return a patch without its message and without the version of git that ends it."""
+    """Return a patch without its message and without the line with git's version at its end."""
     return patch[patch.find(b"\ndiff --git ") + 1 :].rpartition(b"\n-- \n")[0] or patch
 
 

@@ -17,14 +17,14 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 PACKAGE = "linux-source-6.12"
 TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
 
-# A third of the archive: register tables of graphics cards and device trees, which no kernel of the lab needs. (The
-# other architectures' folders cannot go too: Kconfig files outside arch/ read some of theirs.)
+# A third of the archive: register tables of graphics cards and device trees, which no kernel of the lab needs. The
+# folders of other architectures have to stay: Kconfig files outside arch/ read some of theirs.
 _LEFT_OUT = ("drivers/gpu/drm/amd/include", "Documentation/devicetree")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source tree: its folder, the version that keys and messages name, and whether it is the lab's own."""
+    """A kernel source tree: its folder, the version for keys and messages, and whether the lab unpacked it."""
 
     path: Path
     version: str

@@ -16,7 +16,7 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _AUTHOR = {"GIT_AUTHOR_NAME": "okosu", "GIT_AUTHOR_EMAIL": "okosu@localhost"}
 _COMMITTER = {"GIT_COMMITTER_NAME": "okosu", "GIT_COMMITTER_EMAIL": "okosu@localhost"}
-# The user's and the system's git settings (signing, hooks, line ends) have no say here.
+# git's settings of the user and the system (signing, hooks, line ends) are not read.
 _GIT = {**_AUTHOR, **_COMMITTER, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -31,8 +31,8 @@ def patched(source: Source, series: Sequence[Series], say: Say = quiet) -> Path:
 
 def _make(to: Path, source: Source, series: Sequence[Series], say: Say) -> None:
     say(f"applying {', '.join(one.name for one in series)}")
-    # git and the kernel's build write new files and never into old ones, so links are safe; the user's editor may not
-    # be as careful, so a tree of the user's is copied.
+    # git and the kernel's build replace files and never write into old ones, so hard links to the lab's own source are
+    # safe. A tree of the user's is copied, because an editor may write into files.
     how = ["-al"] if source.own else ["-a", "--reflink=auto"]
     _run(["cp", *how, f"{source.path}/.", str(to)])
     _run(["rm", "-rf", str(to / ".git")])

@@ -70,27 +70,27 @@ def arguments(built: Built, folder: Path, fds: Mapping[str, int], memory: str, k
     return [
         str(built.path / "linux"),
         f"mem={memory}",
-        # Relative, to the scratch folder that the process runs in: nothing is left in ~/.uml.
+        # Relative to the scratch folder that the process runs in, so that nothing is left in ~/.uml.
         "uml_dir=.",
         "umid=guest",
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
         "ro",
-        # All but these four lines would be looked for on pseudo-terminals.
+        # The kernel would open pseudo-terminals for all lines that are not named here.
         "con=null",
         "con0=null,fd:1",
         "ssl=null",
         *lines,
         f"init={guest_path(folder)}",
-        # A guest that restarts itself ends instead, as one that panics does.
+        # A guest that would restart ends instead.
         "noreboot",
         *kernel_args,
     ]
 
 
 def _no_ptrace(heard: Heard) -> GuestError | None:
-    """Return the error for a host that does not let a process trace its children, if that is what was heard."""
+    """Return the error for a host that does not let a process trace its children, if the log says so."""
     said = next((line for line in heard.log.splitlines() if _PTRACE.search(line)), None)
     if said is None or heard.started:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What User-Mode Linux needs of the host: a state of the vector registers that fits, and a place for its memory."""
+"""What User-Mode Linux needs of the host: vector registers that it has room for, and a place for its memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 CPUINFO = Path("/proc/cpuinfo")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-# A kernel of the lab boots in 32 MiB; what the command does comes on top.
+# The least memory in which a kernel of the lab boots; the command needs more.
 _LEAST = 32 << 20
 
 
 def size(text: str) -> int:
-    """Return the bytes that a size such as 256M or 1G means; OkosuError (125) if it means none or too few to boot."""
+    """Return the bytes of a size such as 256M or 1G; OkosuError (125) if it is no size, or too small to boot in."""
     match = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text.strip().upper())
     found = int(match[1]) * _UNITS[match[2]] if match else 0
     if found < _LEAST:

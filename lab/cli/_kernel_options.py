@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that say which kernel to build."""
     add = parser.add_argument
     add(
         "platform",
@@ -51,7 +50,7 @@ def chosen(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
 
 
 def described(built: Built) -> dict[str, Any]:
-    """Return what JSON says of a kernel."""
+    """Return the JSON object that describes a kernel."""
     return {
         "kernel": built.version,
         "compiler": built.compiler,
@@ -64,11 +63,12 @@ def described(built: Built) -> dict[str, Any]:
 
 @contextmanager
 def progress() -> Iterator[Say]:
-    """Give the function that shows a line of progress on stderr, each in place of the last; silent off a terminal."""
+    """Give a function that shows a line of progress on stderr, in place of the last one; silent where that is no
+    terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    # A terminal that does not know its width says 0.
+    # A terminal that does not know its width reports 0.
     width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
 
     def say(text: str) -> None:

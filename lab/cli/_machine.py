@@ -11,7 +11,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 if TYPE_CHECKING:
     from lab.platforms import Platform
 
-# What is an option of another name.
+# Options that are called otherwise than their argument.
 _OPTIONS = {"model": "machine"}
 
 
@@ -31,7 +31,7 @@ def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def machine(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
-    """Return the arguments of Platform.run that the options given mean; OkosuError (2) where it has no such one."""
+    """Return the arguments of Platform.run for the options given; OkosuError (2) where run() has no such argument."""
     given = {name: getattr(args, name) for name in ("cpus", "nodes", "exact", "model", "kvm")}
     given = {name: value for name, value in given.items() if value is not None}
     for name in given:

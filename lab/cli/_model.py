@@ -19,7 +19,7 @@ _LACKS = (
 
 
 def show(name: str, outcome: Outcome) -> None:
-    """Print each marked region on stderr: what was found where, and the time that the machine would take."""
+    """Print each marked region on stderr: where its accesses were found, and the time that the machine would take."""
     from lab import machines, model_plugin, plugin_counts
 
     machine = machines.find(name)
@@ -29,7 +29,7 @@ def show(name: str, outcome: Outcome) -> None:
     if not regions:
         lines = ["no region was marked: a program marks it with lab/guest/mark.h"]
     if broken := max((region.broken for region in everything), default=0):
-        lines.append(f"{broken} messages to the model made no sense: large pages or labels are not what was meant")
+        lines.append(f"{broken} messages to the model made no sense: large pages or labels may be wrong")
     print("\n".join([f"model: {machine.name}; {_LACKS}", *lines]), file=sys.stderr)
 
 

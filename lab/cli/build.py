@@ -22,7 +22,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     _kernel_options.add_kernel_arguments(parser)
     for machine in registry.machines().values():
         machine.add_build_arguments(parser)

@@ -17,13 +17,12 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     parser.add_argument("--clear", action="store_true", help="remove everything that is kept")
     parser.add_argument("--json", metavar="FILE|-", help="write the list as JSON; -: to stdout")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show or clear the cache: 0."""
+    """Show or clear the cache; return 0."""
     from lab import cache
 
     if args.clear:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu lab: kernels with okosu's series, and guests to run on them. Its sub-commands are the modules beside this."""
+"""okosu lab: kernels with okosu's series, and guests to run on them. The modules beside this are its sub-commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def commands() -> dict[str, ModuleType]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the sub-commands, each with its options."""
     from okosu.cli.main import Parser
 
     table = parser.add_subparsers(dest="lab_command", metavar="COMMAND", parser_class=Parser)
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the sub-command that was named."""
     module = commands().get(args.lab_command or "")
     if module is None:
         raise OkosuError("no command of the lab was given", "", "okosu lab --help", USAGE_ERROR)

@@ -34,7 +34,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     from lab import uml
 
     _kernel_options.add_kernel_arguments(parser)
@@ -83,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"boot: {shlex.join(args.kernel_arg) or 'no kernel arguments'}, memory {args.memory or 'by default'}")
         print(f"run: {shlex.join(args.command)}")
         return 0
-    # Asked to end, we take the guest and its scratch folder with us.
+    # SIGTERM becomes SystemExit, so that the guest and its scratch folder are removed on the way out.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with _kernel_options.progress() as say:
         built = platform.build(**chosen, say=say)

@@ -3,12 +3,12 @@
  *
  * The file `job` beside this program (as argv[0] names it) says what to do: NUL-terminated strings
  *
- *   write=DIR          DIR can be written here, and is the host's folder of that name (hostfs)
- *   from=DIR           ... or rather this folder of the host's
- *   share=TAG          ... or rather what the host shares under this name (9p); then this guest's
+ *   write=DIR          DIR can be written, and is the host's folder of that name (hostfs)
+ *   from=DIR           DIR is this other folder of the host instead
+ *   share=TAG          DIR is what the host shares under this name (9p) instead; then this guest's
  *                      own root is the host's, and root=DIR is bound from there
- *   share-at-end=TAG   ... or rather a folder in memory, copied to that share after the command
- *   keep=PATH          PATH below /tmp or /run is seen there, though a tmpfs is mounted on them
+ *   share-at-end=TAG   DIR is in memory, and is copied to that share after the command
+ *   keep=PATH          PATH below /tmp or /run stays visible under the tmpfs mounted there
  *   root=DIR           the command's root is the host's folder DIR, read-only
  *   cwd=DIR  env=NAME=VALUE  arg=WORD      the command
  *
@@ -51,7 +51,7 @@ struct job {
 
 static int control = STDERR_FILENO;
 
-/* Let what was written leave the guest, and stop the machine: its main() returns, and profilers
+/* Sync and stop the machine. User-Mode Linux then returns from main(), so that profilers in it
  * write their files. */
 __attribute__((noreturn)) static void halt(void)
 {
@@ -78,7 +78,7 @@ __attribute__((noreturn)) static void fail(const char *what, const char *which)
     halt();
 }
 
-/* mkdir -p; folders that are there already, also on a read-only file system, are no failure. */
+/* As mkdir -p. A folder that exists is no failure, also on a read-only file system. */
 static void make_folder(const char *path)
 {
     char part[MOST];
@@ -104,7 +104,7 @@ static void mount_on(const char *type, const char *path, const char *options)
         fail("mount", path);
 }
 
-/* A file system that not every kernel has, and that not every command needs. */
+/* Mount a file system where the kernel has it; a kernel without it is no failure. */
 static void mount_if_known(const char *type, const char *path)
 {
     if (mkdir(path, 0755) && errno != EEXIST)
@@ -220,7 +220,7 @@ static void mount_share(const char *tag, const char *path)
         fail("mount", path);
 }
 
-/* Lay the command's root out at NEW_ROOT: the host's folder, and in it what every root has. */
+/* Mount the command's root at NEW_ROOT: the host's folder, and in it /proc, /sys and so on. */
 static void mount_root(const struct job *job)
 {
     static const char *const same[] = {"/proc", "/sys", "/dev", "/tmp"};
@@ -289,7 +289,7 @@ static void child(const struct job *job, int out, int err)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Copy what is in the pipe to the line; false where there will be no more. */
+/* Copy what is in the pipe to the line; false at the end of the pipe. */
 static int pump(int pipe, int line)
 {
     char block[4096];
@@ -314,7 +314,7 @@ static void on_child(int number)
     (void)number;
 }
 
-/* Reap until no process has ended unseen; true once the command has. */
+/* Reap every process that has ended; true once the command is among them. */
 static int reap(pid_t command, int *status)
 {
     int any, found = 0;
@@ -366,8 +366,8 @@ static int run(const struct job *job, const int lines[LINES])
     return status;
 }
 
-/* Copy what the command left in memory to the host. Nothing that it did depends on that any more.
- */
+/* Copy what the command left in memory to the host. It happens after the command has ended, so that
+ * the host's timing cannot make two exact runs differ. */
 static void hand_back(const struct job *job)
 {
     char from[MOST];

@@ -42,20 +42,20 @@ static inline void mark_end(void)
     MARK(2);
 }
 
-/* What follows is no part of the experiment, until the next mark. */
+/* The model stops following accesses until the next mark: for set-up between regions. */
 static inline void mark_sleep(void)
 {
     MARK(6);
 }
 
-/* Three digits of 12 bits, the lowest first. */
+/* Split a number into three digits of 12 bits, the lowest first. */
 static inline void mark_digits(uint64_t *digit, uint64_t number)
 {
     for (int i = 0; i < 3; i++)
         digit[i] = number >> 12 * i & 4095;
 }
 
-/* The next regions' label: 36 bits. */
+/* Set the label of the regions that follow: 36 bits. */
 static inline void mark_label(uint64_t label)
 {
     uint64_t digit[7] = {0};
@@ -64,7 +64,7 @@ static inline void mark_label(uint64_t label)
     MARK_MESSAGE(5, digit);
 }
 
-/* `bytes` from `start` on are mapped by pages of 2 MiB. */
+/* Tell the model that `bytes` from `start` on are mapped by pages of 2 MiB. */
 static inline void mark_huge(uint64_t start, uint64_t bytes)
 {
     uint64_t digit[7] = {0};

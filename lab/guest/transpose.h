@@ -15,7 +15,7 @@ transpose(double *restrict a, const double *restrict b, size_t dimension, size_t
             a[i * pitch + j] = b[j * pitch + i];
 }
 
-/* Numbers from a seed, row by row; only what is read is touched. */
+/* Fill the matrix from a seed, row by row; the gap between rows is not touched. */
 static void transpose_fill(double *b, size_t dimension, size_t pitch, unsigned state)
 {
     for (size_t i = 0; i < dimension; i++)

@@ -48,7 +48,8 @@ static inline long work_number(const char *text)
     return value;
 }
 
-/* The only arguments are those named in `usage`, all numbers; `at` receives them. */
+/* Read `count` numbers, which `usage` names, into `at`; end the program where there are other
+ * arguments. */
 static inline void work_arguments(int argc, char **argv, const char *usage, int count, long *at)
 {
     if (argc != count + 1) {
@@ -75,7 +76,7 @@ static inline void work_report(long ops, double seconds, long long bytes)
         work_fail("stdout");
 }
 
-/* Read or write all of it, or end the program. */
+/* Read all `size` bytes, or end the program; work_write() likewise. */
 static inline void work_read(int fd, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -113,8 +114,8 @@ static inline void work_fill(unsigned char *at, size_t size, unsigned seed)
     }
 }
 
-/* Memory that begins with a page, as the buffers of cp and of stdio do: the kernel copies to and
- * from the user by pages, so that this decides what sizes memcpy sees. */
+/* Allocate memory that begins with a page, as the buffers of cp and of stdio do: the kernel copies
+ * to and from the user by pages, so that the alignment decides what sizes memcpy sees. */
 static inline unsigned char *work_buffer(size_t size)
 {
     unsigned char *at = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
@@ -124,8 +125,8 @@ static inline unsigned char *work_buffer(size_t size)
     return at;
 }
 
-/* A file in memory (the kernel's tmpfs, no path needed) whose pages are all there. fallocate clears
- * them, so that first touches of the machine's memory count as clearing and not as copying. */
+/* Make a file in memory (memfd) whose pages are allocated: fallocate clears them now, so that the
+ * first touch of the machine's memory is not counted as copying. */
 static inline int work_file(const char *name, size_t size)
 {
     int fd = memfd_create(name, MFD_CLOEXEC);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_transpose DIMENSION REPETITIONS SEED: copies a matrix of doubles transposed into another, as
  * the superpage-colouring paper does (its figure 7, built with -funroll-loops); an operation is one
- * element. The numbers come from SEED. Once is for the caches; the repetitions after it are the
- * model's region of interest, labelled DIMENSION, of which the matrices' bytes are 16 *
- * DIMENSION^2.
+ * element. The numbers come from SEED. One repetition warms the caches; those after it are the
+ * model's region of interest, labelled DIMENSION. The matrices take 16 * DIMENSION^2 bytes.
  */
 #include "work.h"
 

@@ -12,7 +12,7 @@ import pytest
 # The lab needs git, which `make lab-deps` installs; the rest of okosu does not.
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
-# "Configures" by copying what it is given, less the symbols called REFUSED; "compiles" a script that plays the guest.
+# "Configures" by copying the symbols asked for but those called REFUSED; "compiles" a script that plays the guest.
 MAKEFILE = """\
 VERSION = 6
 PATCHLEVEL = 12
@@ -29,7 +29,7 @@ linux:
 
 
 def source(folder: Path, linux: str = "#!/bin/sh\n") -> Path:
-    """Make a source tree; `linux` is the text of the program that building gives."""
+    """Make a source tree; `linux` is the text of the program that a build of it produces."""
     (folder / "arch/x86/um/shared/sysdep").mkdir(parents=True)
     (folder / "arch/x86/um/shared/sysdep/ptrace.h").write_text("#define FP_SIZE 1\n")
     (folder / "Makefile").write_text(MAKEFILE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory-hierarchy model a second time, for its tests: written from its description, slow, and plain."""
+"""A second implementation of the memory-hierarchy model, for its tests: written from the description, slow, plain."""
 
 from __future__ import annotations
 

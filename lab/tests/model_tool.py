@@ -23,7 +23,7 @@ needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not insta
 
 
 class _Folder:
-    """A folder that goes with the test run."""
+    """A temporary folder that is removed when the test run ends."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="okosu-model-"))
@@ -51,7 +51,7 @@ class Ran:
 
 
 def raw(shape: bytes, trace: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the program on these texts, whatever they are."""
+    """Run the program on these texts, which may be malformed."""
     (path := _folder.path / "shape").write_bytes(shape)
     return subprocess.run([program(), path, *options], input=trace, capture_output=True, check=False)
 

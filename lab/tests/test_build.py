@@ -139,7 +139,7 @@ def test_an_interrupted_build_ends_and_is_resumed(recipe: build.Recipe, number: 
     (partial,) = (cache.root() / "kernel").iterdir()
     (partial / "objects" / "kept.o").write_text("")
     os.utime(partial / "objects" / "kept.o", (1, 1))
-    # The same tree again: what was compiled is not thrown away. (It still has slow.c, so its sleep is made short.)
+    # The same tree again: objects that were compiled are kept. The tree still has slow.c, so its sleep is made short.
     slow = recipe.source / "slow.c"
     times = slow.stat()
     makefile = recipe.source / "Makefile"

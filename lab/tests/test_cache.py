@@ -89,7 +89,7 @@ print("|".join(said), flush=True)
 
 
 def opened(pid: int) -> set[str]:
-    """Return what a process has open; it may close any of it while this reads."""
+    """Return the files that a process has open; it may close some of them meanwhile."""
     found = set()
     for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
         with contextlib.suppress(FileNotFoundError):
@@ -109,13 +109,13 @@ def test_two_processes_make_it_once_and_the_second_says_that_it_waits(tmp_path: 
     assert first.stdout.readline() == "in\n"
     second = start()
     lock = cache.root() / "locks" / "kind-name"
-    # The second has opened the lock's file; it says that it waits just before it does.
+    # The second process has opened the lock's file, and says that it waits just before it does.
     while str(lock) not in opened(second.pid):
         assert second.poll() is None
     first.communicate("go\n")
     said, _ = second.communicate()
     assert log.read_text() == "made\n"
-    # Where the first was quicker than the second's attempt there was nothing to wait for.
+    # If the first had finished before the second tried, there was nothing to wait for.
     assert said.strip() in ("another okosu is making the same: waiting for it", "")
 
 

@@ -17,7 +17,7 @@ from lab.tests import lab_fake
 pytestmark = lab_fake.needs_git
 
 
-# What boots in the kernel's place: runs the job's command here and reports like a guest.
+# A program in the kernel's place: it runs the job's command on this machine and reports as a guest does.
 LINUX = f"""\
 #!{sys.executable}
 import os, subprocess, sys

@@ -51,7 +51,7 @@ def test_conflicts_of_random_placement_are_binomial(ways: int, colours: int, fil
     for seed in range(seeds):
         frames = random.Random(seed).sample(range(1 << 16), pages)
         counts = Counter(frame % colours for frame in frames)
-        # Walked in turn, what is in an overfull set misses every time under LRU, and nothing else does.
+        # Lines accessed in turn under LRU: those in an overfull set miss every time, the others never.
         conflicting = sum(count for count in counts.values() if count > ways)
         assert misses_of_walks(shape, frames, rounds) == conflicting * (rounds - 2)
         shares.append(conflicting / pages)
@@ -71,7 +71,7 @@ def test_pages_of_distinct_colours_never_miss_in_the_paper_s_machines() -> None:
 
 @pytest.mark.parametrize("policy", ["lru", "plru", "random"])
 def test_random_accesses_hit_as_often_as_the_cache_is_large(policy: str) -> None:
-    # N lines at random, of which any policy holds C: hits are C / N, binomial with little correlation.
+    # Random accesses to N lines, of which any policy holds C: the share of hits is C / N, nearly binomial.
     lines, ways, count = 128, 64, 20000
     shape = f"okosu-model 1\ncache {ways * 64} {ways} 64 {policy} none private\n"
     rng = random.Random(3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model's two parsers on texts that nobody meant: refused or run, never a fault. The program has sanitizers."""
+"""The model's two parsers on random texts: each is refused or run, without a finding of the sanitizers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ tlb 1 2 2 lru 4k
 
 
 def survives(shape: bytes, trace: bytes) -> None:
-    """A sanitizer's finding ends the program with another status than its own two."""
+    """Whether the program ended by itself: a sanitizer's finding gives another status than its own two."""
     done = model_tool.raw(shape, trace)
     assert done.returncode in (0, 2), done.stderr.decode(errors="replace")
     assert b"Sanitizer" not in done.stderr

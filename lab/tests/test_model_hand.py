@@ -21,7 +21,7 @@ def line(number: int) -> int:
 
 
 def test_a_set_keeps_the_two_lines_used_last() -> None:
-    # 0, 2, 4 share a set; using 0 again makes 2 the one to go for 4.
+    # 0, 2 and 4 share a set; after 0 is used again, 4 replaces 2.
     lines = [0, 2, 0, 4, 0, 2, 1, 3, 1]
     assert found(SMALL.format("lru"), *map(line, lines)) == [0, 0, 1, 0, 1, 0, 0, 0, 1]
 
@@ -57,14 +57,14 @@ def test_an_xor_row_takes_the_column_apart() -> None:
 def test_a_full_lru_beside_a_cache_misses_what_no_placement_would_keep() -> None:
     shape = HEAD + "cache 64 1 64 lru none private\ncache 256 2 64 lru none private\nfull-lru\n"
 
-    # Four lines fit; 0, 2, 4 and 6 share one set of two, so that all miss where a fully associative cache has them.
+    # Lines 0, 2, 4 and 6 share one set of two ways, so that all miss; a fully associative cache would hold them.
     def beside(*numbers: int) -> tuple[int, int]:
         user = run(shape, loads(*map(line, numbers))).regions[0]["user"]
         return user["found"][-1], user["full_lru_misses"][1]
 
     assert beside(*[0, 2, 4, 6] * 3) == (12, 4)
     assert beside(*[0, 1, 2, 3] * 3) == (4, 4)
-    # Five do not fit anywhere, in turn; but two sets keep the two lines of the smaller share.
+    # Five lines in turn do not fit the fully associative cache; of two sets, the one with two lines keeps them.
     assert beside(*[0, 1, 2, 3, 4] * 3) == (11, 15)
 
 
@@ -76,14 +76,14 @@ def test_what_leaves_the_first_level_is_found_in_the_second() -> None:
 
 
 def test_an_inclusive_level_takes_its_lines_from_the_first() -> None:
-    # Line 0 is used all the time, but only in the first level; the second sees 0 1 2 3 4 and gives up 0 for 4.
+    # Line 0 hits in the first level all the time, so that the second sees only 0 1 2 3 4, and replaces 0 by 4.
     lines = [line(n) for n in (0, 1, 0, 2, 0, 3, 0, 4, 0)]
     assert found(TWO.format("none"), *lines)[-1] == 1
     assert found(TWO.format("inclusive"), *lines)[-1] == 0
 
 
 def test_a_victim_cache_adds_to_the_first_level() -> None:
-    # Two lines and four: six in all, and a seventh makes every one miss.
+    # A level of two lines and a victim cache of four hold six lines; with a seventh every access misses.
     six = [line(n) for n in range(6)]
     assert found(TWO.format("victim"), *(six * 2)) == [0] * 6 + [2] * 6
     assert found(TWO.format("victim"), *([*six, line(6)] * 2)) == [0] * 14
@@ -96,17 +96,17 @@ def places(shape: str, *steps: tuple[int, int]) -> list[int]:
 
 
 def test_a_shared_inclusive_level_takes_lines_from_every_cpu() -> None:
-    # CPU 0 has line 0; CPU 1 fills the level behind both with four others.
+    # CPU 0 has line 0; CPU 1 fills the shared level with four others.
     shape = "okosu-model 1\ncpus 2\ncache 128 2 64 lru none private\ncache 256 4 64 lru {} shared\n"
     steps = [(0, 0), (1, 1), (1, 2), (1, 3), (1, 4), (0, 0)]
     assert places(shape.format("none"), *steps)[-1] == 1
     assert places(shape.format("inclusive"), *steps)[-1] == 0
-    # And what one brought the other finds there.
+    # A line that one CPU brought is found in the shared level by the other.
     assert places(shape.format("none"), (0, 0), (1, 0)) == [0, 2]
 
 
 def test_two_cpus_evict_one_line_to_one_place() -> None:
-    # Both have line 0 and lose it, to 1 and to 2. The victim cache has two places: one for it, and one for 5 still.
+    # Both CPUs evict line 0, for 1 and for 2. It takes one of the two places of the victim cache; 5 keeps the other.
     shape = "okosu-model 1\ncpus 2\ncache 64 1 64 lru none private\ncache 128 2 64 lru victim shared\n"
     assert places(shape, (0, 5), (0, 0), (1, 0), (0, 1), (1, 2), (1, 5)) == [0, 0, 0, 0, 0, 2]
 

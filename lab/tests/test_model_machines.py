@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines' files, what the model is told of them, and what its counts cost there."""
+"""The machines' files, the text that the model gets of them, and what its counts cost on them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_model_takes_every_machine(name: str) -> None:
     machine = machines.find(name)
     trace = model_tool.loads(*range(0, 1 << 16, 4096))
     region = model_tool.run(machine.shape(2, 7), trace).regions[0]
-    # What the model counts is what the costs are reckoned from: as many levels here as there.
+    # The counts have as many levels as the machine whose costs they are multiplied with.
     counts = plugin_counts.read(json.dumps(region).encode())[0].user
     assert counts.cycles(machine) >= 16 * (machine.memory.cycles + machine.walk.cycles_4k)
 
@@ -64,7 +64,7 @@ def test_costs_grow_outwards(name: str) -> None:
 
 
 def test_the_colours_of_the_paper_s_machines() -> None:
-    # A way of the L2 in pages: what page colouring has to tell apart.
+    # The number of colours: the pages of one way of the L2.
     l2 = {name: machines.find(name).cache[1] for name in ("celeron-900", "pentium4-1600")}
     assert {name: cache.bytes // cache.ways // 4096 for name, cache in l2.items()} == {
         "celeron-900": 8,

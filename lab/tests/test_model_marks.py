@@ -25,7 +25,7 @@ def load(address: int, mode: str = "user") -> str:
 
 
 def announce(page: int, count: int, shift: int) -> list[str]:
-    """Say so as the guest does: a mark, then seven loads."""
+    """Return the statements by which the guest announces large pages: a mark, then seven loads."""
     digits = [n >> 12 * i & 4095 for n in (page, count) for i in range(3)]
     return ["mark 0 3", *(f"access 0 user load {0x7000_0000 + digit} 0 1" for digit in [*digits, shift])]
 
@@ -46,7 +46,7 @@ def test_an_announced_page_is_one_entry() -> None:
     region = run(TLB, ["mark 0 4", *trace]).regions[0]
     assert region["broken"] == 0
     assert region["user"]["walks"] == [1, 1]
-    # The message is no access of the program's.
+    # The loads of the message are not counted as accesses of the program.
     assert region["user"]["loads"] == 3
 
 
@@ -67,7 +67,7 @@ def test_pages_are_small_again_when_forgotten() -> None:
         ([*announce(512, 512, 21)[:5], "access 0 user store 0x70000000 0 1"], 1),
         ([*announce(512, 512, 21)[:5], "mark 0 4"], 1),
         (["mark 0 2", "mark 0 1", "mark 0 1", "mark 0 99"], 3),
-        # An interrupt in the midst of a message is no part of it.
+        # The kernel's accesses during a message, of an interrupt, are no digits.
         ([*announce(512, 512, 21)[:5], load(KERNEL, "kernel"), *announce(512, 512, 21)[5:]], 0),
     ],
 )
@@ -108,14 +108,14 @@ def test_counts_belong_to_the_region_the_mode_and_the_cpu() -> None:
     inside = regions[2]["user"]
     assert (inside["stores"], inside["store_bytes"], inside["loads"], inside["found"]) == (1, 8, 0, [0, 1])
     other = regions[3]["kernel"]
-    # Its own cache: the other CPU's line is not in it.
+    # The other CPU's line is not in this CPU's own cache.
     assert (other["loads"], other["load_bytes"], other["found"], other["io"]) == (1, 4, [0, 1], 1)
 
 
 def test_a_model_that_sleeps_counts_instructions_alone_and_wakes_with_empty_tlbs() -> None:
     trace = [load(0), "mark 0 6", "run 0 user 5", load(0), "flush 0 kernel", "mark 0 4", load(0), load(0)]
     ran = run(TLB, ["mark 0 4", *trace])
-    # A load in its sleep is nowhere.
+    # A load while the model sleeps leaves no trace in the caches.
     assert ran.places == [(0, 0), (0, 0), (1, 0), (1, 1)]
     user = ran.regions[-1]["user"]
     assert (user["instructions"], user["loads"], ran.regions[-1]["kernel"]["flushes"]) == (5, 3, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory-hierarchy model against the plain one in model_reference.py, on random shapes and traces."""
+"""The memory-hierarchy model compared with the one in model_reference.py, on random shapes and traces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = model_tool.needs_gcc
 
 POLICIES = ("lru", "plru", "random")
 KERNEL = 0xFFFF_8880_0000_0000
-# The model's guest sees these 2 MiB as one page.
+# Page numbers, of 2 MiB, that the trace announces as large.
 HUGE = 1 << 21
 
 
@@ -61,7 +61,7 @@ def shapes(draw: st.DrawFn) -> Shape:
 def steps_of(seed: int, shape: Shape) -> Iterator[tuple[int, str, str, int, int, int, int, int] | int]:
     """Make a trace: CPUs to flush, and accesses (CPU, mode, kind, 2 MiB, page in it, offset, frame, size).
 
-    Few pages, and of each a few lines, so that sets overflow and what left them comes back.
+    It has few pages and few lines of each, so that sets overflow and evicted lines are accessed again.
     """
     rng = random.Random(seed)
     frames, pages = rng.choice((3, 8, 40)), rng.choice((2, 6, 30))
@@ -103,7 +103,7 @@ def test_both_find_every_line_and_page_in_the_same_place(shape: Shape, seed: int
         lines += len(places)
         expected.append((places, translated))
     ran = model_tool.run(shape.text(), trace)
-    # An access of two lines is printed by its nearer place, and memory comes last.
+    # Of an access of two lines the nearer level is printed; memory is the farthest.
     near = [(min(places, key=lambda place: place or 9), translated) for places, translated in expected]
     assert ran.places[7:] == near
     counts = [region[mode] for region in ran.regions for mode in ("user", "kernel")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulator as a child process: streams byte for byte, the time limit, and an end that nothing survives."""
+"""A simulator as a child process: streams byte for byte, the time limit, and that no process survives its end."""
 
 from __future__ import annotations
 

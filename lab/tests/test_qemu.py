@@ -34,7 +34,7 @@ def test_the_guest_lines_are_the_streams_in_order() -> None:
     words = argv(qemu.Machine())
     assert after(words, "-add-fd") == ["fd=11,set=1", "fd=12,set=2", "fd=13,set=3", "fd=14,set=4"]
     assert after(words, "-serial") == ["chardev:stdout", "chardev:stderr", "chardev:control", "chardev:log"]
-    # The kernel speaks on the last of them.
+    # The kernel's console is the last of the lines.
     assert "console=ttyS3" in after(words, "-append")[0].split()
 
 
@@ -66,7 +66,7 @@ def test_an_exact_machine_reads_neither_clock_nor_randomness_nor_files() -> None
     assert after(words, "-accel") == ["tcg,thread=single"]
     kernel = after(words, "-append")[0].split()
     assert {"nokaslr", "norandmaps"} <= set(kernel)
-    # Counting instructions, the kernel's trials of its timers take half a minute.
+    # Where instructions are counted, the kernel's trials of its timers would take half a minute.
     assert {"noapictimer", "no_timer_check"} <= set(kernel)
     assert not any(word.startswith("root=") for word in kernel)
     assert after(words, "-initrd") == ["/f/initramfs"]
@@ -194,7 +194,7 @@ def test_the_guest_in_memory_has_the_command_its_libraries_and_its_files(
     assert found[f"{here}/lib.so"][1] == b"library"
     assert found[f"{here}/input"][1] == b"words"
     assert found[f"{here}/bin/cat"] == (0o120777, b"busybox")
-    # busybox lists itself, and must not become a link to itself.
+    # busybox lists itself among its commands, and must not become a link to itself.
     assert found[f"{here}/bin/busybox"][0] == 0o100755
     assert f"{here}/absent" not in found
     assert {"dev", "proc", "sys", "tmp"} <= set(found)

@@ -37,7 +37,7 @@ def test_a_series_is_its_patches_in_order(kernel: Path) -> None:
     assert one.symbols == {"REFUSED_BY_STOCK"}
     before, text = one.digest, one.patches[1].read_text()
     said, changed = text.split("\ndiff --git ", 1)
-    # Another message, another git: the same kernel.
+    # With another message and another version of git it is the same kernel.
     one.patches[1].write_text(f"{said}\nMore is said.\n\ndiff --git {changed.rpartition('-- ')[0]}-- \n9.9.9\n\n")
     assert series.find("one").digest == before
     one.patches[1].write_text(text.replace("\n+", "\n+ ", 1))
@@ -62,7 +62,7 @@ def test_a_tree_has_the_patches_and_the_pristine_one_has_not(kernel: Path, base:
     assert "line five\n" in (made / "file.c").read_text()
     assert (made / "new.c").read_text() == "new\n"
     assert "line 5\n" in (base.path / "file.c").read_text()
-    # What no patch touches is the same file; what one does is not.
+    # A file that no patch touches is a hard link to the source; one that is patched is not.
     assert (made / "Makefile").stat().st_ino == (base.path / "Makefile").stat().st_ino
     assert (made / "file.c").stat().st_ino != (base.path / "file.c").stat().st_ino
     said = lab_fake.git(made, "log", "--format=%s")
@@ -95,7 +95,7 @@ def test_a_patch_that_does_not_apply_is_named_with_both_versions(kernel: Path, b
     assert caught.value.what.startswith("one/0001-first-change-a-line.patch does not apply to Linux 6.12.7-1")
     assert "the series was made on 6.12.7-1" in caught.value.why
     assert caught.value.status == 125
-    # The failed attempt is not taken for a tree.
+    # The failed attempt left no tree in the cache.
     (base.path / "file.c").write_text("".join(f"line {n}\n" for n in range(20)))
     assert "line five\n" in (tree.patched(base, [series.find("one")]) / "file.c").read_text()
 

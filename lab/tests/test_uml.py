@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User-Mode Linux's side of the host, with a program in the kernel's place that says what a kernel would say."""
+"""The host's side of User-Mode Linux, with a program in the kernel's place that prints what a kernel would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.outcome import GuestError, Heard
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 
-# The kernel's part: writes what PLAY says to the streams that its arguments name.
+# Plays the kernel: writes what PLAY says to the streams that its arguments name.
 LINUX = f"""\
 #!{sys.executable}
 import os, re, sys, time

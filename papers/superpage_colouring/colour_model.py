@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of programs placed by the kernel on a model of a machine, read back: what a placement costs, seed by seed."""
+"""Records of programs whose pages the kernel placed, read back: what each placement costs on a modelled machine."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from okosu.records.types import Record
 
 CYCLES, MISSES, CONFLICTS, WALKS, HUGE = "cycles", "L2 misses", "L2 conflicts", "walks", "huge bytes"
-"""Metrics of a region: of program and kernel; of the program's accesses; of them those that a fully associative LRU has
-not; page walks for 4 KiB; bytes of its set that lie in huge pages."""
+"""Metrics of a region: cycles of program and kernel; L2 misses of the program's accesses, and those of them that a
+fully associative LRU would not have; page walks for 4 KiB; bytes of the set that lie in huge pages."""
 ELEMENT = 16
 """Bytes of the set for each element of the transposition: one double in each of two matrices."""
 OF, MACHINE, STATE, DIMENSION = "of", "machine", "state", "dimension"
@@ -55,7 +55,7 @@ class Cell:
         return self.by[CYCLES]
 
     def speeds(self, walk: float | None = None) -> dict[int, float]:
-        """Return MB/s (10^6 bytes) by seed, were a page walk to take `walk` cycles (None: what it takes)."""
+        """Return MB/s (10^6 bytes) by seed, if a page walk took `walk` cycles (None: the machine's own)."""
         walks, more = self.by.get(WALKS, {}), 0.0 if walk is None else walk - self.walk
         each = {seed: cycles + more * walks.get(seed, 0.0) for seed, cycles in self.cycles.items()}
         return {seed: self.bytes * self.hertz / cycles / 1e6 for seed, cycles in each.items() if cycles > 0}
@@ -83,7 +83,7 @@ class Cell:
 
     @property
     def slowest(self) -> float:
-        """Return the MB/s that 99 of 100 runs reach: of fewer seeds than 100 the least."""
+        """The MB/s that 99 of 100 seeds reach; of fewer seeds the least."""
         return sorted(self.speeds().values())[len(self.cycles) // 100]
 
     def share(self, metric: str) -> float | None:
@@ -111,7 +111,7 @@ def gain(ours: Cell, base: Cell, walk: float | None = None) -> Gain | None:
 
 
 def read(records: Sequence[Record]) -> list[Cell]:
-    """Return what there are records of, in their order; what is no such record is left."""
+    """Return the cells of all records of placements, in their order; other records are ignored."""
     found: dict[Where, Cell] = {}
     for one in records:
         where, told = _where(one), one.parameters
@@ -146,7 +146,7 @@ def _where(record: Record) -> Where | None:
 
 
 def _number(value: str | float | None) -> float:
-    """Return a positive number of a record, 0 where a file that was altered has something else."""
+    """Return a positive number of a record, 0 where an altered file has something else."""
     return float(value) if isinstance(value, float | int) and 0 < value < _MOST else 0.0
 
 

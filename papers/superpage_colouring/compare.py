@@ -14,7 +14,7 @@ from papers.superpage_colouring.plan import BOTH, CELERON, COLOUR, PENTIUM4, STO
 UNEXPLAINED = (47, 49)
 """Rows of Table 2 far within the cache where the paper's stock kernel is slow nevertheless."""
 PAYS = 1.05
-"""A gain that the text would call one."""
+"""The least gain that the paper's text would call one."""
 Found = Iterator[tuple[str, Ours]]
 
 

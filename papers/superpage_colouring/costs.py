@@ -16,13 +16,13 @@ from papers.superpage_colouring.targets import TINY
 
 NAME, UNSET = "costs", "x86-colour-unset"
 STOCK, OFF, ON = "stock", "off", ("fold", "hop")
-"""A kernel of the same sources with the option unset; and set: off, or on by mode, the default first."""
+"""A kernel of the same sources with the option unset; with it set, off; and on, by mode, the default first."""
 FAULTS = ("fault-4k", "fault-4k-refill")
-"""A page fault that a CPU's own list of pages serves, and faults that have to fill it as well."""
+"""Page faults that a CPU's own list of pages serves, and faults for which the list has to be filled."""
 INSTRUCTIONS, HUGE = "instructions", "huge share"
 """Metrics: of a path of the kernel; of the huge pages that a program asked for on aged memory, those that it got."""
 SUPPLY = {"transparent huge pages": "share", "hugetlb's": "order_9"}
-"""Ways to ask for huge pages, and where lab/huge_supply.py has the share that was got."""
+"""Ways to ask for huge pages, and the attribute of huge_supply.Supply with the share that was got."""
 SEEDS = 10
 _COLOURS = 16
 _BOOT_S, _SUPPLY_S = 35.0, 6.0

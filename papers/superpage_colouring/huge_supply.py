@@ -12,7 +12,7 @@ from lab.build import Built
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 MEMORY = "256M"
-# Of free memory: so many that compaction has to find them, and does not find all.
+# Huge pages asked for, in % of free memory: so many that compaction is needed, and does not find all.
 PERCENT = 90
 TIMEOUT_S = 600.0
 

@@ -15,7 +15,7 @@ from lab import guest, model_plugin, plugin_counts, qemu
 from lab.build import Built
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
-# The model's caches have no say in counts of instructions: the smallest machine is the fastest.
+# Instructions do not depend on the model's caches, and the smallest machine is the fastest to simulate.
 MACHINE = "celeron-900"
 MEMORY = "256M"
 TIMEOUT_S = 600.0
@@ -35,7 +35,7 @@ class Work:
         return f"{self.kind} {self.pages} {self.repetitions} {processes}"
 
 
-# What a CPU keeps for itself serves the first (a zone of 240 MiB lets it keep 3,000 pages), and not the second.
+# The first is served by the CPU's own list (3,000 pages in a zone of 240 MiB), the second is not.
 WORKS = (
     Work("fault-4k", "fault", 1024, 16),
     Work("fault-4k-refill", "fault", 16384, 2),
@@ -76,7 +76,7 @@ def measure(
     With several `cpus`, one process on each does the same at once. OkosuError (125) where a program fails.
     """
     files = {"/colour_cost": guest.program("colour_cost")}
-    # The first once more, and not looked at: then the program's file and the allocator's lists are warm for all.
+    # The first work runs once before, uncounted, so that the program's file and the allocator's lists are warm for all.
     runs = "; ".join(f'"$0" {work.words(cpus)} || exit 1' for work in (works[0], *works))
     outcome = qemu.run(
         built,

@@ -34,10 +34,10 @@ _RESULT = "placed.json"
 _TIMEOUT_S = 600.0
 _PAGE = 4096
 _HUGE = 2 << 20
-# Accesses of a point's repetitions, at least: what a mark costs, and the one interrupt there may be, is a small part.
+# The least accesses of a point's repetitions, so that a mark and the one interrupt there may be are a small part.
 _ACCESSES = 50_000
 _FEWEST = 3
-# Which colours the co-runner is kept to, from the top: a quarter.
+# The co-runner that is kept apart gets the upper quarter of the colours: one part in so many.
 _HOG_PART = 4
 
 
@@ -62,8 +62,8 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     (place_build.c), whose `dimension` is the number of its units.
 
     `pages` and `layout` are the set's; rows are `pitch` elements apart, 0: as many as there are in one; `repetitions`
-    0: as many as make enough accesses. `beside`: a co-runner has its turn after each repetition, where it is `apart`
-    with colours of its own. `mask`: bits of the colours that the process may have, 0: all; both need the mode mask.
+    0: as many as make enough accesses. `beside` "hog": a co-runner has its turn after each repetition; "hog-apart":
+    it has colours of its own. `mask`: bits of the colours that the process may have, 0: all; both need the mode mask.
     """
 
     dimension: int
@@ -152,7 +152,7 @@ def rows_of(machine: machines.Machine) -> dict[int, int]:
 def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = quiet) -> list[Placed]:
     """Return what came of the points, in their order, all in one boot of `built`; from the cache where it is there.
 
-    A point finds memory as those before it left it: the same points in another order are another experiment.
+    A point finds memory as the points before it left it, so that their order matters.
     OkosuError (2) where something is not known, GuestError where a point fails.
     """
     machine = machines.find(setting.machine)
@@ -193,7 +193,7 @@ def _programs(points: Sequence[Point]) -> list[str]:
 
 
 def check(setting: Setting, points: Sequence[Point]) -> None:
-    """Raise OkosuError (2) where a setting or a point names what there is not, or asks what cannot be."""
+    """Raise OkosuError (2) where a setting or a point has an unknown name, or asks for an impossible combination."""
     asked: list[tuple[str, str, tuple[str, ...]]] = [("colour", setting.colour, COLOURS)]
     for point in points:
         asked += [("page size", point.pages, PAGES), ("layout", point.layout, LAYOUTS)]
@@ -206,7 +206,7 @@ def check(setting: Setting, points: Sequence[Point]) -> None:
 
 
 def kernel_args(setting: Setting) -> list[str]:
-    """Return the kernel's words: colouring is on from the start, unless it has to be told the rows first."""
+    """Return the kernel's parameters: colouring is on from boot, unless the kernel has to be told the rows first."""
     if setting.colour == "stock":
         return []
     if setting.colour == "shuffle":
@@ -216,7 +216,7 @@ def kernel_args(setting: Setting) -> list[str]:
 
 
 def script(setting: Setting, points: Sequence[Point]) -> str:
-    """Return what the guest's shell does: $0 is the ageing program, $1 and so on those of the workloads."""
+    """Return the guest's shell script: $0 is the ageing program, $1 and so on are those of the workloads."""
     lines = ["set -e", "cd /sys/kernel/mm"]
     lines += [f"echo always > transparent_hugepage/{name}" for name in ("enabled", "defrag")]
     if setting.hashed:
@@ -225,7 +225,7 @@ def script(setting: Setting, points: Sequence[Point]) -> str:
         lines += [f"printf '{said}\\n' > page_color/xor", f"echo {setting.colour} > page_color/mode"]
         lines += ["echo 1 > page_color/enabled"]
     lines += _proofs(setting)
-    # A pool is reserved while memory is fresh, as it is on any machine that has one.
+    # The pool of huge pages is reserved while memory is fresh, as on any machine.
     if most := max((_pool(point) for point in points if point.pages == "hugetlb"), default=0):
         lines += [f"echo {most} > /proc/sys/vm/nr_hugepages", f'test "$(cat /proc/sys/vm/nr_hugepages)" = {most}']
     state = "aged" if setting.aged else "fresh"
@@ -236,8 +236,8 @@ def script(setting: Setting, points: Sequence[Point]) -> str:
 
 
 def _proofs(setting: Setting) -> list[str]:
-    """Return what the guest fails at where its kernel does not do what it was told: it passes over words that it does
-    not know."""
+    """Return shell commands that fail where the kernel does not place pages as asked: it ignores parameters that it
+    does not know."""
     if setting.colour == "stock":
         return []
     if setting.colour == "shuffle":
@@ -255,7 +255,7 @@ def _count(setting: Setting) -> int:
 
 
 def _pool(point: Point) -> int:
-    """Return the pages of 2 MiB that the set needs."""
+    """Return how many pages of 2 MiB the set needs."""
     pitch = point.pitch or point.dimension
     return -(-(2 * (8 * pitch * point.dimension + 64)) // _HUGE)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is run for the paper superpage-colouring: machines, ways to place pages, dimensions and seeds, by experiment."""
+"""What is run for superpage-colouring: machines, ways to place pages, dimensions and seeds of each experiment."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ CELERON, PENTIUM4, HASHED = "celeron-900", "pentium4-1600", "zen5-9950x"
 STOCK, COLOUR, FOLD, SUPER, BOTH = "stock", "hop", "fold", "thp", "thp+hop"
 """Arms: the kernel as it is; the paper's order of colours; the series' default; super pages; super and colour."""
 ARMS = {STOCK: ("4k", "thp"), COLOUR: ("4k", "thp"), FOLD: ("4k",)}
-"""Of the figures: how colours are given, and with which pages."""
+"""The boots of the figures: how colours are given, and with which pages."""
 TABLE2 = (43, 45, 47, 49, 85, 87, 89, 91, 93, 95)
 LAST = {CELERON: 199, PENTIUM4: 299}
 """The last dimension of the paper's panels (a) of Figure 9 and (b) of Figure 12; it has the odd ones."""
 BEYOND = {CELERON: tuple(range(219, 600, 20)), PENTIUM4: tuple(range(329, 1000, 30))}
-"""Of the wide panels, whose ends the paper does not say."""
+"""Dimensions of the wide panels, whose ends the paper does not say."""
 ABLATION = {CELERON: (61, 75, 85, 89, 91), PENTIUM4: (125, 151, 171, 181, 185)}
 PAPERS_COLOURS = {CELERON: 32, PENTIUM4: 128}
-"""The cache's size over that of a page, which is more than there are where the cache has ways."""
+"""The paper's number of colours, the cache's size over a page's; a cache with several ways has fewer."""
 ONE_COLOUR = (43, 45, 47, 49, 85)
 PITCHES = (256, 512, 1024, 2048)
 """Elements from row to row: 2 to 16 KiB, of which the last three leave the pages of a column far apart."""
@@ -33,9 +33,9 @@ COLUMNS = {CELERON: (12, 16), PENTIUM4: (48, 64)}
 WIDE = (176, 208, 224, 240, 248, 256, 264)
 """Dimensions on the machine whose L2, of 1 MiB, has a hashed index: 256 fills it."""
 UNITS = 20
-"""Of the workload like a kernel's build."""
+"""Units of the workload like a kernel's build."""
 _BOOT_S, _ACCESS_S = 5.0, 45e-9
-"""Of one core: a boot with its ageing, and an access under the model, the program's own time included."""
+"""Seconds of one core: for a boot with its ageing, and for an access under the model."""
 
 
 class Boot(NamedTuple):
@@ -56,7 +56,8 @@ def odd(last: int) -> tuple[int, ...]:
 
 
 def points(dimensions: Iterable[int], pages: Sequence[str] = ("4k",), **more: str | int) -> tuple[Point, ...]:
-    """Return a point for each dimension and size of pages, the small pages first: huge ones make the kernel compact."""
+    """Return a point for each dimension and size of pages, the small pages first: for huge ones the kernel
+    compacts memory."""
     return tuple(Point(dimension=n, pages=each, **more) for each in pages for n in dimensions)  # type: ignore[arg-type]
 
 
@@ -70,7 +71,7 @@ def figures(machine: str, dimensions: Sequence[int], seeds: int, aged: bool = Tr
 
 
 def colours(seeds: int = FEW, step: int = 2) -> list[Boot]:
-    """Return those with the paper's number of colours."""
+    """Return boots with the paper's number of colours."""
     return [
         Boot(setting(machine, "hop", seed, colours=count), points(odd(LAST[machine])[::step]))
         for machine, count in PAPERS_COLOURS.items()
@@ -79,7 +80,7 @@ def colours(seeds: int = FEW, step: int = 2) -> list[Boot]:
 
 
 def wide(seeds: int = 3) -> list[Boot]:
-    """Return those beyond the panels that reach to 199 and 299."""
+    """Return boots for dimensions beyond the panels that reach to 199 and 299."""
     return [
         Boot(boot.setting, boot.points)
         for machine, dimensions in BEYOND.items()
@@ -94,7 +95,7 @@ def fresh(seeds: int = FEW) -> list[Boot]:
 
 
 def baselines(seeds: int = FEW) -> list[Boot]:
-    """Return the ablation's: the allocator shuffled at boot, colours by address alone, the heap in hugetlb pages."""
+    """Return boots to compare with: the allocator shuffled at boot, colours by address, the heap in hugetlb pages."""
     ways = (("shuffle", ("4k",)), ("linear", ("4k",)), ("stock", ("hugetlb",)))
     return [
         Boot(setting(machine, colour, seed), points(some, pages))
@@ -105,7 +106,7 @@ def baselines(seeds: int = FEW) -> list[Boot]:
 
 
 def remainder(seeds: int = FEW) -> list[Boot]:
-    """Return those of sets that begin in a huge page and end beyond it, in pages of 4 KiB: where the two meet."""
+    """Return boots with sets that begin in a huge page and end beyond it, in pages of 4 KiB."""
     return [
         Boot(setting(machine, colour, seed), points(some, ("4k", "thp"), layout="remainder"))
         for machine, some in ABLATION.items()
@@ -115,7 +116,7 @@ def remainder(seeds: int = FEW) -> list[Boot]:
 
 
 def strides(seeds: int = FEW) -> list[Boot]:
-    """Return those of rows a power of two apart."""
+    """Return boots with rows a power of two apart."""
     return [
         Boot(
             setting(machine, colour, seed),
@@ -128,7 +129,7 @@ def strides(seeds: int = FEW) -> list[Boot]:
 
 
 def beside(seeds: int = FEW) -> list[Boot]:
-    """Return those with another program on the same cache: in the same colours, and kept to its own."""
+    """Return boots with another program on the same cache: in the same colours, and kept to its own."""
     ways = {"stock": ("", "hog"), "hop": ("", "hog"), "mask": ("", "hog-apart")}
     some = (31, 43, 61)
     return [
@@ -142,12 +143,12 @@ def beside(seeds: int = FEW) -> list[Boot]:
 
 
 def one_colour(seeds: int = FEW) -> list[Boot]:
-    """Return those of a program whose pages are all of one colour: the worst that a placement can be."""
+    """Return boots of a program whose pages are all of one colour, the worst placement there is."""
     return [Boot(setting(CELERON, "mask", seed), points(ONE_COLOUR, mask=1)) for seed in range(1, seeds + 1)]
 
 
 def hashed(seeds: int = FEW) -> list[Boot]:
-    """Return those on a machine whose L2 hashes its index, in plain rows and in rows a power of two apart.
+    """Return boots on a machine whose L2 hashes its index, in plain rows and in rows a power of two apart.
 
     Colours are given as if its index were plain, and by a kernel that knows the hash.
     """
@@ -161,7 +162,7 @@ def hashed(seeds: int = FEW) -> list[Boot]:
 
 
 def build(seeds: int = FEW) -> list[Boot]:
-    """Return those of a workload like a kernel's build."""
+    """Return boots of a workload like a kernel's build."""
     only = (Point(workload="build", dimension=UNITS),)
     return [
         Boot(setting(machine, colour, seed), only)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots of the paper superpage-colouring as records: one for each metric and point, with a sample for each seed.
 
-What a boot gave is kept by the lab, by what decides it: a reproduction that was interrupted goes on where it stopped.
+The results of a boot are kept in the lab's cache, so that an interrupted reproduction goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _machine = functools.cache(machines.find)
 
 
 def arm(setting: Setting, point: Point) -> str:
-    """Return how a point's pages came about: "stock", "hop", "thp", "thp+hop"."""
+    """Return the name of the way in which pages were placed: "stock", "hop", "thp", "thp+hop"."""
     pages = [] if point.pages == "4k" else [point.pages]
     colour = [] if setting.colour == "stock" else [setting.colour]
     return "+".join([*pages, *colour]) or "stock"
@@ -60,14 +60,14 @@ def measure(of: str, boots: Sequence[Boot], say: Say) -> Iterator[Record]:
                 failed.append(f"{about.machine}, {about.colour}, seed {about.seed}: {error.what}: {error.why}")
             say(f"{of}: {number} of {len(boots)} boots")
     finally:
-        # Those under way cannot be left: their end is waited for, and what they give is kept.
+        # Boots under way are not aborted: their end is waited for, and their results are kept.
         pool.shutdown(cancel_futures=True)
     if failed:
         raise OkosuError(f"{of}: {len(failed)} of {len(boots)} boots failed", "\n       ".join(failed[:5]))
 
 
 def taken(of: str, placed: Placed, held: dict[Key, Record]) -> Iterator[Record]:
-    """Add what a point gave to its records; yield those that are new."""
+    """Add the results of a point to its records; yield the records that are new."""
     setting, point, user = placed.setting, placed.point, placed.user
     numbers = {CYCLES: placed.cycles(_machine(setting.machine)), MISSES: user.misses(L2)}
     numbers |= {CONFLICTS: user.conflicts(L2), WALKS: user.walks[0]}
@@ -112,7 +112,7 @@ def _record(of: str, placed: Placed, metric: str) -> Record:
 
 
 def _told_apart(setting: Setting, point: Point) -> Mapping[str, str | float]:
-    """Return what tells the points of one arm and dimension apart."""
+    """Return the parameters by which points of one arm and dimension differ."""
     found: dict[str, str | float] = {}
     if setting.colours:
         found["colours"] = float(setting.colours)

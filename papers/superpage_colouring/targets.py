@@ -11,7 +11,7 @@ from papers.superpage_colouring.colour_model import CONFLICTS, Cell
 from papers.superpage_colouring.plan import BOTH, COLOUR, FOLD, SEEDS, STOCK, SUPER
 
 TINY = 1e-9
-"""What stands for nothing, where a ratio cannot be 0 or less."""
+"""Stands for 0 in ratios, which have to be positive."""
 GAIN_AT = (85, 87, 89)
 ROWS = (85, 87, 89, 91, 93, 95)
 NEARLY_FULL = (0.95, 1.05)
@@ -41,7 +41,7 @@ def sides(name: str, cells: Sequence[Cell], of: str, table2: Mapping[int, float]
 
 
 def _of_all_seeds(found: Found, arms: Sweeps) -> Found:
-    """Return what was found where every seed is there: a target is about all of them."""
+    """Return `found` if there are as many seeds as the targets are about; else none of it, and why."""
     if not found.sides:
         return found
     seeds = min(len(cell.cycles) for arm in arms.values() for cell in arm.values())
@@ -71,7 +71,7 @@ def _median_gain(ours: Cell, base: Cell) -> float:
 
 
 def _exact(point: Point, label: str, value: float, base: float = 1.0) -> Sides:
-    """Return a number that was made from all seeds: `value` over `base` is what is bounded from above."""
+    """Return the sides for a number made from all seeds, where `value` over `base` is bounded from above."""
     return Sides(point, label, label, "", {0: value}, {0: base}, exact=True)
 
 

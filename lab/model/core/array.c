@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above so many ways a key is found by a table instead of a look at each. */
+/* Up to so many ways a key is searched one by one, above by a hash table. */
 #define NARROW 16u
 #define NOWHERE UINT32_MAX
 
@@ -14,7 +14,8 @@ static size_t table_size(const struct array *array)
     return (size_t)1 << (64 - array->table_shift);
 }
 
-/* The nodes above a way, and which of them are set once they all point away from it. */
+/* Compute, for each way, the nodes of the tree above it and their values when all point away from
+ * it. */
 static void make_away(struct array *array)
 {
     for (uint32_t way = 0; way < array->ways; way++)
@@ -113,7 +114,8 @@ static void table_add(struct array *array, uint32_t place)
     array->table[slot] = place;
 }
 
-/* Before its key goes. What lies behind it moves up where its own slot allows it. */
+/* Remove a place from the table, before its key changes. Entries behind it move up where their
+ * hash allows it, so that searches by linear probing still find them. */
 static void table_remove(struct array *array, uint32_t place)
 {
     uint32_t mask = (uint32_t)(table_size(array) - 1), hole = hash(array, array->keys[place]);
@@ -211,7 +213,7 @@ bool array_drop(struct array *array, uint32_t set, uint64_t key)
         table_remove(array, place);
     array->keys[place] = ARRAY_NONE;
     array->held[set]--;
-    /* To the old end of the ring, which is behind the new one: the first to be filled again. */
+    /* Move the place to the old end of the LRU ring, so that it is the next to be filled. */
     if (array->policy == ARRAY_LRU) {
         array_renew(array, set, place);
         array->newest[set] = array->older[place];

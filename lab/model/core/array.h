@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* A set-associative array of keys, which is what a cache and a TLB are made of. The caller says in
- * which set a key belongs, and always says the same; a key is any number but ARRAY_NONE.
+/* A set-associative array of keys: a cache or a TLB. The caller names the set of a key, always the
+ * same one; a key is any number but ARRAY_NONE.
  */
 #ifndef OKOSU_MODEL_ARRAY_H
 #define OKOSU_MODEL_ARRAY_H
@@ -23,14 +23,15 @@ struct array {
     uint32_t ways;
     enum array_policy policy;
     uint64_t *keys;   /* by place: sets * ways */
-    uint32_t *newest; /* by set, the place used last: using it again changes nothing */
+    uint32_t *newest; /* by set, the place used last */
     uint32_t *held;   /* by set, how many keys it has */
-    uint32_t *older;  /* LRU: a ring through the places of each set, empty ones at its old end */
-    uint32_t *newer;  /* LRU: the same ring the other way */
+    uint32_t *older; /* LRU: a ring through the places of each set, the empty ones at the old end */
+    uint32_t *newer; /* LRU: the same ring in the other direction */
     uint64_t
         *trees; /* PLRU: bit n is node n of the set's tree, set where the right half is older */
-    uint64_t *away[2]; /* PLRU, by way: the nodes above it, and those that then are set */
-    uint32_t *table; /* many ways: places by a hash of their key, the next ones where it is taken */
+    uint64_t *away
+        [2]; /* PLRU, by way: the nodes above it, and their values when all point away from it */
+    uint32_t *table; /* many ways: places by the hash of their key, with linear probing */
     uint32_t table_shift;
     uint64_t random;
 };
@@ -39,10 +40,10 @@ struct array {
 int array_make(struct array *array, uint32_t sets, uint32_t ways, enum array_policy policy,
                uint64_t random);
 void array_free(struct array *array);
-/* Forget every key. The generator goes on where it is. */
+/* Remove every key. The random generator keeps its state. */
 void array_clear(struct array *array);
 
-/* Make a place that holds a key its set's newest. */
+/* Make this place the newest of its set. */
 static inline void array_renew(struct array *array, uint32_t set, uint32_t place)
 {
     uint32_t newest = array->newest[set];
@@ -59,7 +60,7 @@ static inline void array_renew(struct array *array, uint32_t set, uint32_t place
 
         array->newer[older] = newer;
         array->older[newer] = older;
-        /* The gap between the newest and the oldest is where either end of the ring grows. */
+        /* The place is taken out of the ring and put between the newest and the oldest. */
         oldest = array->newer[newest];
         array->older[place] = newest;
         array->newer[place] = oldest;
@@ -78,7 +79,7 @@ static inline bool array_use(struct array *array, uint32_t set, uint64_t key)
     return array_use_older(array, set, key);
 }
 
-/* array_use() for a key that was at this place: false where it is no longer there. */
+/* As array_use(), for a key that was found at this place before: false where it is no longer there. */
 static inline bool array_use_at(struct array *array, uint32_t set, uint32_t place, uint64_t key)
 {
     if (array->keys[place] != key)
@@ -87,10 +88,10 @@ static inline bool array_use_at(struct array *array, uint32_t set, uint32_t plac
     return true;
 }
 
-/* Put in a key that is not there, as the newest. Returns the key that had to go for it, ARRAY_NONE
- * where a place was empty: the first empty one is taken. */
+/* Add a key that is not there, as the newest of its set. Returns the key that it replaced, or
+ * ARRAY_NONE where the set had an empty place; the first empty one is taken. */
 uint64_t array_put(struct array *array, uint32_t set, uint64_t key);
-/* Take a key out; false where it was not there. */
+/* Remove a key; false where it was not there. */
 bool array_drop(struct array *array, uint32_t set, uint64_t key);
 
 #endif

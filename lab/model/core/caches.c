@@ -6,7 +6,7 @@
 
 #include "seed.h"
 
-/* Where a line is, or would be, in one level. */
+/* The set and the key of a line in one level. */
 struct place {
     uint64_t line;
     uint32_t set;
@@ -83,7 +83,7 @@ uint32_t caches_set(const struct level *level, uint64_t address)
     return place_of(level, address).set;
 }
 
-/* Take a line of level `n` from the levels before it, of every CPU that is behind it. */
+/* Remove a line that level `n` evicted from the levels before it, of every CPU that uses level `n`. */
 static void drop_before(struct caches *caches, uint32_t cpu, uint32_t n, uint64_t line)
 {
     const struct level *from = caches->at[n];
@@ -108,8 +108,8 @@ static void drop_before(struct caches *caches, uint32_t cpu, uint32_t n, uint64_
 
 static void fill(struct caches *caches, uint32_t cpu, uint32_t n, struct place place);
 
-/* A victim cache takes what the level before it evicts. Two CPUs may hold one line, and the second
- * to evict it finds it there. */
+/* Put a line that the level before evicted into a victim cache. Where two CPUs held the line, the
+ * second to evict it finds it there already. */
 static void take_victim(struct caches *caches, uint32_t cpu, uint32_t n, uint64_t address)
 {
     struct level *level = caches->at[cpu * SHAPE_LEVELS + n];
@@ -132,7 +132,8 @@ static void fill(struct caches *caches, uint32_t cpu, uint32_t n, struct place p
         take_victim(caches, cpu, n + 1, gone << level->line_shift);
 }
 
-/* Whether the cache beside this level misses a line; then it has it. */
+/* Look a line up in the fully associative cache beside this level, and add it where it is not
+ * there. */
 static bool full_lru_misses(struct level *level, uint64_t line)
 {
     if (array_use(&level->full_lru, 0, line))

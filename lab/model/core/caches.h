@@ -8,10 +8,10 @@
 #include "array.h"
 #include "shape.h"
 
-/* One cache: a CPU's own, or one that they share. */
+/* One cache: private to a CPU, or shared. */
 struct level {
     struct array array;
-    struct array full_lru; /* where the shape asks for it */
+    struct array full_lru; /* used where the shape asks for it */
     const struct cache_shape *shape;
     uint32_t line_shift;
     uint32_t set_mask;
@@ -34,9 +34,9 @@ static inline uint64_t caches_line(const struct level *level, uint64_t address)
 
 uint32_t caches_set(const struct level *level, uint64_t address);
 
-/* Access the line of a physical address: the level where it was found (the number of levels: in
- * memory). It is then in every level nearer to the CPU, and in the others as their `fill` says.
- * In `missed`, by level, the fully associative ones beside them count. */
+/* Access the line of a physical address. Returns the level where it was found (the number of levels
+ * means memory). Afterwards it is in every level nearer to the CPU, and in the others as their
+ * `fill` says. `missed[level]` is incremented where the fully associative cache beside missed. */
 uint32_t caches_access(struct caches *caches, uint32_t cpu, uint64_t address, uint64_t *missed);
 
 #endif

@@ -28,7 +28,7 @@ static struct prefixes prefixes_of(const uint8_t *bytes, size_t size)
         else if (!byte || !memchr("\x67\x2e\x36\x3e\x26\x64\x65\xf0", byte, 8))
             break;
     }
-    /* REX comes last. */
+    /* The REX prefix is the last prefix. */
     if (found.count < size && bytes[found.count] >> 4 == 4)
         found.count++;
     return found;
@@ -47,7 +47,7 @@ static bool is_flush(const uint8_t *bytes, size_t size, bool operand_size)
     if (size < 3 || bytes[0] != 0x0f)
         return false;
     field = bytes[2] >> 3 & 7;
-    /* Without REX.R, which would make them CR8, CR11 and CR12: no paging. */
+    /* With REX.R the registers would be CR8, CR11 and CR12, which have nothing to do with paging. */
     if (bytes[1] == 0x22)
         return field == 0 || field == 3 || field == 4;
     if (bytes[1] == 0x01)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* The x86-64 instructions that the model wants to know of, by their bytes. */
+/* Recognises, by their bytes, the x86-64 instructions that the model treats in a special way. */
 #ifndef OKOSU_MODEL_DECODE_H
 #define OKOSU_MODEL_DECODE_H
 
@@ -13,7 +13,8 @@ enum instruction {
     INSTRUCTION_FLUSH,  /* of the TLB: a load of CR0, CR3 or CR4, INVLPG, INVPCID */
 };
 
-/* What an instruction of `size` bytes is; of a mark, `code` is the low half of its displacement. */
+/* Classify an instruction of `size` bytes; for a mark, `code` receives the low half of its
+ * displacement. */
 enum instruction decode(const uint8_t *bytes, size_t size, uint32_t *code);
 
 #endif

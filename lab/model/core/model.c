@@ -56,7 +56,7 @@ void model_turn(struct model *model, uint32_t cpu)
     model->turn = cpu;
 }
 
-/* Write what was counted, and count from 0. */
+/* Write the counts of every CPU and set them to 0. */
 static void close_counts(struct model *model, const char *what)
 {
     model_turn(model, model->turn);
@@ -69,11 +69,11 @@ static void close_counts(struct model *model, const char *what)
 
 void model_finish(struct model *model)
 {
-    /* A region without an end would go unseen otherwise. */
+    /* A region that the program never ended is written as "unfinished". */
     close_counts(model, model->inside ? "unfinished" : "outside");
 }
 
-/* What a page's size was is no longer what the shortcuts say. */
+/* Drop the shortcuts: they depend on the size of the page. */
 static void forget_shortcuts(struct model *model)
 {
     for (uint32_t cpu = 0; cpu < model->shape.cpus; cpu++)
@@ -95,7 +95,7 @@ static void obey(struct model *model, const struct message *message)
         model->broken++;
 }
 
-/* A program's access while a message is on its way is the next digit. */
+/* Take an access of the program, while a message is being sent, as its next digit. */
 static void listen(struct model *model, struct cpu *cpu, bool store, uint64_t address,
                    uint32_t bytes)
 {
@@ -114,7 +114,7 @@ static void listen(struct model *model, struct cpu *cpu, bool store, uint64_t ad
     }
 }
 
-/* What flushed the TLBs in the meantime was not seen. */
+/* Begin to count again. The TLBs are emptied, because flushes were not followed while asleep. */
 static void wake(struct model *model)
 {
     for (uint32_t cpu = 0; cpu < model->shape.cpus; cpu++)
@@ -162,7 +162,7 @@ void model_mark(struct model *model, uint32_t cpu, uint32_t code)
     model->broken += wrong;
 }
 
-/* Only what is nearest to the CPU in both is worth a shortcut. */
+/* Make a shortcut for an access that the first cache and the first TLB both serve. */
 static void remember(struct cpu *cpu, struct shortcut *shortcut, const struct level *first,
                      uint64_t address, uint64_t physical, enum page_size size)
 {
@@ -181,7 +181,7 @@ static void remember(struct cpu *cpu, struct shortcut *shortcut, const struct le
     shortcut->tlb_place = tlb->newest[shortcut->tlb_set];
 }
 
-/* What an access does to TLBs and caches. */
+/* Put one access through the TLBs and the caches, and count it. */
 static void touch(struct model *model, uint32_t number, struct counts *counts, uint64_t address,
                   uint64_t physical, uint32_t bytes)
 {
@@ -233,7 +233,7 @@ void model_access(struct model *model, uint32_t number, enum mode mode, bool sto
         counts->loads++;
         counts->load_bytes += bytes;
     }
-    /* Where the second page lies is not known. */
+    /* QEMU does not say where the second page lies, so the access is cut at the end of the first. */
     if (bytes > in_page) {
         counts->crossings++;
         bytes = in_page;
@@ -246,7 +246,7 @@ void model_string(struct model *model, uint32_t number, enum mode mode, uint64_t
     struct cpu *cpu = &model->cpus[number];
     uint64_t before = executed(model, MODE_USER) + executed(model, MODE_KERNEL);
 
-    /* Rounds of one instruction follow each other with no other instruction in between. */
+    /* A round belongs to the instruction before if no other instruction ran in between. */
     if (cpu->string_at == at && cpu->string_count == before)
         return;
     model->executed[mode][0]++;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* The whole model: CPUs with their TLBs and caches, what was counted, and what the guest says by
- * marks. It sees data accesses alone: no instruction fetches, no page walks, no prefetches.
+/* The whole model: CPUs with their TLBs and caches, the counts, and the marks that the guest sends. It sees data accesses alone: no instruction fetches, no page walks, no prefetches.
  *
  * The model sleeps, and counts nothing but instructions, until the first mark, and from MARK_SLEEP
- * to the next one: the caches then hold what they held, the TLBs nothing. A mark is a NOP
+ * to the next mark. When it wakes, the caches are as they were and the TLBs are empty. A mark is a NOP
  * (0f 1f 80 and MARK_BASE plus one of the codes below). MARK_PAGES and MARK_LABEL are followed by a
  * message: MARK_DIGITS loads of one byte by the program from one page, each of which says 12 bits
  * by where in the page it is. Three digits are a number, the lowest first:
@@ -44,18 +43,18 @@ struct counts {
 
 struct message {
     enum mark kind;
-    uint32_t taken; /* digits */
+    uint32_t taken; /* digits received */
     uint64_t page;
     uint64_t digit[MARK_DIGITS];
 };
 
-/* Where a line of a program or of the kernel was found last, nearest to the CPU: what is still
- * there need not be looked for. */
+/* Where the line that was accessed last is in the first TLB and the first cache. While it is still
+ * there, an access to it needs no search. */
 struct shortcut {
     uint64_t line;     /* virtual */
-    uint64_t physical; /* the line's number, its key in the first cache */
+    uint64_t physical; /* the line's number, which is its key in the first cache */
     uint32_t cache_set, cache_place;
-    struct array *tlb; /* NULL: this shortcut leads nowhere */
+    struct array *tlb; /* NULL: there is no shortcut */
     uint64_t tlb_key;
     uint32_t tlb_set, tlb_place;
 };
@@ -65,9 +64,9 @@ struct cpu {
     struct shortcut shortcuts[MODEL_SHORTCUTS];
     struct counts counts[MODES];
     struct message message;
-    bool listening; /* a message is on its way */
-    /* The string instruction being repeated: where, at which count of all instructions, and the
-     * lines last loaded and stored by it. */
+    bool listening; /* a message is being received */
+    /* The string instruction being repeated: its address, the count of instructions when it began,
+     * and the lines that it loaded and stored last. */
     uint64_t string_at, string_count;
     uint64_t string_line[2];
 };
@@ -78,14 +77,14 @@ struct model {
     struct pages pages;
     struct cpu *cpus;
     bool awake;
-    bool inside; /* a region */
+    bool inside; /* whether a region is open */
     uint64_t label;
     uint64_t broken; /* messages and marks that made no sense */
-    /* Instructions so far, in lanes that are added up: one number would make every instruction of
-     * the emulator's wait for the one before. Who drives the model adds to them. */
+    /* Instructions so far, in lanes that are summed: with one counter every increment of the
+     * emulator would wait for the one before. The plugin, or the trace, increments them. */
     uint64_t executed[MODES][MODEL_LANES];
-    uint64_t credited[MODES]; /* those of them that some CPU's counts have */
-    uint32_t turn;            /* the CPU whose they are */
+    uint64_t credited[MODES]; /* those that are in some CPU's counts already */
+    uint32_t turn;            /* the CPU that the rest belongs to */
     FILE *out;
 };
 
@@ -101,14 +100,15 @@ void model_io(struct model *model, uint32_t cpu, enum mode mode);
 void model_flush_tlb(struct model *model, uint32_t cpu, enum mode mode);
 void model_mark(struct model *model, uint32_t cpu, uint32_t code);
 
-/* One round of the string instruction at this address begins: the first is an instruction. */
+/* One round of the string instruction at this address begins; the first round counts as one
+ * instruction. */
 void model_string(struct model *model, uint32_t cpu, enum mode mode, uint64_t at);
-/* An access of a round: what stays in the line of the one before belongs to that access, as in
+/* An access of a round. One that stays in the line of the access before is not counted again, as in
  * processors that move strings by lines. */
 void model_string_access(struct model *model, uint32_t cpu, enum mode mode, bool store,
                          uint64_t address, uint64_t physical, uint32_t bytes);
 
-/* Instructions from here on are this CPU's. */
+/* From here on instructions belong to this CPU. */
 void model_turn(struct model *model, uint32_t cpu);
 
 #endif

@@ -11,7 +11,7 @@
 int pages_make(struct pages *pages, enum page_size kernel)
 {
     pages->kernel = kernel;
-    /* 8 MiB that are hardly ever touched. */
+    /* 8 MiB, of which hardly any page is ever touched. */
     pages->huge = calloc(HUGE_PAGES / 64, sizeof(*pages->huge));
     return pages->huge ? 0 : -ENOMEM;
 }
@@ -45,7 +45,7 @@ bool pages_announce(struct pages *pages, uint64_t start, uint64_t count, uint64_
 
 void pages_forget(struct pages *pages)
 {
-    /* Writing zeros everywhere would make all of it resident. */
+    /* Only words that are set are cleared: writing everywhere would make all of it resident. */
     for (uint64_t i = 0; i < HUGE_PAGES / 64; i++)
         if (pages->huge[i])
             pages->huge[i] = 0;

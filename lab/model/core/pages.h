@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* Which pages are 2 MiB: the guest announces those of its program; all of the kernel's are alike.
- */
+/* Which pages are of 2 MiB: the guest announces those of its program; all of the kernel's have one
+ * size. */
 #ifndef OKOSU_MODEL_PAGES_H
 #define OKOSU_MODEL_PAGES_H
 
@@ -17,8 +17,8 @@ struct pages {
 /* 0 or -ENOMEM. */
 int pages_make(struct pages *pages, enum page_size kernel);
 void pages_free(struct pages *pages);
-/* `count` pages of 4 KiB from page number `start` on are now mapped by pages of 1 << `shift` bytes.
- * False where they cannot be: a size that there is not, not aligned, or not in the lower half. */
+/* Record that `count` pages of 4 KiB from page number `start` on are mapped by pages of 1 << `shift`
+ * bytes. False where that is impossible: another size, not aligned, or not in the lower half. */
 bool pages_announce(struct pages *pages, uint64_t start, uint64_t count, uint64_t shift);
 /* All pages of the lower half are 4 KiB again. */
 void pages_forget(struct pages *pages);

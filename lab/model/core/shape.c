@@ -35,7 +35,7 @@ static bool policy_of(const char *word, uint64_t ways, enum array_policy *policy
     return *policy != ARRAY_PLRU || (power_of_two(ways) && ways <= ARRAY_PLRU_WAYS);
 }
 
-/* What is wrong with a level after the one before it, or NULL. */
+/* Say why a level cannot follow the one before it, or NULL. */
 static const char *misfit(const struct shape *shape, const struct cache_shape *cache)
 {
     const struct cache_shape *before;
@@ -110,8 +110,8 @@ static const char *read_row(const struct words *words, struct shape *shape)
 
 static const char *read_full_lru(const struct words *words, struct shape *shape)
 {
-    /* Most hits of the first level are found by a shortcut, and no cache beside it would see them.
-     */
+    /* Not for the first level: most of its hits are found by a shortcut, which a cache beside it
+     * would not see. */
     if (shape->levels < 2 || words->count != 1)
         return "full-lru is a word by itself, after a cache beyond the first";
     shape->cache[shape->levels - 1].full_lru = true;

@@ -5,7 +5,7 @@
 
 #include "seed.h"
 
-/* Apart from the caches' generators. */
+/* Numbers of the TLBs' random generators begin after those of the caches. */
 #define FIRST_NUMBER ((uint64_t)SHAPE_CPUS * SHAPE_LEVELS)
 
 int tlbs_make(struct tlbs *tlbs, const struct shape *shape, uint32_t cpu)

@@ -32,7 +32,7 @@ static bool mode_of(const char *word, enum mode *mode)
     return *mode == MODE_USER || !strcmp(word, "kernel");
 }
 
-/* The level whose count grew; 0 where the last did. */
+/* Return the level, from 1, whose count grew; 0 for memory or a walk, which is the last. */
 static uint32_t grown(const uint64_t *before, const uint64_t *after, uint32_t levels)
 {
     for (uint32_t i = 0; i < levels; i++)
@@ -80,7 +80,7 @@ static bool decode_of(const struct words *words)
     return true;
 }
 
-/* A statement about one CPU in one mode. */
+/* Carry out a statement about one CPU in one mode. */
 static bool about_cpu(const struct words *words, uint32_t cpu, bool verbose)
 {
     const char *what = words->word[0];

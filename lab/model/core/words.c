@@ -47,7 +47,7 @@ bool words_number(const char *word, uint64_t low, uint64_t high, uint64_t *numbe
 {
     char *end;
 
-    /* strtoull would take a sign. */
+    /* strtoull() would accept a sign. */
     if (!isdigit((unsigned char)word[0]))
         return false;
     errno = 0;

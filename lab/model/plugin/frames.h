@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the pages of one CPU lie, as far as it was asked: QEMU's own answer takes longer than the
- * whole model. What the processor may keep in a TLB may be kept here: the guest flushes before it
- * relies on a change, and each kind of flush empties this.
+/* A cache of the physical addresses of one CPU's pages: asking QEMU takes longer than the whole
+ * model. It holds what a processor may hold in its TLB: the guest flushes before it relies on a
+ * changed mapping, and each kind of flush empties this cache.
  */
 #ifndef OKOSU_MODEL_FRAMES_H
 #define OKOSU_MODEL_FRAMES_H
@@ -12,13 +12,13 @@
 enum { FRAMES = 4096, FRAMES_PAGE_SHIFT = 12, FRAMES_ASK = 1024 };
 
 struct frame {
-    uint64_t page; /* its number; the round in which it is valid is above */
+    uint64_t page; /* its number, and above it the round in which the entry is valid */
     uint64_t physical;
 };
 
 struct frames {
     struct frame frame[FRAMES];
-    uint64_t round; /* from 1 on: what is zero is not valid */
+    uint64_t round; /* from 1 on, so that an entry of zeros is not valid */
     uint32_t asked;
 };
 

@@ -2,8 +2,8 @@
 /* The model as a TCG plugin of QEMU: -plugin okosu-model.so,shape=FILE,out=FILE[,node-bytes=N]
  *
  * For x86-64 machines whose CPUs take turns in one thread (-accel tcg,thread=single): the counts
- * are not protected. Who runs is told by the instruction's address: the kernel is in the upper
- * half. `out` receives a line of JSON for each region and CPU (core/report.h).
+ * are not protected against threads. An instruction in the upper half of the addresses is the
+ * kernel's. `out` receives a line of JSON for each region and CPU (core/report.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ QEMU_API_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 static struct model model;
 static struct frames *frames; /* by CPU */
 
-/* What a callback is told of its instruction: the mode, and whether it is a REP's. */
+/* Bits of a callback's argument: whether the instruction is the kernel's, and whether it has a REP. */
 enum { DATA_KERNEL = 1, DATA_STRING = 2 };
 
 static enum mode mode_at(uint64_t address)
@@ -30,16 +30,16 @@ static enum mode mode_at(uint64_t address)
     return address >> 47 ? MODE_KERNEL : MODE_USER;
 }
 
-/* The memory of each node in bytes; 0: there is one node. */
+/* The memory of each NUMA node in bytes; 0 means that there is one node. */
 static uint64_t node_bytes;
 
-/* QEMU 7.2 adds to an address where its node's memory begins once too often. */
+/* QEMU 7.2 adds the start of the node's memory to a physical address once too often. */
 static uint64_t corrected(uint64_t physical)
 {
     return node_bytes ? physical - physical / (2 * node_bytes) * node_bytes : physical;
 }
 
-/* The physical address, false where it is a device's. */
+/* Ask QEMU for the physical address; false for a device's. */
 static bool ask(qemu_plugin_meminfo_t info, uint64_t address, uint64_t *physical)
 {
     struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, address);
@@ -148,8 +148,8 @@ static void instrument(struct qemu_plugin_insn *insn, size_t index)
     if (kind == INSTRUCTION_FLUSH)
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_flush, QEMU_PLUGIN_CB_NO_REGS,
                                                (void *)(uintptr_t)mode);
-    /* One for both: QEMU 7.2 calls one that asked for stores alone at loads too, and one that asked
-     * for loads at stores alone. */
+    /* One callback for loads and stores: QEMU 7.2 also calls one registered for stores at loads, and
+     * one registered for loads at stores only. */
     qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      (void *)data);
 }

@@ -45,7 +45,7 @@ typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned cpu, qemu_plugin_meminfo_t info,
                                           uint64_t address, void *data);
 
-/* A plugin has these two. */
+/* What every plugin defines. */
 extern QEMU_API_EXPORT int qemu_plugin_version;
 QEMU_API_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                         char **argv);

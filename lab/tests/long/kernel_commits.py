@@ -20,7 +20,7 @@ _STRICT = ("W=1", "C=2", "KCFLAGS=")
 
 
 class Workbench:
-    """A series' commits, and objects built from any of them: in a tree of its own, once, and then kept by the lab."""
+    """A series' commits in a tree of their own, and objects built from any of them, which the lab's cache keeps."""
 
     def __init__(self, folder: Path, name: str, arch: str) -> None:
         self.folder, self.arch = folder, arch
@@ -30,7 +30,7 @@ class Workbench:
         self.commit = self.commits[-1]
 
     def checkout(self, commit: str) -> None:
-        """Take a commit to build from; the first of `commits` is the kernel without the series."""
+        """Choose the commit to build from; the first of `commits` is the kernel without the series."""
         self.commit = commit
 
     def changed(self, commit: str) -> list[str]:
@@ -38,13 +38,13 @@ class Workbench:
         return _git(self.patched, "show", "--name-only", "--format=", commit).split()
 
     def files(self) -> set[str]:
-        """Return the files of the commit to build from that some commit of the series touches."""
+        """Return those files of the commit checked out that any commit of the series touches."""
         return set(_git(self.patched, "ls-tree", "-r", "--name-only", self.commit).split())
 
     def complaints(self, asked: Mapping[str, str], *targets: str) -> Counter[str]:
         """Return what GCC's W=1 and sparse say of the objects' sources: FILE: MESSAGE, and how often."""
         objects = self._configured(asked)
-        # What make itself builds first is none of the targets' business.
+        # Output about what make builds before the targets is left out.
         self._make(objects, "prepare")
         found = re.findall(r"^(\S+?):[\d:]+ ((?:warning|error): .*)$", self._make(objects, *_STRICT, *targets), re.M)
         return Counter(f"{path.removeprefix(f'{self.tree}/')}: {said}" for path, said in found)
@@ -62,7 +62,7 @@ class Workbench:
 
     def _fill(self, to: Path, asked: Mapping[str, str], targets: Sequence[str], words: Sequence[str]) -> None:
         objects = self._configured(asked)
-        # Symbols of later commits are not known yet, which make does not mind.
+        # Symbols of later commits are unknown to this one, and make ignores them.
         self._make(objects, *words, *targets)
         for target in targets:
             for path in sorted((objects / target).glob("*.o")) if target.endswith("/") else [objects / target]:
@@ -100,7 +100,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def code(obj: Path) -> str:
-    """Return an object's instructions, relocations and data, of every section that is loaded with the program."""
+    """Return an object's instructions, relocations and data, of every section that is loaded."""
     heads = _objdump("-hw", obj)
     loaded = [
         words[1] for line in heads.splitlines() if "CONTENTS" in line and "ALLOC" in line if (words := line.split())
@@ -111,7 +111,7 @@ def code(obj: Path) -> str:
 
 
 def masked(obj: Path) -> str:
-    """Return the same, without the numbers that compiler and line give to names."""
+    """Return `code()` without the numbers that the compiler and __LINE__ put into names."""
     names = r"\b([A-Za-z_]\w*)\.\d+\b|(__UNIQUE_ID_\w*?)\d+\b|(__initcall__kmod_\w+?__)\d+_\d+(?=_)"
     return re.sub(names, r"\1\2\3", code(obj))
 

@@ -13,12 +13,12 @@ from lab.build import Built, compiler_version
 from lab.tests.long import x86_guest
 
 TIMEOUT_S = 1800.0
-# Each of them, in seconds: emulated.
+# The time-out of each test, in seconds, on an emulated machine.
 EACH_S = 120
-# Huge ones, before each test.
+# Huge pages that are reserved before each test.
 PAGES = 128
 
-# As run_vmtests.sh calls them; where it goes by the size of the machine, for one of 1 GiB.
+# Calls as in run_vmtests.sh; where they depend on the size of the machine, those for 1 GiB.
 CALLS = (
     "compaction_test",
     "cow",
@@ -61,7 +61,7 @@ CALLS = (
     "uffd-unit-tests",
 )
 
-# Those of pages of hugetlbfs. What would need pages of 1 GiB, or to poison memory, has no place in such a machine.
+# The calls that need pages of hugetlbfs. Those that need pages of 1 GiB or poison memory cannot run in this machine.
 HUGETLB = (
     "hugepage-mmap",
     "hugepage-mremap",
@@ -77,7 +77,7 @@ HUGETLB = (
     "uffd-unit-tests",
 )
 
-# khugepaged.c of 6.12.117 uses it and does not include what defines it.
+# khugepaged.c of 6.12.117 uses this macro without including its definition.
 _FORGOTTEN = "CPPFLAGS=-DKSFT_SKIP=4"
 
 _SCRIPT = """
@@ -98,7 +98,7 @@ done
 
 
 def build() -> Path:
-    """Return the folder with the programs of the tree's tests, as many as this machine's libraries are enough for."""
+    """Return the folder with the programs of the tree's tests; those whose libraries are missing here are left out."""
     tree = source.find()
 
     def fill(folder: Path) -> None:
@@ -114,7 +114,7 @@ def build() -> Path:
             subprocess.run(["cp", "-al", tree.path / part, sources / part], check=True)
         tests = sources / "tools/testing/selftests/mm"
         flags = [f"KHDR_INCLUDES=-isystem {headers}/include", _FORGOTTEN]
-        # Some want libraries that are not there: the others go on.
+        # make goes on where a program needs a library that is missing.
         subprocess.run(
             [*common, "-k", "-C", tests, f"OUTPUT={folder}", *flags, "all"], check=False, capture_output=True
         )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_check WHAT [N]: a marked region of which it is known what the model has to count. It prints
- * what the test needs to know besides, numbers by blanks.
+/* model_check WHAT [N]: runs a marked region whose counts are known beforehand. It prints what else
+ * the test needs, as numbers separated by blanks.
  *
  *   loop N      N rounds of two instructions and no access
  *   clear N     one REP STOSB of N bytes
@@ -60,7 +60,7 @@ static void clear(long size)
         work_wrong("clear");
 }
 
-/* The frame where a page lies. */
+/* Return the page frame of an address. */
 static uint64_t frame_of(const unsigned char *at)
 {
     int fd = open("/proc/self/pagemap", O_RDONLY);

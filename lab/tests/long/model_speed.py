@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the memory-hierarchy model costs beside a plugin whose callback for each access is empty; no test, run by hand:
+"""The cost of the memory-hierarchy model beside a plugin with an empty callback for each access. No test, run by hand:
 
     python -m lab.tests.long.model_speed [DIMENSION FEW MANY ROUNDS MACHINE]
 

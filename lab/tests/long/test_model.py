@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory-hierarchy model in QEMU, on programs of which it is known what it has to count: make test-lab."""
+"""The memory-hierarchy model in QEMU, on programs whose counts are known beforehand: make test-lab."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Name a machine of ours beside the project's."""
+    """Return the name of a machine of this test's, in a copy of the model's folder."""
     folder = tmp_path / "model-with-plain"
     shutil.copytree(ROOT / "lab/model", folder)
     monkeypatch.setenv("OKOSU_MODEL", str(folder))
@@ -107,24 +107,25 @@ def test_counts_of_programs_that_are_known(built: Built, check: Path, plain: str
     # Two instructions a round; the compiler may have put a few more between the marks.
     assert 0 <= loop.user.instructions - 2_000_000 < 10
     assert loop.user.loads + loop.user.stores < 10
-    # A REP is one instruction and moves lines; its bytes are all there.
+    # A string instruction with a REP is one instruction whose accesses are lines; all of its bytes are counted.
     assert clear.user.instructions < 20
     assert 0 <= clear.user.store_bytes - 2097152 < 64
     assert 2097152 // 64 <= clear.user.stores < 2097152 // 64 + 8
 
-    # The walk is the region's only accesses, but for a handful: no more pages than entries, no walk of the page table.
+    # Hardly any other access is in the region: with no more pages than entries there is no page walk.
     for region, count in ((few, 12), (sixteen, 16), (many, 40)):
         assert 0 <= region.user.loads - 100 * count < 10
     assert few.user.walks == [0, 0]
-    # More pages than entries, in turn, under LRU: always.
+    # More pages than entries, accessed in turn under LRU: each access walks.
     assert 0 <= many.user.walks[0] - 4000 < 10
 
-    # Physical addresses: a colour with more pages than ways misses always, the others never; interrupts aside.
+    # The cache is indexed physically: pages of a colour with more pages than ways always miss, the others never, but
+    # for interrupts.
     for region, frames in ((few, printed[2]), (sixteen, printed[3]), (many, printed[4])):
         assert 0 <= region.user.found[-1] - 100 * conflicting(frames) < 30, (frames, region)
     assert sum(region.user.found[-1] for region in (few, sixteen, many)) > 1000
 
-    # Six entries of 2 MiB do it where 3072 of 4 KiB would be needed.
+    # Six entries for 2 MiB suffice where 3072 for 4 KiB would be needed.
     assert huge.user.walks[0] < 4
     assert huge.user.walks[1] == 0
     assert huge.user.translated[0] >= 6 * 512 * 10
@@ -136,7 +137,7 @@ def test_two_runs_are_identical(built: Built) -> None:
     script = 'for n in 60 85 120; do "$0" $n 3 $n; done'
     outcomes = [run(built, "celeron-900", "sh", "-c", script, str(program)) for _ in range(2)]
     one, other = (outcome.files[model_plugin.COUNTS].read_bytes().splitlines() for outcome in outcomes)
-    # The last line is what follows the last region: the machine's end takes what time it takes.
+    # The last line counts what follows the last region: the end of the machine is not the same in each run.
     assert one[:-1] == other[:-1]
     assert [region.label for region in regions(outcomes[0])] == [60, 85, 120]
     for region in regions(outcomes[0]):

@@ -99,13 +99,13 @@ def test_however_okosu_ends_no_kernel_is_left(built: Built, number: int, scratch
     child = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert child.stdout is not None
     assert child.stdout.readline() == b"up\n"
-    # The kernel, and the process in which it runs the guest's.
+    # Two processes: the kernel, and the one in which it runs the guest's program.
     assert len(kernels(scratch)) >= 2
     child.send_signal(number)
     child.communicate(timeout=30)
     assert child.returncode == (-number if number == signal.SIGKILL else 128 + number)
     gone(scratch)
     if number == signal.SIGKILL:
-        # Nobody was left to remove it.
+        # The process that would have removed the folder was killed.
         (left,) = scratch.iterdir()
         shutil.rmtree(left)

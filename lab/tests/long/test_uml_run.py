@@ -93,7 +93,7 @@ def test_the_commands_surroundings(
         tty; test -t 1 || echo pipe; ls /proc/self/fd | wc -l; nproc; test -d /sys/kernel/debug && echo debug
     """
     outcome = shell(built, script)
-    # In /tmp: what leads to the current folder, and to the out folder of this run.
+    # /tmp has the entries that lead to the current folder and to the out folder of this run.
     kept = len({path.relative_to("/tmp").parts[0] for path in (tmp_path, scratch) if path.is_relative_to("/tmp")})
     wanted = [
         "0",

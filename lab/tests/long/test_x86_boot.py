@@ -89,7 +89,7 @@ def test_a_panic_is_seen_at_once(built: Built) -> None:
 
 
 def until_the_end(log: str) -> list[str]:
-    """Return the log without what follows the command: files go back to the host, which takes what time it takes."""
+    """Return the log up to the end of the command: afterwards files are copied to the host, which varies in time."""
     lines = log.splitlines()
     end = next(number for number, line in enumerate(lines) if "Preparing to enter system sleep state S5" in line)
     assert end >= len(lines) - 2, lines[end:]

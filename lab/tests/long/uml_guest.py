@@ -34,7 +34,7 @@ def shell(built: Built, script: str, **options) -> Outcome:  # type: ignore[no-u
 
 
 def kernels(folder: Path) -> set[int]:
-    """Return the processes that run in a scratch folder below `folder`: kernels, and what they run their guests in."""
+    """Return the processes whose current folder is below `folder`: kernels, and the processes that run their guests."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -54,7 +54,7 @@ def gone(folder: Path) -> None:
 
 
 def _uml_folder() -> list[Path]:
-    """Return what kernels left where they do by default; others may use that folder too."""
+    """Return the files of kernels in their default folder, which others may use too."""
     return list(Path("~/.uml").expanduser().glob("*"))
 
 
@@ -67,7 +67,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     memory, instances = set(Path("/dev/shm").glob("vm_file*")), set(_uml_folder())
     yield folder
     gone(folder)
-    # An exception that was caught holds the outcomes of its test until the collector comes by.
+    # A caught exception refers to the outcomes of its test until it is garbage-collected.
     gc.collect()
     assert list(folder.iterdir()) == []
     assert set(Path("/dev/shm").glob("vm_file*")) <= memory

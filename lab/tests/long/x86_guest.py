@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel that the tests of the platform x86 boot: one for all of them, with what its building and booting need."""
+"""The kernels that the tests of the platform x86 boot, and what no log of theirs may say."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lab.build import Built
 
 _TOOLS = Path(__file__).resolve().parents[3] / "tools"
 
-# The kernel's own tests run at a boot that is told so.
+# With this word the kernel runs its own tests at boot.
 KUNIT = "kunit.enable=1"
-# What no kernel should say. QEMU's nodes lie in one package, which every kernel warns of.
+# What no kernel may say. QEMU puts all NUMA nodes into one package; every kernel warns of that, which is let pass.
 _COMPLAINTS = re.compile(
     r"WARNING(?!.* topology_sane).*|BUG: .*|kernel BUG .*|Oops.*|general protection.*|Bad page .*|KASAN: .*|KCSAN: .*"
     r"|.*list_(?:add|del) corruption.*|.*detected stalls.*|.*blocked for more than .*"
 )
 
-# What the debugging kernel looks for when it is told so. An emulator that is slow is no stall; what hangs ends at the
-# test's time-out.
+# Checks of the debugging kernel that are switched on at boot. The stall detector gets more time, because the emulator
+# is slow; a guest that hangs ends by the test's time-out.
 DEBUG_ARGUMENTS = (
     *("page_owner=on", "page_poison=1", "debug_pagealloc=on", "debug_guardpage_minorder=1"),
     "rcupdate.rcu_cpu_stall_timeout=300",

@@ -17,7 +17,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     parser.add_argument("--kvm", action="store_true", help="run on this machine's processor instead of emulating one")
     parser.add_argument("--json", metavar="FILE|-", help="write the costs as JSON; -: to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, and boot nothing")

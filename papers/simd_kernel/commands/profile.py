@@ -34,7 +34,6 @@ UNITS = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     add = parser.add_argument
     add("platform", metavar="PLATFORM", choices=["uml"], help="uml: a kernel that is a process of this machine")
     add("--rounds", type=int, default=10, metavar="N", help="boots of each routine (default 10)")
@@ -70,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.unixbench:
         return _unixbench(args)
 
-    # Asked to end, we take the guest with us and show what was measured.
+    # SIGTERM becomes KeyboardInterrupt, so that the guest is ended and the results until then are shown.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     kept = Kept("okosu.lab-profile/1", args.json, "profile")
     with measuring(), _kernel_options.progress() as say:

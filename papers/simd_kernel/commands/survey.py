@@ -26,7 +26,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     add = parser.add_argument
     add("configurations", nargs="*", metavar="CONFIGURATION", help="of the survey (default: all; --dry-run lists them)")
     add("--loops", action="store_true", help="list each loop, and count the reasons why others were not vectorised")

@@ -26,7 +26,7 @@ def compare(records: Sequence[Record]) -> Beside:
 
 
 def _cost(held: Mapping[tuple[str, str], float]) -> str:
-    """Say what the routines for fixed sizes cost: their own bytes, and what becomes of the whole kernel's code."""
+    """Return what the routines for fixed sizes cost: their own bytes, and the growth of the kernel's code."""
     before, after = held.get(("plain", "code")), held.get(("fixed", "code"))
     own = held.get(("fixed", "routines"))
     if not before or not after or own is None:

@@ -27,7 +27,7 @@ def read(records: Sequence[Record], mode: str = TIMED, kernel: str = COPY) -> di
 
 
 def best(by_size: Mapping[int, Mapping[str, Row]]) -> str | None:
-    """Return okosu's routine with the lowest geometric mean over all sizes: one routine, not the best at each size."""
+    """Return the one routine of okosu with the lowest geometric mean over all sizes; None where none has all sizes."""
     costs: dict[str, list[float]] = {}
     for routines in by_size.values():
         for name, row in routines.items():
@@ -38,7 +38,7 @@ def best(by_size: Mapping[int, Mapping[str, Row]]) -> str | None:
 
 
 def sides(by_size: Mapping[int, Mapping[str, Row]], ours: str | None, against: str) -> Found:
-    """Return a routine and what it is compared with at each size, boot by boot; the ratio is how many times faster."""
+    """Return the costs of two routines at each size, boot by boot; their ratio says how many times faster `ours` is."""
     found, lacking = [], []
     for size, routines in by_size.items():
         if ours and ours in routines and against in routines:
@@ -77,7 +77,7 @@ def _slower(by_size: Mapping[int, Mapping[str, Row]], fast: str, slow: str) -> t
 
 
 def _not_faster(by_size: Mapping[int, Mapping[str, Row]], fast: str, slow: str, today: str) -> tuple[float | None, str]:
-    """Return at how many sizes the paper's order does not hold with string instructions, and what of today's memcpy."""
+    """Return at how many sizes `fast` is not faster than `slow`, and a line that says the same of today's memcpy."""
     count, of = _slower(by_size, fast, slow)
     if not of:
         return None, ""
@@ -108,7 +108,7 @@ def target_sides(name: str, records: Sequence[Record]) -> Found:
     timed = read(records)
     if name == "figure6-paper-orig":
         return sides({size: routines for size, routines in timed.items() if size >= BLOCK}, "paper", "orig")
-    # One routine is meant, whatever it is compared with: the best where the most sizes were timed.
+    # All targets compare the same routine: the best one over the sizes of um_copy/bench, which are the most.
     ours = best(timed)
     if name in AGAINST:
         return sides(timed, ours, AGAINST[name])

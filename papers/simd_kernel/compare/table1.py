@@ -28,7 +28,7 @@ TABLE1 = {
     "net-dev": "net/core/dev.c",
     "algapi": "lib/crypto/utils.c",
 }
-"""The file of Linux 6.12 for each row: the same, or what took its place."""
+"""The file of Linux 6.12 for each row: the same one, or its successor."""
 MOVED = {
     "ext3-inode": "ext3 is no more, and ext4 mounts its file systems: fs/ext4/inode.c",
     "ext3-hash": "ext3 is no more, and ext4 mounts its file systems: fs/ext4/hash.c",
@@ -42,7 +42,7 @@ def configurations(records: Iterable[Record]) -> list[str]:
 
 
 def count(records: Iterable[Record], configuration: str, metric: str) -> float | None:
-    """Return a configuration's only number of a metric, None where it was not surveyed."""
+    """Return the value of a metric that a configuration has one record of; None where it was not surveyed."""
     found = (one.samples[0] for one in records if one.variant == configuration and one.metric == metric)
     return next(found, None)
 

@@ -36,7 +36,7 @@ def find(records: Sequence[Record], routine: str, metric: str, function: str = "
 
 
 def first(records: Sequence[Record], count: int = 5) -> list[str]:
-    """Return the functions that take most of the kernel's time with UML's own routine, most first."""
+    """Return the functions that take most of the kernel's time with UML's own routine, the largest first."""
     times = {
         str(one.parameters.get("function")): median(one.samples)
         for one in records
@@ -46,7 +46,7 @@ def first(records: Sequence[Record], count: int = 5) -> list[str]:
 
 
 def best(records: Sequence[Record]) -> str | None:
-    """Return okosu's routine with the least of memcpy's time over all workloads."""
+    """Return okosu's routine with which memcpy takes the least time over all workloads; None if none was measured."""
     names = dict.fromkeys(record.variant for record in records if record.variant not in PUBLISHED)
     times = {name: median(one.samples) for name in names if (one := find(records, name, FUNCTION, MEMCPY))}
     return min(times, key=lambda name: times[name], default=None)
@@ -61,7 +61,7 @@ def sides(records: Sequence[Record]) -> Found:
         return Found([], ["memcpy's time was not measured with UML's own routine and one of okosu's"])
     if (taken := RATE_HZ * sum(theirs.samples)) < ENOUGH:
         return Found([], [f"memcpy has {taken:.0f} samples in all boots; {ENOUGH} tell a total from chance"])
-    # Less than one sample is not no time.
+    # A boot without a sample of memcpy counts as half a sample: memcpy took less than one, but not no time.
     mine_, theirs_ = ({n: max(s, 0.5 / RATE_HZ) for n, s in by_round(one).items()} for one in (mine, theirs))
     return Found([Sides(Point(), MEMCPY, ours, f"{TODAY} ({ours})", mine_, theirs_)], [])
 
@@ -96,14 +96,15 @@ def _share(taken: float | None, whole: Record | None) -> float | None:
 
 
 def _beside(records: Sequence[Record], table: str) -> str:
-    """Say what memcpy takes with the routines that stand beside the one of a column."""
+    """Return a line with memcpy's time for the other routines that a column of Table 4 may be compared with."""
     names = (PAPERS, "movsb") if table == "t2" else (best(records) or "",)
     said = [f"{name} {_seconds(records, name, MEMCPY):.2f} s" for name in names if find(records, name, KERNEL)]
     return ", ".join([f"routine {TODAY if table == 't2' else PAPER}", *said])
 
 
 def _fall(records: Sequence[Record], metric: str, function: str = "") -> tuple[float | None, str]:
-    """Return by how many per cent a time falls from UML's own routine to the paper's, and against the string one."""
+    """Return by how many per cent a time falls from UML's own routine to the paper's, and a line that adds the fall
+    from `rep movsq`."""
     said, value = [], None
     after = find(records, PAPER, metric, function)
     for routine in (TODAY, PAPERS):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a kernel that uses the vector registers leaves a program its own:
+/* Checks that a kernel which uses the vector registers preserves those of a program:
  *
  *   check_registers [ROUNDS]
  *
@@ -70,8 +70,8 @@ static uint32_t narrow_turn(const uint8_t *values, uint8_t *found, uint8_t *area
     return control;
 }
 
-/* A child that holds the pages, so that every one that the parent writes to is copied; killed and
- * reaped by the caller. */
+/* Fork a child that shares the pages, so that each page is copied when the parent writes to it. The
+ * caller kills and reaps the child. */
 static pid_t hold_pages(void)
 {
     pid_t child = fork();

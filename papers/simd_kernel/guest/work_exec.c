@@ -2,7 +2,7 @@
 /* work_exec REPETITIONS: replaces itself by itself, by execve; each is an operation. It stresses
  * the tearing down and building up of an address space, reading the program's head, copying
  * arguments and environment to the new stack, and page faults. It is the shape of UnixBench's
- * "execl". How far it is, and when it began, goes through two more arguments that nobody types. */
+ * "execl". The count and the start time are handed on in two more arguments, which are not for users. */
 #include "work.h"
 
 #define DIGITS 32

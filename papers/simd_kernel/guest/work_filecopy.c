@@ -3,8 +3,8 @@
  * another by read and write through a buffer of SIZE bytes; an operation is one read and one write.
  * It stresses the page cache's lookup and its copies to and from the user: memcpy of SIZE bytes,
  * split where a page ends. It is the shape of UnixBench's "file copy" (256, 1024 and 4096 bytes;
- * 500, 2000 and 8000 blocks). The destination's pages are there before: none is allocated while it
- * is timed. Filling and checking go by large pieces, so that they are few system calls. */
+ * 500, 2000 and 8000 blocks). The destination's pages are allocated before, not while it is timed.
+ * Filling and checking use large pieces, so that they are few system calls. */
 #include "work.h"
 
 #define PIECE 65536

@@ -7,7 +7,7 @@
 
 #define PAGE 4096
 
-/* In the child: the first write to a page copies it, and what was copied is the parent's page. */
+/* In the child: write to each page, and check that the copy that this made is of the parent's page. */
 static int dirty(unsigned char *memory, long pages, const unsigned char *expected)
 {
     for (long page = 0; page < pages; page++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_pageread SIZE BLOCKS REPETITIONS: reads a file of BLOCKS times SIZE bytes that lies in the
- * page cache, by reads of SIZE bytes; an operation is one read. With SIZE of many pages it stresses
- * hardly anything but the copy to the user, which goes by pages: memcpy of 4096 bytes. Each block
+ * page cache, by reads of SIZE bytes; an operation is one read. With a SIZE of many pages it stresses
+ * little but the copy to the user, which goes by pages: memcpy of 4096 bytes. Each block
  * is checked against a number that was written at its beginning and at its end.
  *
  * BLOCKS 1 stands for a program that reads a whole file into memory, as compilers, interpreters and
  * version control do, again and again. Two files are read: one of 256 KiB, of the order of a source
  * file or an index, which with the buffer stays in a second-level cache of 512 KiB and more; and
- * one of 4 MiB, a library or a large object file, which comes from the third level. Files beyond
- * all caches are left out: every routine waits for the memory there.
+ * one of 4 MiB, a library or a large object file, which comes from the third level. Files larger
+ * than all caches are left out: there every routine waits for the memory.
  */
 #include "work.h"
 

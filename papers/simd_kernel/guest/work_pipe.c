@@ -2,8 +2,8 @@
 /* work_pipe SIZE REPETITIONS: one process writes a message of SIZE bytes into a pipe and reads it
  * back; that is an operation. It stresses the kernel's system call path and, per message, one copy
  * from the user into a pipe buffer and one copy back: two memcpy of SIZE bytes, always of one size.
- * It is the shape of UnixBench's "pipe throughput", which moves 512 bytes. SIZE <= 65536, the
- * pipe's capacity: nobody would be there to read more. */
+ * It is the shape of UnixBench's "pipe throughput", which moves 512 bytes. SIZE is at most
+ * 65536, the pipe's capacity: beyond it the one process would block. */
 #include "work.h"
 
 #define CAPACITY 65536

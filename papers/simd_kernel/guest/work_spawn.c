@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_spawn REPETITIONS: forks a child that exits at once, and waits for it; that is an operation.
- * It stresses the making and ending of processes: page tables, descriptors, signals; of the pages
- * only the few that both touch are copied. It is the shape of UnixBench's "process creation". */
+ * It stresses the creation and the end of processes: page tables, descriptors, signals. Only the few
+ * pages that both processes touch are copied. It is the shape of UnixBench's "process creation". */
 #include "work.h"
 
 int main(int argc, char **argv)

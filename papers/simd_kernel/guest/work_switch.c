@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work_switch REPETITIONS: two processes hand a number of 8 bytes to and fro through two pipes; an
- * operation is there and back, which is two context switches. It stresses the scheduler, wake-ups
+ * operation is one round trip, which is two context switches. It stresses the scheduler, wake-ups
  * and the switch of address spaces; the copies are of 8 bytes. It is the shape of UnixBench's
  * "pipe-based context switching". Each side checks that the number has grown by one. */
 #include "work.h"

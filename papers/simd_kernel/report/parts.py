@@ -14,7 +14,7 @@ from okosu.report.part import Part
 from papers.simd_kernel.report import charts
 
 FEWEST = 3
-"""Sizes below which a chart would show less than the table."""
+"""The fewest sizes, or boots, that are drawn as a chart or given quartiles."""
 _TIMES = {"memcpy": ("function", "memcpy"), "kernel": ("kernel", ""), "wall": ("wall", "")}
 """Columns of the table of workloads: the metric, and of which function."""
 
@@ -108,7 +108,7 @@ def _callers(held: Sequence[Record]) -> list[Part]:
 
 
 def _number(value: str | float | None) -> float:
-    """Return a record's number, 0 where a file that was altered has something else."""
+    """Return a record's number, 0 where an altered file has something else."""
     return value if isinstance(value, float | int) else 0.0
 
 

@@ -16,7 +16,7 @@ from lab.outcome import GuestError
 from okosu.records.types import Record
 from papers.simd_kernel.run.records import record
 
-# Why there is no figure: QEMU's TCG is what the kernel calls emulation; a kernel without the series says nothing.
+# Reasons why nothing was measured: under QEMU's TCG, and on a kernel without the series, which logs nothing.
 UNDER_TCG = "not measured under TCG"
 _SILENT = "not measured: this kernel's log does not speak of it"
 
@@ -50,7 +50,7 @@ class Cost:
 class BreakEven:
     """What a boot found: the costs, and for each routine the size from which it wins (None: at no size).
 
-    Both are empty, and `unmeasured` says why, where the clock says nothing.
+    Where the clock means nothing both are empty, and `unmeasured` says why.
     """
 
     costs: tuple[Cost, ...]
@@ -77,7 +77,7 @@ def _why(log: str) -> str:
 
 
 def boot(built: Built, *, kvm: bool = False, kernel_args: Sequence[str] = (), say: Say = quiet) -> BreakEven:
-    """Boot the kernel once and return what it found. Without `kvm` the processor is emulated, and nothing is found."""
+    """Boot the kernel once and return its measurements. Without `kvm` the processor is emulated, and there are none."""
     say("booting")
     outcome = qemu.run(built, ["true"], kernel_args=("simd_copy=auto", *kernel_args), kvm=kvm)
     return parse(outcome.log)
@@ -88,7 +88,7 @@ def measure(say: Say) -> Iterator[Record]:
     built = qemu.build(say=say)
     found = None
     if os.access(qemu.KVM, os.R_OK | os.W_OK):
-        # A machine that is a guest itself may have the device, and yet no guest of its own comes up.
+        # A machine that is a guest itself may have the device although no guest of its own boots.
         try:
             found = boot(built, kvm=True, say=say)
         except GuestError as error:

@@ -81,8 +81,8 @@ def parse(text: str) -> list[Timed]:
 def per_call(timed: Iterable[Timed]) -> dict[tuple[str, int], float]:
     """Return ticks of one call by routine and size, the median over the rounds, the loop around it included.
 
-    The empty function's are among them and not taken off: a processor runs the loop beside the copy, so that what is
-    left of a short one would be next to nothing, and its ratio to another whatever one likes.
+    The empty function is among them, and its cost is not subtracted: a processor runs the loop beside the copy, so that
+    hardly anything of a short copy would be left, and ratios of it would mean nothing.
     """
     by: dict[tuple[str, int], list[float]] = {}
     for one in timed:
@@ -160,7 +160,7 @@ def records(boots: Sequence[Boot], plan: Timing, version: str) -> list[Record]:
         if chosen and chosen[0][0] == name:
             extra["chosen"] = True
         made.append(_row(mode, kernel, size, name, ticks, points[mode, kernel, size], extra))
-    # As the report reads them: by mode, kernel and size.
+    # In the order in which the report reads them: by mode, function and size.
     made.sort(key=lambda row: row.point)
     result = Result(BENCH, rows=made)
     listed = rows.records(result)

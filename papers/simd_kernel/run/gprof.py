@@ -22,7 +22,7 @@ BLOCK_BYTES = 8 + 8
 VERSION = 1
 RATE_HZ = 100
 ENOUGH = 1000
-"""Samples below which a total is not told from chance: at 1,000 its standard error is 3 %."""
+"""The least samples of a total that is compared: the standard error of 1,000 is 3 %."""
 
 Bins = dict[tuple[int, int], int]
 """Samples by [low, high) address; ranges without samples are not there."""
@@ -30,7 +30,7 @@ Bins = dict[tuple[int, int], int]
 
 @dataclass(frozen=True)
 class Profile:
-    """What a gmon.out holds of samples: bins, and how many samples make a second."""
+    """The samples of a gmon.out: bins, and samples in a second."""
 
     bins: Bins
     rate: int = RATE_HZ
@@ -38,7 +38,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Row:
-    """One function, or group of functions: samples (a bin that two functions share is divided), seconds, share."""
+    """One function, or group of functions. Samples are no whole number where functions share a bin."""
 
     function: str
     samples: float
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass
 class Table:
-    """Rows, most samples first, and the total that their shares are of (samples outside all functions included)."""
+    """Rows, most samples first, and the total: shares are of all samples, also those outside of all functions."""
 
     rows: list[Row] = field(default_factory=list)
     samples: float = 0.0

@@ -27,7 +27,7 @@ MOST = 12
 KINDS = ("copy", "set")
 EXACT_MAX = 4096
 FOLDER = "/sys/kernel/debug/um_copy"
-# What was counted while booting is no workload's.
+# The counters are reset, because they hold what was counted while booting.
 SCRIPT = f"""\
 [ -e {FOLDER}/callers ] || exit 124
 echo reset > {FOLDER}/callers || exit 125
@@ -81,7 +81,7 @@ def parse_callers(text: str) -> list[Caller]:
         except ValueError:
             raise _line("callers", number, line, "the address is not hexadecimal") from None
         calls, total, *classes = map(int, words[2:])
-        # An interrupt may lose one increment, so these need not be equal; far apart they are another format.
+        # An interrupt may lose an increment, so that these may differ a little; by more they are another format.
         if abs(sum(classes) - calls) > 1 + calls // 100:
             raise _line("callers", number, line, f"{sum(classes)} calls by size, {calls} in all")
         found.append(Caller(address, words[1], calls, total, tuple(classes)))
@@ -104,8 +104,8 @@ def resolve(
 ) -> list[Site]:
     """Return the callers with names, most bytes first.
 
-    A return address is the instruction after the call, which may belong to the next function: the byte before it is
-    looked up. Address 0 holds whoever found no place in the kernel's table.
+    A return address is that of the instruction after the call, which may belong to the next function, so the byte
+    before it is looked up. Address 0 stands for the callers that found no place in the kernel's table.
     """
     calls = [caller.address - 1 for caller in callers if caller.address]
     known = lines(calls)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop of C source does, and in which function it stands, by reading the text: enough for lists, no compiler."""
+"""What a loop of C source does, and in which function it stands, guessed from the text without parsing C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHAT: dict[What, str] = {
 
 _HEAD = re.compile(r"\b(for|while|do|\w*for_each\w*)\b")
 _BEFORE, _LONGEST = 3, 40
-"""Lines above the compiler's place in which the loop may begin, and the most that are read of it."""
+"""Lines above the place that the compiler names in which the loop may begin; the most lines of a loop that are read."""
 _FUNCTION = re.compile(r"(\w+)\s*\([^;]*$")
 _NOT_A_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "__attribute__", "__acquires", "__releases"}
 _INDEX = r"\[[^\[\]=;]*(?:\[[^\[\]=;]*\][^\[\]=;]*)*\]"
@@ -32,7 +32,7 @@ _ZERO = re.compile(r"^(?:0[xX]?0*[uUlL]*|NULL|false|'\\0'|\([\w\s]+\)\s*0)$")
 def function_at(lines: Sequence[str], line: int) -> str:
     """Return the name of the function that holds line `line` (from 1), "" outside of any.
 
-    It relies on the kernel's style: the body's braces stand in the first column and nothing else's do.
+    It relies on the kernel's style: only the braces of a function's body stand in the first column.
     """
     last = line - 1
     for at in range(last if last < len(lines) else -1, -1, -1):
@@ -103,7 +103,7 @@ def _store(operator: str, value: str) -> What:
 
 
 def _body(loop: str) -> str:
-    """Return a loop's text without its head in parentheses; an empty body (the work is in the head) gives all of it."""
+    """Return a loop's text without its head in parentheses, or all of it where the body is empty."""
     depth = 0
     for at, letter in enumerate(loop):
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -114,7 +114,7 @@ def _body(loop: str) -> str:
 
 
 def _code(lines: Sequence[str], at: int) -> str:
-    """Return a line without its comments, as far as they begin on it."""
+    """Return a line without the comments that begin on it."""
     if not 0 <= at < len(lines):
         return ""
     text = re.sub(r"/\*.*?\*/", "", lines[at])

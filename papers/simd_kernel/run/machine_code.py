@@ -16,7 +16,7 @@ from papers.simd_kernel.run.records import record
 FIXED_NAMES = r"memcpy_\d+|um_copy_\d+_\w+"
 """The functions of the routines for fixed sizes."""
 ROUTINES = {"orig": "memcpy_orig", "paper": "um_copy_paper", "fixed-512": "um_copy_512_paper"}
-"""The function of each routine that something is said of."""
+"""The functions whose instructions are counted, by routine."""
 
 _SECTIONS = (".text", ".init.text", ".exit.text")
 _INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t(?P<words>\S.*)$")
@@ -26,7 +26,7 @@ _BRANCH = re.compile(r"^j(?!mp)\w+ ")
 
 @dataclass(frozen=True)
 class Function:
-    """How many of some kinds of instructions a function has, wherever they stand in it."""
+    """Counts of instructions in a function."""
 
     instructions: int
     strings: int
@@ -61,7 +61,7 @@ def function(program: Path, symbol: str) -> Function | None:
 def count(disassembly: str) -> Function | None:
     """Return the instructions that a disassembly lists, None where it lists none."""
     found = [re.sub(r"\s+", " ", line["words"]) for line in map(_INSTRUCTION.match, disassembly.splitlines()) if line]
-    # What fills the space behind a function is none of it.
+    # Padding behind the function is left out.
     while found and re.match(r"(nop|int3|xchg %ax,%ax|cs nop|data16)", found[-1]):
         found.pop()
     if not found:
@@ -75,7 +75,7 @@ def count(disassembly: str) -> Function | None:
 
 
 def records(plain: Path, fixed: Path, version: str) -> Iterator[Record]:
-    """Yield the code's bytes without and with the routines for fixed sizes, and what each routine holds."""
+    """Yield the code's bytes without and with the routines for fixed sizes, and each routine's instructions."""
     subject = f"linux {version}"
     for variant, program in (("plain", plain), ("fixed", fixed)):
         yield record(subject, variant, "code", "bytes", code_bytes(program))

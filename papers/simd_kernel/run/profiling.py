@@ -33,12 +33,12 @@ ALL = "all"
 FUNCTION, KERNEL, WALL = "function", "kernel", "wall"
 MEMCPY, MEMSET = "memcpy", "memset"
 KEPT = 20
-"""Of each boot's table, the functions that are recorded; memcpy and memset always."""
+"""Functions of each boot's table that are recorded; memcpy and memset are recorded always."""
 CHOICE = "/sys/kernel/um_copy/choice"
 AVAILABLE = "/sys/kernel/um_copy/available"
 TIMEOUT_S = 600.0
 KERNEL_ARGS = ("lpj=20000000",)
-"""Booting does not calibrate its delay loop, which would take a tenth of the profile and differ from boot to boot."""
+"""lpj= spares the kernel the calibration of its delay loop, a tenth of the profile that differs from boot to boot."""
 _ROUTINE = re.compile(r"(?P<kind>um_copy|um_set)_(movs[qb]|stos[qb]|paper|sse2|avx2|avx512|\d+)(_\w+)?$|um_clear_\w+$")
 _STOCK = re.compile(r"(__)?(?P<name>memcpy|memset)(_orig|_erms|_\d+)?(\.\w+)?$")
 
@@ -68,10 +68,10 @@ def script(commands: Iterable[Sequence[str]]) -> list[str]:
 
 @contextmanager
 def on_one_cpu() -> Iterator[None]:
-    """Keep what is started meanwhile on one CPU.
+    """Keep processes that are started meanwhile on one CPU.
 
-    The kernel and its guest's process take turns. On two CPUs each turn may wake the other one up: where tried, a
-    system call took 15 µs or 60 µs, whole runs long, as the host's scheduler had placed them.
+    The kernel and its guest's process take turns. On two CPUs each turn may have to wake the other CPU: where this was
+    tried, a system call took 15 µs or 60 µs for a whole run, by where the host's scheduler had placed them.
     """
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
@@ -116,13 +116,13 @@ class _Series:
     predecessor: list[str] = field(default_factory=list)
 
     def add(self, table: Table, number: int, order: int, predecessor: str) -> list[Record]:
-        """Take in a boot's profile; returns the records that are new."""
+        """Add a boot's profile; return the records that are new."""
         self.tables.append(table)
         self.rounds.append(number)
         self.order.append(order)
         self.predecessor.append(predecessor)
         new = [self._record(KERNEL, "")] if (KERNEL, "") not in self.records else []
-        # Who is among the first in one boot is recorded of all boots, with 0 where it has no sample.
+        # A function that is among the first in one boot is recorded for all boots, with 0 where it has no sample.
         for name in [MEMCPY, MEMSET, *(row.function for row in table.rows[:KEPT])]:
             if (FUNCTION, name) not in self.records:
                 new.append(self._record(FUNCTION, name))
@@ -133,7 +133,7 @@ class _Series:
         return new
 
     def wall(self, seconds: float, number: int, order: int, predecessor: str) -> list[Record]:
-        """Take in a wall time of a boot; returns the record if it is new."""
+        """Add the wall time of a boot; return the record if it is new."""
         new = [] if (WALL, "") in self.records else [self._record(WALL, "")]
         self.rounds.append(number)
         self.order.append(order)
@@ -184,11 +184,11 @@ def measure(
 ) -> Iterator[Record]:
     """Build the kernel where needed, boot it `rounds` times with each routine, and yield records.
 
-    Each record is yielded once, when it has its first sample, and grows in place with every later boot. There are, for
-    the workload "all", seconds of each of the first functions and of the whole kernel by gprof; for each workload, and
-    all, seconds of wall. `alone` > 0 follows with as many rounds in which each workload has boots of its own, for its
-    functions' seconds; those include what booting takes. `scale` multiplies the workloads' repetitions. No routine
-    named means all that this machine can run; one that it cannot is an OkosuError.
+    Each record is yielded once, when it has its first sample, and later boots add samples to it. For the workload "all"
+    there are the seconds of the first functions and of the whole kernel by gprof; for each workload, and for "all",
+    seconds of wall time. With `alone` > 0 as many rounds follow in which each workload has a boot of its own, for the
+    seconds of its functions, booting included. `scale` multiplies the workloads' repetitions. Without `variants` all
+    routines are run that this machine can run; OkosuError where it cannot run one that was named.
     """
     built = uml.build(fragments=GPROF, source=source, say=say)
     programs = guest.build(say)
@@ -248,7 +248,7 @@ def conduct(
 def _boot(
     boot: Boot, todo: Sequence[tuple[str, Sequence[str]]], variant: str, image: Symbols
 ) -> tuple[Table, list[float]]:
-    """Boot once; returns the profile and each workload's wall seconds. OkosuError where anything is not as asked."""
+    """Boot once; return the profile and each workload's wall seconds. OkosuError where the guest did something else."""
     outcome = boot(script(command for _, command in todo), variant)
     lines = outcome.stdout.decode(errors="replace").splitlines()
     if outcome.status:

@@ -32,7 +32,7 @@ int a[256], b[256], c[256];
 void figure4(void) { for (int i = 0; i < 256; i++) a[i] = b[i] + c[i]; }
 void runtime(int n) { for (int i = 0; i < n; i++) a[i] = b[i] + c[i]; }
 """
-"""The loop of the paper's Figure 4, and the same with a count that is known only when it runs."""
+"""The loop of the paper's Figure 4, and the same loop with a count that is known only at run time."""
 
 
 def find(names: Sequence[str]) -> list[Configuration]:
@@ -52,7 +52,7 @@ def survey(
 
     Metrics of a configuration: `objects`, `loops`, `blocks`, `text` (bytes), `probe` (loops of PROBE), `missed` by
     reason, and `loop` for each loop: the bytes of its vectors, with file, line, function and what it does.
-    OkosuError at the end where a compiler is missing: the others are surveyed.
+    OkosuError at the end where a compiler is missing; the configurations of the others are surveyed first.
     """
     missing: list[OkosuError] = []
     for one in configurations:
@@ -127,5 +127,5 @@ def _lines(path: Path) -> tuple[str, ...]:
     try:
         return tuple(path.read_text(errors="replace").splitlines())
     except OSError:
-        # A file that the build makes is gone with the build.
+        # A file that the build generated was removed with the build.
         return ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of a kernel image by address, as nm lists them; what samples and call sites are resolved with."""
+"""The functions of a kernel image by address, as nm lists them, to resolve samples and call sites."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _optimized(log: Log, place: Place, text: str, current: str) -> None:
 
 
 def _missed(log: Log, place: Place, text: str, open_loop: Place | None) -> Place | None:
-    """Take a line on what was not vectorised in; return the loop whose reason is still to come."""
+    """Record a line about a loop that was not vectorised; return that loop while its reason is still to come."""
     if text == _GAVE_UP:
         log.missed.setdefault(place, NO_REASON)
         return place

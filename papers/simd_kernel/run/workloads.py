@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workload set: fixed work for a kernel, one program of kernel/guest each; what each stresses its source says.
+"""The workload set: fixed work for a kernel, one program of guest/ each, whose source says what it stresses.
 
 It has the shape of the tests of UnixBench that the paper simd-kernel ran: pipe with 512 bytes, file copy with 256, 1024
 and 4096, process creation, execl, context switch, system call; and fork with copy-on-write and reads from the page
@@ -17,7 +17,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload: a program of kernel/guest and its arguments, the last of which is the number of repetitions."""
+    """One workload: a program of guest/ and its arguments, the last of which is the number of repetitions."""
 
     name: str
     program: str

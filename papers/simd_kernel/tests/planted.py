@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records as the lab gives them for simd-kernel, of boots, builds, code and profiles that never were."""
+"""Made-up records of simd-kernel, as the lab would return them of boots, builds, code and profiles."""
 
 from __future__ import annotations
 

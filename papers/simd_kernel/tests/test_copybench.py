@@ -32,7 +32,7 @@ def test_a_bench_of_the_kernel_is_read_with_its_loop() -> None:
 
 
 class Run:
-    """Stands for a guest: what it said, and the commands that it was given."""
+    """Stands in for a guest, and records the commands that it was given."""
 
     def __init__(self, status: int = 0, stdout: str = BENCH, log: str = "um_copy: using fast\n") -> None:
         self.said = (status, None, stdout.encode(), b"sh: cannot create", log, "", 1.0, 1.0, {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gmon.out and symbols: what is read is what was written, gprof itself agrees, and broken files are said to be so."""
+"""gmon.out and symbols: what is read is what was written, gprof itself agrees, and broken files are refused."""
 
 from __future__ import annotations
 

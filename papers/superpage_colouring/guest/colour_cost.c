@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* colour_cost KIND PAGES REPETITIONS PROCESSES: does what a page allocator serves, and marks it as
- * the model's region of interest, labelled by the kind's place in the table below; the kernel's
- * instructions in the region, divided by the operations, are what one costs.
+/* colour_cost KIND PAGES REPETITIONS PROCESSES: does what the page allocator has to serve, and marks
+ * it as the model's region of interest, labelled by the kind's place in the table below. The kernel's
+ * instructions in the region, divided by the operations, are the cost of one.
  *
- *   fault   first writes to PAGES pages of anonymous memory, whose page tables are there; each page
- *           is an operation. Before each repetition they are given back, outside of the region.
+ *   fault   first writes to PAGES pages of anonymous memory, whose page tables exist; each page is
+ *           an operation. Before each repetition they are freed, outside of the region.
  *   map     mmap, first writes to PAGES pages, munmap: will-it-scale's page_fault1 in small. Each
  *           page is an operation.
  *   fork    a child that ends at once, of a process with PAGES pages of its own
  *   cow     a child that writes to each of PAGES pages that it shares with its parent
  *   exec    a child that executes this program, which ends at once
  *
- * PROCESSES of them run at once, each on the CPU of its number; the region is over when all are.
+ * PROCESSES of them run at once, each on the CPU of its number; the region ends when all have ended.
  */
 #include "work.h"
 
@@ -23,7 +23,7 @@
 
 struct kind {
     const char *name;
-    long (*run)(long pages, long reps, int alone); /* the operations done */
+    long (*run)(long pages, long reps, int alone); /* returns the operations done */
 };
 
 static unsigned char *map_pages(long pages)
@@ -144,7 +144,7 @@ static const struct kind kinds[] = {
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-/* All of them at once: what each does before its own work is in the region, too. */
+/* Run all processes at once. What each does before its own work is in the region, too. */
 static long together(const struct kind *kind, const long *numbers)
 {
     long processes = numbers[2];
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     long numbers[3], ops;
     int which = 0;
 
-    /* What exec runs. */
+    /* Without arguments: this is the program that the kind exec executes. */
     if (argc == 1)
         return 0;
     while (which < KINDS && strcmp(argv[1], kinds[which].name))

@@ -7,14 +7,14 @@
  *   used       of programs, files, slabs, page tables and stacks, as the kernel says
  *   managed    all that the page allocator ever had
  *
- * What managed exceeds the others by, the kernel took without saying for what; what a kernel loses
- * shows there. Needs root.
+ * What is managed and in none of the others, the kernel uses without saying for what: a leak of
+ * pages shows there. Needs root.
  */
 #include "work.h"
 
 #include <stdint.h>
 
-/* Of /proc/vmstat, in pages. */
+/* Counters of /proc/vmstat, in pages. */
 static const char *const users[] = {
     "nr_inactive_anon", "nr_active_anon",      "nr_inactive_file",      "nr_active_file",
     "nr_unevictable",   "nr_slab_reclaimable", "nr_slab_unreclaimable", "nr_page_table_pages",
@@ -48,7 +48,7 @@ static long vmstat(const char *wanted)
     return found;
 }
 
-/* The sum of what stands behind a word in every zone. */
+/* Add up the numbers behind a word of /proc/zoneinfo, over all zones. */
 static long zones(const char *wanted)
 {
     FILE *file = opened("/proc/zoneinfo");
@@ -79,7 +79,7 @@ static long buddies(void)
     return found;
 }
 
-/* Each CPU adds what it counted to the sums at times; let all do so now. */
+/* Make each CPU add its counters to the sums now, which it otherwise does from time to time. */
 static void settle(void)
 {
     int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY | O_CLOEXEC);
@@ -97,7 +97,7 @@ int main(void)
 
     for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
         used += vmstat(users[i]);
-    /* In KiB, unlike the rest. */
+    /* This counter is in KiB, unlike the others. */
     used += vmstat("nr_kernel_stack") / 4;
     long buddy = buddies();
     printf("{\"free\": %ld, \"percpu\": %ld, \"buddy\": %ld, \"used\": %ld, \"managed\": %ld}\n",

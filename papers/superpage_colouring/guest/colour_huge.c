@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* colour_huge PERCENT: asks for transparent huge pages, as many as PERCENT of the free memory would
- * be, and then for as many of hugetlb's. Prints how many of each there were, and how fragmented
+/* colour_huge PERCENT: asks for as many transparent huge pages as would take PERCENT of the free
+ * memory, and then for as many of hugetlb's. Prints how many of each there were, and how fragmented
  * free memory was before: {"asked": N, "huge": N, "hugetlb": N, "unusable": X, "free": PAGES}. X,
  * of the largest zone, is the kernel's index: the share, 0 to 1, of its free memory that lies in
  * blocks of less than 2 MiB. Needs root.
@@ -28,7 +28,7 @@ static long put_and_get(const char *path, long number)
     return found;
 }
 
-/* Of order 9, in the last zone with memory: the kernel prints no others. */
+/* Read the index of order 9 of the last zone with memory: the kernel prints no others. */
 static double unusable(void)
 {
     FILE *file = fopen(INDEX, "re");
@@ -62,8 +62,8 @@ static size_t free_bytes(void)
     return info.freeram * info.mem_unit;
 }
 
-/* How many of the area's pages are huge. The frame of one is a multiple of 512, and its pieces
- * follow each other: of 4 KiB pages that is not to be expected of 512 at a time. */
+/* Count the area's huge pages: the frame of one is a multiple of 512, and the frames of its pieces
+ * are consecutive, which 512 pages of 4 KiB will not be by chance. */
 static long huge_pages(unsigned char *at, long count)
 {
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

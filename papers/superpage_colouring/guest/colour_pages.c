@@ -4,8 +4,8 @@
  * (0: it has none). The first number is that of the page in the address space. Needs root.
  *
  *   none      nothing
- *   holes     gives half of the pages back, drawn at random: what is left has any colour
- *   compact   ... and has the kernel compact its memory
+ *   holes     frees half of the pages, drawn at random: those that are left have any colour
+ *   compact   frees half of the pages likewise, and has the kernel compact its memory
  *   migrate   moves the pages to the next node
  *   collapse  makes huge pages of them, by MADV_COLLAPSE
  *   child     in a child: writes to each page, which copies it
@@ -127,7 +127,7 @@ static const struct action actions[] = {
     {"migrate", migrate}, {"collapse", collapse}, {"child", child},
 };
 
-/* Zeroed memory that is there before the pages are touched: it must not take their colours. */
+/* Allocate and touch the memory for the results before the pages: it must not take their colours. */
 static uint64_t *frames_of(const struct pages *pages)
 {
     size_t size = (size_t)pages->count * sizeof(uint64_t);

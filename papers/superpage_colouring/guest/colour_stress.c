@@ -76,7 +76,7 @@ static void give_back_some(const struct area *area)
         madvise(area->at + page * PAGE, PAGE, MADV_DONTNEED);
 }
 
-/* What is written in a child must not be seen here. */
+/* Share the pages with a child that writes to them, and check that nothing of it is seen here. */
 static void share(const struct area *area)
 {
     pid_t child = fork();
@@ -127,7 +127,7 @@ static void put(const char *folder, const char *file, const char *text)
     close(fd);
 }
 
-/* Until the last of the processes has ended; returns how often it was switched. */
+/* Switch colouring until the last of the processes has ended; returns how often. */
 static long switching(const char *folder, const pid_t *children, long processes)
 {
     static const char *const modes[] = {"fold", "hop", "linear", "mask"};
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     work_arguments(argc, argv, "PROCESSES ROUNDS PAGES SEED", 4, numbers);
     if (numbers[0] > MOST)
         work_wrong("PROCESSES");
-    /* Before there is anyone to be told. */
+    /* Set before the first fork, so that the children inherit it. */
     signal(SIGTERM, end);
     for (long process = 0; process < numbers[0]; process++) {
         pid_t child = children[process] = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of a placement experiment share: memory of a given page size and layout, which
- * frames it got, what the kernel counted meanwhile, and the colours that a process may have.
+/* What the programs of a placement experiment share: memory of a given page size and layout, the
+ * frames that it got, the kernel's counters, and the colours that a process may have.
  */
 #ifndef OKOSU_PLACE_H
 #define OKOSU_PLACE_H
@@ -14,12 +14,12 @@
 
 #define PLACE_PAGE ((size_t)4096)
 #define PLACE_HUGE ((size_t)2 << 20)
-/* The series page-colour's: a bit for each colour. */
+/* prctl() of the series page-colour; its argument has a bit for each colour. */
 #define PLACE_SET_COLORS 0x50434c53
 
 enum place_pages { PLACE_4K, PLACE_THP, PLACE_HUGETLB };
 
-/* Restrict what this process gets from now on; 0 is no restriction. */
+/* Restrict the colours that this process gets from now on; 0 is no restriction. */
 static inline void place_colours(unsigned long mask)
 {
     if (mask && prctl(PLACE_SET_COLORS, &mask, sizeof(mask), 0ul, 0ul))
@@ -44,9 +44,10 @@ static inline void place_map(unsigned char *at, size_t bytes, enum place_pages p
         work_fail("madvise");
 }
 
-/* Memory for a set of `bytes`, nothing of it touched. It begins with a page of 2 MiB and lies in
- * such pages; or, where there is to be a `remainder`, what fills no 2 MiB by itself lies in pages
- * of 4 KiB, and of less than 2 MiB one half: the first lies in the last part of a large page.
+/* Map memory for a set of `bytes`, without touching it. It begins at a multiple of 2 MiB and lies in
+ * pages of 2 MiB. With `remainder`, the part behind the last full 2 MiB lies in pages of 4 KiB; of
+ * a set below 2 MiB the first half lies at the end of a page of 2 MiB, and the second half in pages
+ * of 4 KiB.
  */
 static inline unsigned char *place_memory(size_t bytes, enum place_pages pages, int remainder)
 {
@@ -69,7 +70,7 @@ static inline unsigned char *place_memory(size_t bytes, enum place_pages pages, 
     return at + offset;
 }
 
-/* The frame of each page of 4 KiB, as a list of JSON. */
+/* Print the frame of each page of 4 KiB, as a JSON list. */
 static inline void place_frames(const unsigned char *at, size_t bytes)
 {
     uintptr_t first = (uintptr_t)at / PLACE_PAGE;
@@ -90,7 +91,7 @@ static inline void place_frames(const unsigned char *at, size_t bytes)
     close(fd);
 }
 
-/* Bytes of these that are mapped by pages of 2 MiB. */
+/* Return how many of these bytes are mapped by pages of 2 MiB. */
 static inline size_t place_huge_bytes(const unsigned char *at, size_t bytes)
 {
     struct mark_found found[64];
@@ -115,7 +116,7 @@ static inline size_t place_huge_bytes(const unsigned char *at, size_t bytes)
     return sum < bytes ? sum : bytes;
 }
 
-/* What the kernel counts of placement; a counter that it has not is 0 throughout. */
+/* The kernel's counters of placement; one that this kernel lacks is 0. */
 static const char *const place_counters[] = {
     "pgfault",         "thp_fault_alloc", "thp_fault_fallback", "compact_stall",
     "compact_success", "page_color_hit",  "page_color_near",    "page_color_miss",
@@ -149,9 +150,9 @@ static inline void place_counted(const long long before[PLACE_COUNTERS])
     fputs("}", stdout);
 }
 
-/* Sleep until the kernel's clock has just ticked, which it does at multiples of its period. Whether
- * a region of a fraction of a tick has one in it would be chance otherwise; and with LRU and a set
- * that almost fills the cache, the little that a tick touches makes a whole round miss. */
+/* Sleep until the kernel's clock has just ticked. Otherwise it would be chance whether a region,
+ * which is shorter than a tick, has one in it; and with LRU and a set that almost fills the cache,
+ * the few lines that a tick touches make a whole round miss. */
 static inline void place_await_tick(void)
 {
     const long second = 1000000000, settle = 200000;
@@ -167,7 +168,7 @@ static inline void place_await_tick(void)
         work_fail("sleep");
 }
 
-/* Page faults of this process so far. */
+/* Return the page faults of this process so far. */
 static inline long place_faults(void)
 {
     struct rusage usage;

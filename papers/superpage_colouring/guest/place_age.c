@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place_age STATE SEED: brings memory into a state, says so in a line on stdout, and goes on
- * holding what it needs for that until it is killed. So a shell has it in the background and waits
- * for the line:
+/* place_age STATE SEED: brings memory into a state, prints a line on stdout, and then holds the
+ * memory that this takes until it is killed. A shell runs it in the background and waits for the
+ * line:
  *
  *   mkfifo /tmp/ready; place_age aged 1 > /tmp/ready & read said < /tmp/ready
  *
- * No process may end in between: its pages, from before, would be the next ones to be used.
+ * No process may end in between: its pages would be the next ones to be used.
  *
  *   fresh   as after booting: free memory lies in large blocks. Some pages, up to 1024 by SEED, are
  *           taken first, so that what comes after does not begin at the same page with each seed.
@@ -23,7 +23,7 @@ enum { PAGE = 4096, RESERVE = 8 << 20, MOST_FRESH = 1024 };
 
 static uint64_t random_state;
 
-/* xorshift64 */
+/* Draw a number below `below`, by xorshift64. */
 static uint64_t draw(uint64_t below)
 {
     random_state ^= random_state << 13;
@@ -41,8 +41,8 @@ static size_t free_bytes(void)
     return (size_t)info.freeram * info.mem_unit;
 }
 
-/* As far as the high watermark, which is half as much again as the least: below it the kernel would
- * begin to reclaim. */
+/* Return the bytes to leave free: the high watermark, 1.5 times the minimum, below which the kernel
+ * would begin to reclaim. */
 static size_t reserve(void)
 {
     FILE *file = fopen("/proc/sys/vm/min_free_kbytes", "re");
@@ -66,8 +66,8 @@ static unsigned char *take(size_t pages)
     return at;
 }
 
-/* Half of the pages, one call each: neighbours that are both free shall merge only by chance. The
- * order itself stays: its pages, freed last, would be the next to be used. */
+/* Free half of the pages, one call each, so that free neighbours are there only by chance. The array
+ * that holds the order stays allocated: its pages, freed last, would be the next to be used. */
 static void free_half(unsigned char *at, size_t pages)
 {
     uint32_t *order = malloc(pages * sizeof(*order));

@@ -6,8 +6,8 @@
  * of a megabyte, is new each time, is used for a short while, and fills any small cache several
  * times over.
  *
- * One unit is for the caches; UNITS after it are the model's region, labelled LABEL, kernel and
- * all. The line on stdout is as that of place_transpose, without frames.
+ * One unit warms the caches; UNITS after it are the model's region, labelled LABEL, the kernel's
+ * work included. The line on stdout is that of place_transpose without frames.
  */
 #include "place.h"
 

@@ -5,13 +5,13 @@
  *
  *   PAGES    4k, thp, hugetlb
  *   LAYOUT   whole, remainder (place.h)
- *   BESIDE   alone; or hog: after each repetition another process has its turn, which reads HOG
- * bytes COLOURS  bits of the colours that this process may have, in hexadecimal; 0: all.
- * HOG-COLOURS likewise the other's.
+ *   BESIDE   alone; or hog: after each repetition another process reads HOG bytes
+ *   COLOURS  bits of the colours that this process may have, in hexadecimal; 0: all
+ *   HOG-COLOURS  the same for the other process
  *
  * Both arrays are touched in the order of their addresses. Right after a tick of the kernel's
- * clock, two rounds are for the caches; the repetitions are the model's region, labelled LABEL,
- * without the other process's turns. The line on stdout has the set's frames, the page faults
+ * clock two rounds warm the caches; the repetitions are the model's region, labelled LABEL, without
+ * the turns of the other process. The line on stdout has the set's frames, the page faults
  * before the region, and the kernel's counters.
  */
 #include "place.h"
@@ -73,7 +73,7 @@ static void hog_end(const struct hog *hog)
         work_wrong("the hog failed");
 }
 
-/* The word's place in the list; any other ends the program. */
+/* Return the word's place in the list; end the program where it is not in it. */
 static int choice(const char *word, const char *const *list, int count)
 {
     for (int i = 0; i < count; i++)

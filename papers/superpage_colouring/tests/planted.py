@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placements would give for superpage-colouring on machines whose misses are given here, and their records."""
+"""Made-up results of placements for superpage-colouring, whose misses are chosen here, and their records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def conflicts(setting: Setting, point: Point) -> float:
 
 
 def counts(accesses: int, misses: int, full: int, walks: int) -> Counts:
-    """Return what the program did: a quarter of its accesses misses the L1."""
+    """Return the counts of a program of whose accesses a quarter misses the L1."""
     return Counts(
         instructions=4 * accesses, loads=accesses // 2, stores=accesses // 2, load_bytes=4 * accesses,
         store_bytes=4 * accesses, flushes=0, crossings=0, io=0,
@@ -51,7 +51,6 @@ def counts(accesses: int, misses: int, full: int, walks: int) -> Counts:
 
 
 def placed(setting: Setting, point: Point) -> Placed:
-    """Return what the point would give."""
     machine = machine_of(setting.machine)
     accesses = 2 * point.dimension**2 * point.rounds
     capacity = accesses // 4 if point.bytes > machine.cache[1].bytes else 0

@@ -50,7 +50,7 @@ def said(label: int, frames: list[int]) -> str:
 
 
 class Guest:
-    """What stands for QEMU: hands back these lines and regions, and keeps what it was asked."""
+    """Stands in for QEMU: returns these lines and regions, and records what it was asked."""
 
     def __init__(self, folder: Path, stdout: str, regions: list[dict[str, Any]], status: int = 0) -> None:
         self.stdout, self.status, self.asked = stdout, status, []
@@ -84,7 +84,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_points_get_their_words_and_their_regions(tmp_path: Path, measured: Any) -> None:
     regions = [region(0, counts(9, 9), what="outside"), region(1, counts(100, 10)), region(2, counts(40, 4))]
-    # What a co-runner leaves between its turns is several regions of one label.
+    # With a co-runner between the repetitions there are several regions of one label.
     regions += [region(2, counts(1000, 0), what="outside"), region(2, counts(40, 6))]
     guest = Guest(tmp_path, said(1, [8, 17]) + said(2, [3]), regions)
     one, two = measured(guest, AGED, Point(85), Point(60, beside="hog"))
@@ -92,7 +92,7 @@ def test_points_get_their_words_and_their_regions(tmp_path: Path, measured: Any)
     assert (two.user.loads, two.user.misses(2), two.faults, two.vmstat["page_color_hit"]) == (80, 10, 11, 9)
     command, more = guest.asked[0]
     assert command[:2] == ["sh", "-c"]
-    # Where this machine keeps them is nothing that the guest sees.
+    # The guest does not see where this machine keeps the programs.
     assert command[3:] == ["/place_age", "/place_transpose"]
     assert {name: str(path) for name, path in more["files"].items()} == {
         "/place_age": str(tmp_path / "programs/place_age"),
@@ -147,7 +147,7 @@ def test_the_kernel_colours_from_the_start() -> None:
     assert args("shuffle") == ["page_alloc.shuffle=1"]
     assert args("hop") == ["page_color=16,hop"]
     assert args("fold", colours=128) == ["page_color=128,fold"]
-    # Rows have to be told before.
+    # The kernel has to be told the rows of the hash before colouring is switched on.
     assert args("hop", hashed=True) == ["page_color=16"]
 
 
@@ -211,7 +211,7 @@ def test_what_a_point_costs_is_the_machine_s() -> None:
     machine = machines.find("celeron-900")
     user = Counts(**counts(100, 10))
     placed = placement.Placed(AGED, Point(90), user, Counts(**NOTHING), 1, 0, [0, 8, 9], {})
-    # A hundred instructions a hundred cycles at most, 90 loads of 3 and 10 of 99.
+    # A hundred instructions of one cycle, 90 loads of 3 cycles and 10 of 99.
     assert placed.cycles(machine) == pytest.approx(100 + 90 * 3 + 10 * 99)
     assert placed.megabytes_per_second(machine) == pytest.approx(800 / 1e6 * 900e6 / 1360)
     assert placed.fill(machine) == pytest.approx(16 * 90**2 / 131072)

@@ -121,7 +121,7 @@ def test_a_figure_says_its_most_and_its_least(titled: dict[str, Part], held: Env
 
 
 def test_the_whole_range_has_its_own_machine_s_dimensions(titled: dict[str, Part]) -> None:
-    """Both machines have 359 among those beyond the panels: one must not stand for the other."""
+    """Both machines have the dimension 359 beyond the panels: they must not be mixed up."""
     rows = [int(row[0]) for row in titled["The whole range: celeron-900"].body]
     assert rows == list(range(219, 600, 20))
     assert [int(row[0]) for row in titled["The whole range: pentium4-1600"].body] == list(range(329, 1000, 30))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's copy routines, the same object file, in user space: at every short size, offset and
- * page end. Prints a line `NAME ok`, `NAME absent` or `NAME wrong` for each; ends with 1 if one is
- * wrong, and by a signal if one goes beyond the areas.
+/* Tests the kernel's copy routines, from the kernel's own object file, in user space: at every short
+ * size, offset and page end. Prints `NAME ok`, `NAME absent` or `NAME wrong` for each; exits with 1
+ * if one is wrong, and is killed by a signal if one accesses memory beyond the areas.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { PAGE = 4096, AREA = 4 * PAGE, SHORT = 1100 };
 typedef void copy(void *dst, const void *src, size_t len);
 copy copy_movsq, copy_movsb, copy_movnti, copy_paper, copy_sse2, copy_avx2, copy_avx512;
 
-/* Pages with nothing before and nothing behind. */
+/* Map pages with unmapped ones before and behind them. */
 static unsigned char *area(void)
 {
     unsigned char *all = mmap(NULL, AREA + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

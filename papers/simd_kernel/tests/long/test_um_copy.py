@@ -77,7 +77,7 @@ def test_measurements_on_demand(built: Built) -> None:
         assert {(line[0], line[1], line[2]) for line in lines} == expected
         assert len(lines) == len(expected)
         assert all(int(line[3]) > 0 and line[4] == "20" for line in lines)
-        # Another routine begins each round.
+        # In each round the measurement begins with another routine.
         starts = [lines[len(names) * turn][0] for turn in range(3)]
         assert starts == names[:3]
     for wrong in ("0 1 1 1 1", "1 1 2 1 1", "1 1 1 1 0", "1 1 1 65537 1", "1 1 1", "x"):

@@ -29,7 +29,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 
 
 def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
-    """Each object that a commit can change, in each configuration that it can change it in."""
+    """Built are the objects that a commit can change, in each configuration where it can change them."""
     commits = bench.commits[1:]
     assert len(commits) == COMMITS
     on = config.fragments(("um",))

@@ -26,7 +26,7 @@ def surveyed() -> list[Record]:
 
 
 def test_the_kernels_files_of_table_1_are_compiled(surveyed: list[Record]) -> None:
-    """Or a file without loops would mean nothing. Built again from the cache, the log says the same."""
+    """Otherwise a file without loops would mean nothing. A second survey reads the same log from the cache."""
     assert (table1.count(surveyed, "gcc-12-O2", "objects") or 0) > 500
     assert list(survey.survey(survey.find(["gcc-12-O2"]))) == surveyed
 

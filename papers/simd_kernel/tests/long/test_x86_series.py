@@ -14,8 +14,8 @@ from lab.tests.long.kernel_commits import Workbench, code, instructions
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
-# The folder that the series adds to; in it the routines and their one caller. Built as a whole: make enters it twice at
-# a time for an object named alone.
+# The folder that the series adds to, with the routines and their one caller. It is built as a whole: for a single
+# object make would enter it twice at once.
 CHANGED = "arch/x86/lib/"
 ROUTINES = "arch/x86/lib/simd_copy_64.o"
 CALLER = "arch/x86/lib/copy_mc.o"
@@ -61,7 +61,7 @@ def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Wo
     on_object = bench.make(on, CHANGED) / CALLER
     assert "simd_memcpy" not in code(off_object)
     assert "simd_memcpy" in code(on_object)
-    # Set but off: one NOP of two bytes, then what was there before.
+    # With the option set but off there is one NOP of two bytes before the code of the base.
     path = instructions(off_object, "copy_mc_to_kernel")
     assert instructions(on_object, "copy_mc_to_kernel")[: len(path) + 1] == ["xchg", *path]
 

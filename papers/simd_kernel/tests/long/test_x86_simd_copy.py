@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series x86-simd-copy in an emulated machine, where right and wrong count and time does not: make test-lab."""
+"""The series x86-simd-copy in an emulated machine: results are checked, times mean nothing there: make test-lab."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from papers.simd_kernel.run import break_even
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 TIMEOUT_S = 200.0
-# What QEMU 7.2 emulates; its processors have no AVX-512.
+# The routines that QEMU 7.2 can run; its processors have no AVX-512.
 VALID = ("kernel", "movsq", "movsb", "movnti", "paper", "sse2", "avx2")
 ABSENT = ("avx512",)
 TESTS = ("sizes", "page_ends", "long", "user_registers", "nested", "interrupt")
@@ -71,7 +71,7 @@ def registers(built: Built, *kernel_args: str) -> tuple[Outcome, dict[str, str]]
 def test_programs_keep_their_registers_while_the_kernel_copies_their_pages(built: Built, name: str) -> None:
     _, state = registers(built, f"simd_copy={name}")
     assert (state["choice"], state["from"], state["declined"]) == (name, "4096", "0")
-    # Every page that the program made the kernel copy, at least.
+    # The kernel copied at least every page that the program made it copy.
     assert int(state["served"]) >= ROUNDS * PAGES_A_ROUND
 
 
@@ -97,7 +97,7 @@ def test_a_smallest_size_above_a_page_leaves_page_copies_alone(built: Built) -> 
 def test_the_measurement_itself_runs_where_the_machine_does_not_say_that_it_is_emulated(
     built: Built, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The figures mean nothing; that there is one for each routine and size, and no warning of the kernel's, does.
+    # The costs themselves mean nothing here; there must be one for each routine and size, and no warning of the kernel.
     monkeypatch.setattr(qemu, "CPU", f"{qemu.CPU},-hypervisor")
     outcome = qemu.run(built, ["true"], kernel_args=("simd_copy=auto",), timeout=TIMEOUT_S)
     found = break_even.parse(outcome.log)

@@ -17,7 +17,7 @@ SYSFS = "/sys/kernel/mm/page_color"
 COLOURS = 16
 TIMEOUT_S = 240.0
 
-# What scripts begin with: the programs by name, and `colour MODE`.
+# The beginning of each script: the programs by name, and the function `colour MODE`.
 _PRELUDE = f"""
 set -e
 for file in enabled defrag; do echo madvise > /sys/kernel/mm/transparent_hugepage/$file; done
@@ -36,9 +36,10 @@ class Page:
 
 
 def run(built: Built, script: str, **machine: object) -> Outcome:
-    """Run a shell script that has PROGRAM as $PROGRAM for each colour_PROGRAM, place_age as $age; it must end well.
+    """Run a shell script that has PROGRAM as $PROGRAM for each colour_PROGRAM, and place_age as $age; it must exit
+    with 0.
 
-    In an exact machine, whatever is not said otherwise: what a test found it finds again, wherever the programs lie.
+    The machine is exact unless the options say otherwise, so that a test finds the same in each run.
     """
     names = {name: f"colour_{name}" for name in ("cost", "free", "huge", "pages", "stress")} | {"age": "place_age"}
     programs = {name: guest.program(program) for name, program in names.items()}
@@ -89,7 +90,7 @@ def steps(colours: list[int], of: int = COLOURS) -> float:
 
 
 def fold(number: int, colours: int = COLOURS) -> int:
-    """Return the colour of mode fold for a virtual page, before the seed of its address space."""
+    """Return the colour that the mode fold gives a virtual page, without the random shift of its address space."""
     bits = colours.bit_length() - 1
     return (number + (number >> bits) + (number >> 2 * bits)) % colours
 
@@ -101,7 +102,7 @@ def kept_colour(found: list[Page], colours: int = COLOURS) -> tuple[int, int]:
 
 
 def memory(lines: list[str]) -> dict[str, int]:
-    """Return what colour_free printed, with `rest`: what the kernel took without saying for what."""
+    """Return what colour_free printed, with `rest`: pages that the kernel uses without saying for what."""
     (line,) = lines
     said: dict[str, int] = json.loads(line)
     return {**said, "rest": said["managed"] - said["buddy"] - said["percpu"] - said["used"]}

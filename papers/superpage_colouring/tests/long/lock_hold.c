@@ -3,11 +3,11 @@
  *
  *   -plugin okosu-hold.so,from=ADDRESS,out=FILE
  *
- * The locks looked at are those that the kernel takes first whenever it has entered the function at
- * ADDRESS (free_pcppages_bulk() takes zone->lock and no other): where they lie in memory is not
- * known before. For machines of x86_64 with one CPU, in which a CMPXCHG that writes
- * to a free lock takes it, and the next plain write releases it. What happens between the
- * guest's marks (core/model.h) counts, a string instruction with a REP as one. `out` receives lines
+ * A lock is watched once the kernel has taken it as the first one after entering the function at
+ * ADDRESS (free_pcppages_bulk() takes zone->lock and no other), because the addresses of the locks
+ * are not known before. For x86-64 machines with one CPU: there a CMPXCHG that writes to a free
+ * lock takes it, and the next plain write releases it. Only what happens between the guest's marks
+ * (core/model.h) counts; a string instruction with a REP is one instruction. `out` receives lines
  * "INSTRUCTIONS HOLDS", the fewest first.
  */
 #include <errno.h>
@@ -27,17 +27,17 @@ QEMU_API_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 static uint64_t executed, from;
 static uint64_t locks[LOCKS];
 static unsigned known;
-static int expected; /* in the function, before it has taken a lock */
-static int inside;   /* of the guest's region */
+static int expected; /* inside the function, which has not taken a lock yet */
+static int inside;   /* whether a region of the guest is open */
 
-/* The lock that is held, 0: none; since when; and the string instruction counted last. */
+/* The lock that is held (0: none), the count of instructions when it was taken, and the string
+ * instruction counted last. */
 static uint64_t held, since, string_at, string_count;
 
-static uint32_t *holds; /* by instructions; the last are all that were longer */
+static uint32_t *holds; /* by instructions; the last entry counts all longer ones */
 static FILE *out;
 
-/* What takes a spinlock is a locked CMPXCHG. Where there is one CPU the kernel puts another prefix
- * in the place of LOCK. */
+/* A spinlock is taken by a LOCK CMPXCHG; on one CPU the kernel replaces the LOCK prefix by DS. */
 static int is_cmpxchg(const uint8_t *bytes, size_t size)
 {
     return size > 3 && (bytes[0] == 0xf0 || bytes[0] == 0x3e) && bytes[1] == 0x0f &&
@@ -97,7 +97,7 @@ static void on_mark(unsigned cpu, void *data)
         inside = code == MARK_BEGIN;
 }
 
-/* Each round of a string instruction comes here, and is one of those counted between. */
+/* Called at each round of a string instruction, of which only the first counts as an instruction. */
 static void on_string(unsigned cpu, void *data)
 {
     uint64_t at = (uint64_t)(uintptr_t)data;

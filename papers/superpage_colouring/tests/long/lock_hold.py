@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many instructions a guest's kernel executes while it holds a zone's lock: by a plugin of QEMU's."""
+"""How many instructions a guest's kernel executes while it holds a zone's lock, counted by a plugin of QEMU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMEOUT_S = 600.0
 
 @dataclass(frozen=True)
 class Holds:
-    """How often the lock was held for how many instructions, between the guest's marks."""
+    """{instructions: how often the lock was held for so many}, between the guest's marks."""
 
     counts: dict[int, int]
 
@@ -58,7 +58,7 @@ class _Plugin:
 def measure(built: Built, command: Sequence[str], *, kernel_args: Sequence[str] = (), memory: str = "256M") -> Holds:
     """Return the holds of the zones' locks while `command` is in its marked regions (lab/guest/mark.h).
 
-    In an exact machine of one CPU. OkosuError (125) where the command fails or the kernel has no such function.
+    The machine is exact and has one CPU. OkosuError (125) where the command fails or the kernel has no such function.
     """
     plugin = _Plugin(_build(), _address(built))
     outcome = qemu.run(

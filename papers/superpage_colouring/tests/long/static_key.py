@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a kernel survives the switching of a static key on CPUs that run at once: no test, QEMU loses a race in it.
+"""Whether a kernel survives the switching of a static key on CPUs that run at once. No test: QEMU has a race there.
 
     python -m papers.superpage_colouring.tests.long.static_key [SWITCHES]
 
@@ -16,7 +16,7 @@ from lab.outcome import GuestError
 
 SWITCHES = 2000
 TIMEOUT_S = 900.0
-# The loads are nice, or the loop would have to wait for each of them.
+# The loads run at low priority, so that the loop need not wait for them.
 SCRIPT = """
 for seed in 1 2 3; do (while :; do nice -n 19 "$0" 1 200 60 $seed > /dev/null; done) & done
 renice -n -20 $$ > /dev/null

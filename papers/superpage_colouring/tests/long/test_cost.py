@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 FAULTS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault")
 SEEDS = (1, 2, 3)
 MOST_OFF, MOST_ON = 1.005, 1.05
-# Of a hundred huge pages asked for.
+# Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
 
 
@@ -35,7 +35,7 @@ def built() -> Built:
 
 @pytest.fixture(scope="module")
 def unset() -> Built:
-    """Return the same sources with CONFIG_PAGE_COLOR=n, so that what the other series cost is in both."""
+    """Return the same sources with CONFIG_PAGE_COLOR=n, so that the other series are in both."""
     return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"))
 
 
@@ -46,7 +46,7 @@ def test_a_page_fault_takes_few_instructions_more(built: Built, unset: Built, mo
     assert before["fault-4k"].ops == found["fault-4k"].ops == 16384
     # An operation is a fault, and a fault takes a thousand instructions at least.
     assert before["fault-4k"].each > 1000
-    # From what a CPU keeps, and where it has to fetch pages from the zone.
+    # Faults that the CPU's own list serves, and faults for which pages are fetched from the zone.
     for name in ("fault-4k", "fault-4k-refill"):
         assert found[name].each <= MOST_ON * before[name].each, name
         assert found[name].each != before[name].each, name
@@ -55,7 +55,7 @@ def test_a_page_fault_takes_few_instructions_more(built: Built, unset: Built, mo
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
     off = [huge_supply.measure(built, seed) for seed in SEEDS]
     found = [huge_supply.measure(built, seed, kernel_args=[on("fold")]) for seed in SEEDS]
-    # It is hard enough: without compaction there would be hardly any, and some are not found.
+    # The test is hard enough: without compaction there would be hardly any huge page, and some are not found.
     assert 0.1 < fmean(one.share for one in off) < 1
     assert fmean(one.share for one in found) >= fmean(one.share for one in off) - POINT, (off, found)
     assert fmean(one.order_9 for one in found) >= fmean(one.order_9 for one in off) - POINT, (off, found)

@@ -43,8 +43,8 @@ def test_the_series_own_tests_do_nothing_forbidden(built: Built) -> None:
     assert x86_guest.complaints(outcome.log) == []
 
 
-# `usable NUMBER BLOCK...`: the first blocks that can be taken out at all, and are then. What the boot reserved is in
-# some, in zone Movable too; so it is tried, before colouring is on.
+# `usable NUMBER BLOCK...`: takes the first NUMBER memory blocks offline that can be. Some hold what the boot reserved,
+# in zone Movable too, so each is tried, before colouring is on.
 BLOCKS = """
 cd /sys/devices/system/memory
 usable() {
@@ -83,13 +83,13 @@ def test_memory_is_taken_out_and_put_back_without_losing_a_page(built: Built) ->
     turns = [colour_guest.memory(found[turn]) for turn in "123"]
     assert turns[2]["managed"] == turns[0]["managed"]
     assert turns[2]["rest"] - turns[0]["rest"] <= SLACK_PAGES, turns
-    # What came back has colours.
+    # Memory that is online again has colours.
     frames = [page.before for page in colour_guest.pages(found["again"])]
     had = colour_guest.counts(frames, COLOURS)
     assert max(had) - min(had) <= 0.02 * len(frames), had
 
 
-# A zone Movable that is made of two blocks, so that it has nothing else.
+# The zone Movable consists of two blocks that were taken offline and put online again.
 EMPTIED = f"""
 {BLOCKS}
 usable 2 memory5 memory4 memory3 memory2
@@ -116,7 +116,7 @@ def test_a_zone_that_was_emptied_and_refilled_has_colours(built: Built) -> None:
     pages = colour_guest.pages(found["pages"])
     assert {page.before // size for page in pages} <= blocks
     assert colour_guest.agreement(pages, colour_guest.fold) >= 0.98
-    # Counted is what comes out of the CPU's slots, or fills them; not what comes from its plain list.
+    # The counters count pages from the CPU's slots and pages that fill them, not those from its plain list.
     hits = [int(found[f"hits {when}"][0]) for when in ("before", "after")]
     assert hits[1] - hits[0] >= 0.98 * len(pages)
 

@@ -21,7 +21,7 @@ MODES = ("hop", "fold", "linear")
 TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds")
 MASK, ONE = 0x00F0, 0x0020
 
-# In fresh memory first, then with half of it taken in a random order.
+# First in fresh memory, then with half of it allocated in a random order.
 PLACED = f"""
 cd {SYSFS}
 for state in fresh aged; do
@@ -126,7 +126,7 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     """
     found = colour_guest.sections(colour_guest.run(built, script))
     assert (found["some effective"], found["some/deeper effective"]) == (["4-7"], ["6-7"])
-    # One that is made when its parent's are chosen already, and has chosen none.
+    # A control group that is made after its parent's colours were chosen, and has chosen none.
     assert found["some/later effective"] == ["4-7"]
     group = counts([page.before for page in pages(found["group"])])
     assert group[6] + group[7] >= 0.99 * PAGES
@@ -157,10 +157,10 @@ def test_compaction_and_migration_keep_colours(built: Built) -> None:
     for mode in ("hop", "fold"):
         moved, same = colour_guest.kept_colour(pages(found[f"compact {mode}"]))
         assert moved >= 50, mode
-        # One in sixteen would be by chance. Not all: compaction isolates about as many free pages as it has pages to
-        # move, 32 at a time, and their colours need not be the same; what comes late finds its colour gone. Counted in
-        # mode fold, 1,781 moves: 1,510 to their colour, 183 where no free page of it was left, 88 that looked at the 32
-        # pages allowed. To look at 256 helped nothing: the share of these pages that kept theirs was 79 % for 78 %.
+        # By chance one page in sixteen would keep its colour. Not all do: compaction isolates about as many free pages
+        # as it has pages to move, 32 at a time, and their colours may differ, so that late pages find their colour
+        # gone. Of 1,781 moves counted in mode fold, 1,510 kept the colour, 183 found no free page of it, and 88 gave
+        # up after the 32 pages that are searched. Searching 256 gave 79 % in place of 78 %.
         assert same >= 0.75 * moved, mode
         moved, same = colour_guest.kept_colour(pages(found[f"migrate {mode}"]))
         assert moved == 2000, mode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series page-colour: no page waits in the per-CPU lists for requests that don't come any more: make test-lab."""
+"""The series page-colour: no page waits in the per-CPU lists for requests that come no more: make test-lab."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def filled() -> dict[str, list[str]]:
 def test_the_pages_in_the_per_cpu_lists_can_be_had_by_colour(filled: dict[str, list[str]], when: str) -> None:
     listed = sum(int(count) for count in re.findall(r"^ +count: +(\d+)$", "\n".join(filled[f"{when} lists"]), re.M))
     held = sum(int(count) for count in filled[f"{when} held"][0].split())
-    # What is not movable has lists of its own, and a slot is filled from the others when it is empty.
+    # Pages that are not movable have lists of their own, from which an empty slot is filled.
     assert listed >= 512
     assert held >= 0.4 * listed, (held, listed)

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 CELERON = machines.find("celeron-900")
 WAYS = CELERON.cache[1].ways
-# Fills 60 to 89 % of its L2.
+# A set that fills from 60 to 89 % of the L2.
 DIMENSIONS = (70, 77, 80, 83, 85)
 SMALL = [Point(dimension) for dimension in DIMENSIONS]
 LARGE = [Point(85, pages, layout) for pages in ("thp", "hugetlb") for layout in ("whole", "remainder")]
 BESIDE = [Point(50), Point(50, beside="hog")]
 BUILD = [Point(2, workload="build")]
-# One boot for several tests; what fragments memory less comes after what is small.
+# One boot for several tests; points with huge pages, for which the kernel compacts memory, come last.
 ALL = [*SMALL, *BESIDE, *BUILD, *LARGE]
 
 
@@ -67,7 +67,7 @@ def conflict_share(placed: Placed) -> float:
 def test_placement_decides_the_conflicts(built: Built) -> None:
     aged = stock(built, SMALL)
     for one in aged:
-        # A line of the stack may share a set that the matrix fills; nothing else can make a set too small.
+        # Only a line of the stack may share a cache set that the matrix fills.
         assert (conflict_share(one) > 0.002) == (overfull(one) > 0), one
     assert sum(map(overfull, aged)) > 0
     assert [one.kernel.instructions for one in aged] == [0] * len(aged)
@@ -85,7 +85,7 @@ def test_two_runs_are_identical_wherever_they_are_started(
     built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = placement.measure(built, setting("stock"), ALL)
-    # The guest must not see where it was asked for: a name's hash decides how long it takes to look it up.
+    # The guest must not see the caller's folder: the hash of a name decides how long its look-up takes.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -98,7 +98,7 @@ def test_large_pages_hold_every_colour_in_aged_memory_too(built: Built) -> None:
     for whole, part in ((thp, thp_part), (pool, pool_part)):
         assert (whole.huge_bytes, overfull(whole)) == (whole.point.bytes // 64 * 64 + 128, 0)
         assert conflict_share(whole) <= 0.001
-        # Half of the set, rounded down to pages; the rest is in pages of 4 KiB.
+        # Half of the set, rounded down to pages, is in a huge page; the rest is in pages of 4 KiB.
         assert part.huge_bytes == whole.huge_bytes // 2 // 4096 * 4096
         assert part.faults > whole.faults
     assert thp.vmstat["thp_fault_alloc"] == 1
@@ -144,7 +144,7 @@ def test_fold_places_by_address_alone(built: Built) -> None:
     for seed in (1, 2):
         first, again = placement.measure(built, setting("fold", seed=seed), points)
         assert max(map(conflict_share, (first, again))) <= 0.001
-        # The processes differ in their seeds: the one's colours are the other's, turned.
+        # Two processes begin at different colours, in the same order.
         turns = {(b - a) % 8 for a, b in zip(*(shades(one) for one in (first, again)), strict=True)}
         assert len(turns) == 1
 
@@ -171,7 +171,7 @@ def test_a_mask_keeps_a_co_runner_out(built: Built) -> None:
     hog, *apart, one = placement.measure(built, setting("mask"), points)
     for each in apart:
         assert [count > 0 for count in each.colours(CELERON)] == [True] * 6 + [False] * 2
-    # It differs from draw to draw (10 to 426 of 12,509 were seen), for a reason that was not found.
+    # The number differs from seed to seed (10 to 426 of 12,509 were seen), for a reason that was not found.
     assert fmean(each.user.misses(2) for each in apart) < 0.02 * hog.user.misses(2)
     assert [count > 0 for count in one.colours(CELERON)] == [False, False, True] + [False] * 5
 

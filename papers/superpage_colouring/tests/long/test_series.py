@@ -17,10 +17,10 @@ full = pytest.mark.skipif(not FULL, reason="make test-lab-full runs it")
 
 NAME = "page-colour"
 FOLDERS = ("mm/", "kernel/", "lib/", "fs/")
-# Of each commit; else the objects of what it changes.
+# Folders that are built whole for each commit; of others, the objects of the files that it changes.
 WHOLE = ("mm/",) if FULL else ()
 OPTIONS = ("PAGE_COLOR", "PAGE_COLOR_KUNIT_TEST")
-# The least in which everything is compiled that the series touches. Without line numbers in the objects.
+# The smallest configuration that compiles everything that the series touches, without line numbers in the objects.
 TINY = dict.fromkeys(
     (
         *("EXPERT", "64BIT", "SMP", "NUMA", "PCI", "ACPI", "SYSFS", "PROC_FS", "BLOCK", "SHMEM", "SWAP", "KUNIT"),
@@ -54,7 +54,7 @@ def test_the_series_of_x86_apply_one_after_the_other() -> None:
 
 
 def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
-    # Which maintainer new files have is for those to say who take the series.
+    # checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers.
     words = ["perl", "scripts/checkpatch.pl", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
     patches = map(str, series.find(NAME).patches)
     done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
@@ -87,9 +87,9 @@ def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Wo
     found: dict[str, dict[str, str]] = {}
     for name, commit, asked in (("base", base, OFF), ("off", last, OFF), ("on", last, ON)):
         bench.checkout(commit)
-        # An object that only the series has is no object of the base.
+        # An object of the series alone does not exist in the base.
         made = bench.make(asked, *WHOLE, *(path for path in objects if "page_color" not in path))
-        # What has no code has nothing to compare.
+        # Objects without code are left out.
         paths = [path for path in sorted(made.rglob("*.o")) if path.name not in ("built-in.o", "init-mm.o")]
         found[name] = {str(path.relative_to(made)): masked(path) for path in paths}
     assert len(found["base"]["mm/page_alloc.o"]) > 100_000

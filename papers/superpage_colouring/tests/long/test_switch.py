@@ -14,7 +14,7 @@ from papers.superpage_colouring.tests.long.colour_guest import COLOURS, SYSFS
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
-# What the kernel takes without saying for what (its own structures of other kinds) comes and goes by a few pages.
+# Pages that the kernel uses without saying for what vary by a few.
 SLACK_PAGES = 48
 
 
@@ -119,13 +119,13 @@ def test_no_page_is_lost(built: Built, load: str) -> None:
         settle $turn
     done
     """
-    # Two CPUs by turns. At once, QEMU goes on executing the int3 of a static key that memory no longer has, whichever
-    # key that is (lab/README.md, "Oops: int3"): switching on CPUs that really run at once is untested.
+    # The two CPUs take turns. On CPUs that run at once QEMU may execute the int3 of a static key that memory no longer
+    # has (lab/README.md, "Oops: int3"), so that switching there is not tested.
     outcome = colour_guest.run(built, script, cpus=2)
     found = colour_guest.sections(outcome)
     turns = [colour_guest.memory(found[turn]) for turn in "123"]
     for turn in turns:
-        # Between the two readings some page may come or go.
+        # A page may be allocated or freed between the two readings.
         assert abs(turn["buddy"] - turn["free"]) <= SLACK_PAGES, turn
     assert turns[2]["rest"] - turns[0]["rest"] <= SLACK_PAGES, turns
     for word in ("WARNING", "BUG", "Bad page", "rcu_sched detected stalls", "list_del corruption"):
@@ -133,7 +133,7 @@ def test_no_page_is_lost(built: Built, load: str) -> None:
     if load == "switching":
         switches = [int(line.split()[2]) for line in found["load"] if line.startswith("ok")]
         assert len(switches) == 3
-        # The program goes on until the third one has been done, and no longer: more is chance.
+        # The program ends after the third switch; how many more there are is chance.
         assert min(switches) >= 3
     if load == "out of memory":
         assert outcome.log.count("Out of memory: Killed") == 3
