@@ -12,10 +12,13 @@ the name of the only summary results/*/NAME.json. WHAT is one of:
     missed              the names of the targets that do not hold
     sections=ID,…       those sections of the summary (all of them without `=ID,…`)
     joined=ID           the tables of that section in several summaries as one, with a column that names the machine
-    picture=FILE.svg    the trial's verdicts drawn as a forest into FILE.svg beside the document, and shown
+
+`<!-- picture: PATH -->` before an image `![…](FILE.svg)` has the trial's verdicts drawn into FILE.svg.
 
 Within a sentence, `<!-- figure: PATH ID.FIELD FORMAT -->TEXT<!-- end -->` holds one number: of the verdict or
 comparison ID one of its fields or `low`, `high` (the interval's ends), `faster` (1 / ratio); FORMAT as `.2f`.
+In its place,
+`targets.held`, `targets.missed` or `targets.count` is a number of targets.
 
 With --check nothing is written; the documents that differ are named (exit status 1). A summary that is not there is
 named in the block.
@@ -31,9 +34,12 @@ from pathlib import Path
 from okosu.records import summary
 from okosu.records.summary import Summary, table
 from okosu.records.types import Compared, Verdict
+from okosu.report import charts, story
+from okosu.report.charts import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+PICTURE = re.compile(r"<!-- picture: (?P<name>\S+) -->\n!\[[^]]*\]\((?P<file>[^)]+\.svg)\)")
 FIGURE = re.compile(r"(<!-- figure: (?P<args>[^>]*?) -->)[^<]*(<!-- end -->)")
 
 Named = tuple[Path, Summary]
@@ -78,7 +84,7 @@ def _programs(held: Sequence[Named]) -> str:
 
 def _outcome(v: Verdict) -> str:
     if v.ratio is None or v.interval is None:
-        return f"`{v.arm}`: {v.verdict} ({v.why})"
+        return f"`{v.arm}`: {v.verdict} ({v.why.partition(';')[0]})"
     if v.verdict == "FASTER":
         low, high = 1 / v.interval[1], 1 / v.interval[0]
         return f"`{v.arm}`: **{1 / v.ratio:.2f} times as fast** ({low:.2f} to {high:.2f})"
@@ -160,8 +166,38 @@ WHATS: dict[str, Callable[..., str]] = {
 }
 
 
+def drawn(made: Summary) -> str:
+    """Return the trial's verdicts as an SVG file: a ratio with its interval for each arm."""
+    tones = {"FASTER": "good", "SLOWER": "bad"}
+    rows = [
+        Estimate(v.arm, v.ratio, v.interval, tones.get(v.verdict, "muted"), v.stage == "confirmation")
+        for v in made.verdicts
+        if v.ratio is not None
+    ]
+    words = story.directions(str(made.plan["metric"]))
+    svg = charts.forest(rows, float(made.plan["min_effect"]), words, "forest", charts.WIDE)
+    # Alone in a file it has no page to take its colours and font from.
+    light, _, dark = (ROOT / "okosu/report/report.css").read_text().partition("@media (prefers-color-scheme: dark)")
+    dark = dark.partition("@media")[0]
+    style = f"<style>{light}@media (prefers-color-scheme: dark){dark}svg {{ font-family: sans-serif; }}</style>"
+    ground = '<rect width="100%" height="100%" fill="var(--paper)"/>'
+    return svg.replace(">\n", f">\n{style}\n{ground}\n", 1) + "\n"
+
+
+def pictures() -> dict[Path, str]:
+    """Return the pictures that documents show, by their paths."""
+    found = {}
+    for document in documents():
+        for match in PICTURE.finditer(document.read_text()):
+            found[document.parent / match["file"]] = drawn(summary.read(find(match["name"])))
+    return found
+
+
 def _field(made: Summary, name: str, spec: str) -> str:
     ident, _, field = name.rpartition(".")
+    if ident == "targets":
+        said = [one.holds for one in made.compared if one.kind != "published"]
+        return str({"count": len(said), "held": said.count(True), "missed": said.count(False)}[field])
     by_id: dict[str, Verdict | Compared] = {v.arm: v for v in made.verdicts}
     by_id |= {one.id: one for one in made.compared}
     one = by_id[ident]
@@ -210,6 +246,11 @@ def main() -> int:
         text = path.read_text()
         made = fill(text)
         if made != text:
+            stale.append(str(path.relative_to(ROOT)))
+            if "--check" not in sys.argv:
+                path.write_text(made)
+    for path, made in pictures().items():
+        if not path.is_file() or path.read_text() != made:
             stale.append(str(path.relative_to(ROOT)))
             if "--check" not in sys.argv:
                 path.write_text(made)

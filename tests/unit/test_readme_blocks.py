@@ -109,3 +109,5 @@ def test_the_documents_are_as_the_summaries_have_them() -> None:
     spec.loader.exec_module(module)
     stale = [path for path in module.documents() if module.fill(path.read_text()) != path.read_text()]
     assert not stale, "python tools/readme.py"
+    for path, drawn in module.pictures().items():
+        assert path.read_text() == drawn, "python tools/readme.py"
