@@ -102,8 +102,9 @@ class Bug:
 
 
 def read(path: Path) -> list[Bug]:
-    """Return the bugs of a TOML file, one [[bug]] each; other keys of a bug are passed over."""
-    return [Bug(one["says"], one["file"], one["text"]) for one in tomllib.loads(path.read_text())["bug"]]
+    """Return the bugs of a TOML file with a table for each source file: what is wrong = the marked text."""
+    tables: dict[str, dict[str, str]] = tomllib.loads(path.read_text())
+    return [Bug(says, file, text) for file, table in tables.items() for says, text in table.items()]
 
 
 def copy(to: Path) -> Path:

@@ -99,9 +99,12 @@ def find(names: list[str]) -> list[Proof]:
 
 
 def bugs() -> list[Planted]:
-    path = _FORMAL / "bugs.toml"
-    tasks = tomllib.loads(path.read_text())["bug"]
-    return [Planted(one["proof"], one["task"], bug) for one, bug in zip(tasks, planting.read(path), strict=True)]
+    tables = tomllib.loads((_FORMAL / "bugs.toml").read_text())
+    return [
+        Planted(proof, of["task"], planting.Bug(says, of["file"], text))
+        for proof, of in tables.items()
+        for says, text in of["bugs"].items()
+    ]
 
 
 def tools() -> dict[str, str]:

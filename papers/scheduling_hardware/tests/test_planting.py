@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import ROOM, planting
+from papers.scheduling_hardware import ROOM, planting, proving
 from papers.scheduling_hardware.dv.equivalent import EQUIVALENT
 from papers.scheduling_hardware.planting import Bug
 
@@ -72,9 +72,12 @@ def test_bugs_in_the_same_text_are_refused(tmp_path: Path) -> None:
         planted(tmp_path, "«a_i && !c_q → 1'b1»;", "&& «!c_q → 1'b1»;")
 
 
-@pytest.mark.parametrize("path", ["dv/sched_bugs.toml", "formal/bugs.toml"])
-def test_every_bug_of_a_list_can_be_planted_and_changes_something(path: str) -> None:
-    bugs = planting.read(ROOM / path)
+@pytest.mark.parametrize(
+    "bugs",
+    [planting.read(ROOM / "dv/sched_bugs.toml"), [planted.bug for planted in proving.bugs()]],
+    ids=["sched", "formal"],
+)
+def test_every_bug_of_a_list_can_be_planted_and_changes_something(bugs: list[Bug]) -> None:
     assert len(bugs) > 20
     assert len({(bug.file, bug.says) for bug in bugs}) == len(bugs)
     for bug in bugs:
