@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import boot, guest, initramfs, series
-from lab import model_plugin as model_
+from lab import boot, guest, initramfs, model_plugin, series
 from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
 from lab.job import OUT_ELSEWHERE, Job, guest_path
@@ -77,7 +76,7 @@ def run(
     nodes: int = 1,
     kvm: bool = False,
     exact: bool = False,
-    model: str | model_.Plugin | None = None,
+    model: str | model_plugin.Plugin | None = None,
     seed: int = SEED,
     out: Path | None = None,
     root: Path | None = None,
@@ -98,7 +97,7 @@ def run(
     """
     machine = Machine(cpus, memory, nodes, kvm, exact or model is not None, seed)
     check_host(machine)
-    plugged = model_.plug(model, cpus, _node_bytes(machine), say) if isinstance(model, str) else model
+    plugged = model_plugin.plug(model, cpus, _node_bytes(machine), say) if isinstance(model, str) else model
     if files is not None and not machine.exact:
         why = "its root is the host's"
         raise OkosuError("only an exact guest has files of its own", why, "exact=True", LAUNCHER_FAILED)

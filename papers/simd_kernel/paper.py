@@ -82,10 +82,6 @@ def _figure6_quick(say: Say) -> Iterator[Record]:
     return _figure6(say, plan.QUICK)
 
 
-def _profile(say: Say) -> Iterator[Record]:
-    return profiling.measure(alone=plan.ALONE, say=say)
-
-
 def _code(say: Say) -> Iterator[Record]:
     plain, fixed = uml.build(say=say), uml.build(fragments=plan.FIXED, say=say)
     yield from machine_code.records(plain.path / "vmlinux", fixed.path / "vmlinux", plain.version)

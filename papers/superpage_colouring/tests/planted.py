@@ -13,8 +13,7 @@ import msgspec
 from lab import machines
 from lab.plugin_counts import Counts
 from okosu.records.types import Record
-from papers.superpage_colouring import costs, plan
-from papers.superpage_colouring import run as runs
+from papers.superpage_colouring import costs, plan, run
 from papers.superpage_colouring.placement import Placed, Point, Setting
 from papers.superpage_colouring.plan import CELERON, PENTIUM4, Boot, figures
 
@@ -78,11 +77,11 @@ def measure(built: object, setting: Setting, points: Sequence[Point]) -> list[Pl
 
 def of(name: str, boots: Sequence[Boot]) -> list[Record]:
     """Return the records of these boots."""
-    held: dict[runs.Key, Record] = {}
+    held: dict[run.Key, Record] = {}
     found: list[Record] = []
     for boot in boots:
         for one in measure(None, boot.setting, boot.points):
-            found.extend(runs.taken(name, one, held))
+            found.extend(run.taken(name, one, held))
     return found
 
 

@@ -10,8 +10,7 @@ import pytest
 from lab import machines, qemu
 from okosu.errors import OkosuError
 from okosu.records.types import Record
-from papers.superpage_colouring import colour_model, placement, plan
-from papers.superpage_colouring import run as runs
+from papers.superpage_colouring import colour_model, placement, plan, run
 from papers.superpage_colouring.placement import Placed, Point, Setting
 from papers.superpage_colouring.plan import CELERON, SEEDS, TABLE2, figures
 from papers.superpage_colouring.tests.planted import DIMENSIONS, measure, of
@@ -23,7 +22,7 @@ def test_records_grow_seed_by_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     boots = figures(CELERON, [85, 89], 3)
     seen: list[int] = []
     found: list[Record] = []
-    for record in runs.measure("celeron", boots, lambda text: seen.append(len(found))):
+    for record in run.measure("celeron", boots, lambda text: seen.append(len(found))):
         found.append(record)
     # Four metrics of two dimensions in five arms, and of two arms the huge pages; all once the first seed is done.
     assert len(found) == 2 * (4 * 5 + 2)
@@ -43,7 +42,7 @@ def test_a_boot_that_fails_costs_its_own_samples_alone(monkeypatch: pytest.Monke
     monkeypatch.setattr(placement, "measure", some)
     found: list[Record] = []
     with pytest.raises(OkosuError, match="1 of 9 boots failed") as error:
-        found.extend(runs.measure("celeron", figures(CELERON, [85], 3), print))
+        found.extend(run.measure("celeron", figures(CELERON, [85], 3), print))
     assert "celeron-900, hop, seed 2: the guest did not boot: panic" in error.value.why
     assert {tuple(one.rounds) for one in found if "hop" in one.variant} == {(1, 3)}
     assert {tuple(one.rounds) for one in found if one.variant == "stock"} == {(1, 2, 3)}

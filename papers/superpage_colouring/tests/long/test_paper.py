@@ -14,7 +14,7 @@ from papers import common
 from papers.common.tests.long import quick_paper
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import CONFLICTS, Cell
-from papers.superpage_colouring.report import parts as colour_parts
+from papers.superpage_colouring.report import parts
 
 pytestmark = [
     pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it"),
@@ -84,6 +84,6 @@ def test_one_colour_is_the_worst(cells: list[Cell]) -> None:
 
 def test_the_report_has_the_figures(held: Envelope) -> None:
     pytest.importorskip("matplotlib")
-    titles = [part.title for part in colour_parts.parts(held, "k")]
+    titles = [part.title for part in parts.parts(held, "k")]
     assert titles[0] == "Table 2: published, and here"
     assert sum("over" in title for title in titles) == 6
