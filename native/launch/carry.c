@@ -113,8 +113,8 @@ static int explain_exec(struct okosu_launch *launch, int error)
     return NOT_EXECUTABLE;
 }
 
-/* As execvp does; --inspect is not asked on the fast path, so whether it is text is seen only now.
- */
+/* As execvp does; --inspect is not asked on the fast path, so whether it is text is seen only
+ * now. */
 static int run_by_shell(struct okosu_launch *launch)
 {
     struct okosu_plan *plan = &launch->plan;

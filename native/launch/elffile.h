@@ -15,8 +15,8 @@ struct okosu_elf {
 /* Read the headers from fd. 0; -ENOEXEC: no ELF file; -EBADMSG: one whose headers point outside it;
  * -errno. */
 int okosu_elf_read(int fd, struct okosu_elf *elf);
-/* Whether the parts of the file that are loaded hold each of `count` strings. 0 or -errno as above.
- */
+/* Whether the parts of the file that are loaded hold each of `count` strings. 0 or -errno as
+ * above. */
 int okosu_elf_search(int fd, const char *const *strings, bool *found, unsigned count);
 
 #endif

@@ -101,8 +101,7 @@ static char *env_target(struct okosu_arena *arena, const char *argument)
 
 /*
  * The program that runs the script whose first bytes are in `line`: "" if there is no #! line. NULL
- * when there is no memory. What env would not find either is left to env to complain of.
- */
+ * when there is no memory. What env would not find either is left to env to complain of. */
 static char *interpreter_of(struct okosu_arena *arena, const struct okosu_env *env, char *line)
 {
     struct okosu_program target = {0};
@@ -149,8 +148,8 @@ static int follow(struct okosu_arena *arena, const struct okosu_env *env,
         if (!next)
             return -ENOMEM;
         if (!*next) {
-            /* execvp gives such a file to the shell; like the shells, not if it is plainly no text.
-             */
+            /* execvp gives such a file to the shell; like the shells, not if it is plainly no
+             * text. */
             if (program->script || got == 0 || memchr(line, '\0', (size_t)got))
                 return 0;
             program->without_header = true;
@@ -213,8 +212,7 @@ static unsigned version_inside(const char *path)
  * Version of the glibc whose dynamic loader is at `path`. Nearly always it is the one that loaded
  * this launcher; another one (nix, a chroot of its own) names its version in its file name
  * (before 2.34) or in the text that
- * --version prints.
- */
+ * --version prints. */
 static unsigned glibc_version(const char *path)
 {
     const char *ours = NULL;
@@ -261,8 +259,7 @@ static void judge_dynamic(struct okosu_arena *arena, struct okosu_program *progr
 /*
  * A static program does not say whose C library it holds, but glibc's start-up code compares
  * environment names with "GLIBC_TUNABLES", and the table of tunables holds the names of those that
- * it knows.
- */
+ * it knows. */
 static void judge_static(struct okosu_program *program, int fd)
 {
     static const char *const marks[] = {"GLIBC_TUNABLES", "glibc.malloc.hugetlb"};

@@ -8,8 +8,7 @@
 
 /*
  * Find `name` by PATH (of env) and set program->path. 0; -ENOENT: there is none; -EACCES: there is
- * one, but it may not be executed; -EISDIR; -ENOMEM.
- */
+ * one, but it may not be executed; -EISDIR; -ENOMEM. */
 int okosu_inspect_find(struct okosu_arena *arena, const struct okosu_env *env, const char *name,
                        struct okosu_program *program);
 /* Fill the rest of *program from the file at program->path. 0; -errno when the file or an

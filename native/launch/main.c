@@ -21,8 +21,7 @@
  * The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for a
  * lever's helper) is loaded in secure mode, in which ld.so takes LD_PRELOAD, LD_LIBRARY_PATH
  * and others out of environ; but the program, which has no such capability, is to have them. The
- * strings lie between the last argument and the name of the executable.
- */
+ * strings lie between the last argument and the name of the executable. */
 static char **given_environment(struct okosu_arena *arena, int argc, char **argv)
 {
     const char *end = (const char *)getauxval(AT_EXECFN);

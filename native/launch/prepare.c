@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prepare: the environment is finished last, because what the levers ask for decides what it holds.
- */
+/* Prepare: the environment is finished last, because what the levers ask for decides what it
+ * holds. */
 #include "prepare.h"
 
 #include "inspect.h"
@@ -145,8 +145,8 @@ static void read_mask(struct okosu_launch *launch)
             okosu_cpulist_parse_set(text, &context->inherited) == 0;
         return;
     }
-    /* The raw call says how much it wrote; glibc's wrapper would insist on its own size of a set.
-     */
+    /* The raw call says how much it wrote; glibc's wrapper would insist on its own size of a
+     * set. */
     context->inherited_known = syscall(SYS_sched_getaffinity, 0, sizeof(context->inherited.bits),
                                        context->inherited.bits) > 0;
 }
@@ -204,8 +204,8 @@ static void record(struct okosu_launch *launch, const char *name, const char *va
         .name = name, .value = value, .rc = rc, .hooked = hooked, .refusal = launch->plan.refusal};
 }
 
-/* The preload library, after whatever the user has there; a second copy of it would wrap the first.
- */
+/* The preload library, after whatever the user has there; a second copy of it would wrap the
+ * first. */
 static int add_library(struct okosu_plan *plan, const char *library)
 {
     const char *users = okosu_env_get(&plan->env, "LD_PRELOAD");

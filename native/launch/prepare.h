@@ -30,8 +30,7 @@ struct okosu_launch {
 int okosu_prepare_program(struct okosu_launch *launch, char **environment);
 /*
  * Apply the levers to the plan and finish its environment. What cannot be applied is in the
- * outcomes. 0, or an exit status after a message.
- */
+ * outcomes. 0, or an exit status after a message. */
 int okosu_prepare_plan(struct okosu_launch *launch);
 /* "numa=bind:1 not applied: Operation not permitted", from the plan's arena. */
 char *okosu_prepare_outcome(struct okosu_launch *launch, const struct okosu_outcome *outcome);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lever: one row a lever, and the launch plan that the rows fill. Nothing here changes the system.
- */
+/* Lever: one row a lever, and the launch plan that the rows fill. Nothing here changes the
+ * system. */
 #ifndef OKOSU_LEVER_H
 #define OKOSU_LEVER_H
 
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What PROGRAM is, which decides how it can be reached. The names are those that --inspect prints.
- */
+/* What PROGRAM is, which decides how it can be reached. The names are those that --inspect
+ * prints. */
 enum okosu_kind {
     OKOSU_KIND_GLIBC,
     OKOSU_KIND_STATIC_GLIBC,
@@ -121,8 +121,7 @@ struct okosu_variable {
 /*
  * apply fills the plan for one value and makes no system call that changes anything. Returns 0;
  * -EINVAL: the value is none (*plan untouched, refusal says why); -ENOMEM; any other -errno: not
- * applicable here, refusal says why and what would help, *plan untouched.
- */
+ * applicable here, refusal says why and what would help, *plan untouched. */
 struct okosu_lever {
     const char *name;
     const char *doc;
@@ -154,8 +153,8 @@ void okosu_plan_note(struct okosu_plan *plan, bool always, const char *what, con
                      const char *fix);
 /* Ask for a glibc tunable. 0 or -ENOMEM; the same name twice keeps the first value. */
 int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *value);
-/* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or -ENOMEM.
- */
+/* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or
+ * -ENOMEM. */
 int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load);
 /* Whether two levers cannot both be applied, because they serve the same. */
 bool okosu_lever_excludes(const struct okosu_lever *lever, const struct okosu_lever *other);
@@ -165,8 +164,7 @@ int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *conte
                       const char *name);
 /*
  * Write the tunables asked for into GLIBC_TUNABLES behind what the user has there; where the user
- * already set one of them, the user's value stays and a note says so. 0 or -ENOMEM.
- */
+ * already set one of them, the user's value stays and a note says so. 0 or -ENOMEM. */
 int okosu_plan_compose_tunables(struct okosu_plan *plan);
 /* 0 if the program's malloc heeds GLIBC_TUNABLES, else a refusal. */
 int okosu_plan_needs_tunables(struct okosu_plan *plan, const struct okosu_context *context);

@@ -92,8 +92,7 @@ static long order_policy(enum okosu_topo_order order, const struct okosu_context
  * A mask narrower than what the cgroup allows was set by the MPI launcher for this rank, and
  * slicing it again would put all its threads on a part of it. But with `size` masks of this width
  * there may be fewer CPUs than that comes to: then ranks share a mask, and each would begin on the
- * same CPU.
- */
+ * same CPU. */
 static int may_slice(struct okosu_plan *plan, const struct okosu_context *context,
                      const struct okosu_mpi *mpi, bool *slice)
 {

@@ -10,8 +10,7 @@
  * Limits: a program that traces (gdb, strace) cannot while it is traced itself; set-user-ID
  * programs run without their privilege, unless okosu-measure has it; an ignored signal interrupts
  * system calls, most of which are restarted (epoll_wait and a few more return EINTR instead); a
- * short-lived child that an untraced thread forks can go unseen.
- */
+ * short-lived child that an untraced thread forks can go unseen. */
 #include "follow.h"
 
 #include "group.h"
@@ -67,8 +66,7 @@ static void read_thread(struct okosu_process *process, pid_t tid,
 /*
  * The proof: what the process holds as the thread TID, held at its exit, is about to let go of it.
  * Returns false where that could not be read: the thread was killed meanwhile and has let go, and a
- * sibling will tell.
- */
+ * sibling will tell. */
 static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
                      const struct okosu_proc_status *status)
 {
@@ -259,8 +257,8 @@ static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
         int error = okosu_group_seize(row->pid, run->options->threads);
         if (error == -ESRCH)
             return;
-        /* One of ours whose announcement is still on its way is refused for being traced already.
-         */
+        /* One of ours whose announcement is still on its way is refused for being traced
+         * already. */
         if (error && (okosu_proc_status(row->pid, row->pid, &status) || status.tracer == run->self))
             return;
         untraceable = error != 0;

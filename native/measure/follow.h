@@ -14,8 +14,7 @@ void okosu_follow_gone(struct okosu_run *run, pid_t tid);
 /*
  * Look for descendants that ptrace did not announce, and follow them: those that an untraced thread
  * forked, and those of processes that had to stay untraced. Cheap where the tree has no threads.
- * Untraced, it keeps the table in step with /proc.
- */
+ * Untraced, it keeps the table in step with /proc. */
 void okosu_follow_scan(struct okosu_run *run);
 void okosu_follow_sync(struct okosu_run *run);
 

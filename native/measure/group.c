@@ -7,8 +7,7 @@
  * PTRACE_SEIZE waits for the lock that an exec holds, and an exec by one thread waits until the
  * other traced threads of its group have been reaped, by us. A thread that executes just while its
  * siblings are being seized would so stop both for good: seizing is given up after a moment and
- * tried again later.
- */
+ * tried again later. */
 #include "group.h"
 
 #include "proc_read.h"
@@ -123,8 +122,7 @@ bool okosu_group_goes_on(const struct okosu_run *run, const struct okosu_process
     /*
      * Where all threads are traced, those that die with their group are held at their exit and look
      * alive. But who did not call exit itself was killed, with its group or by an exec, which is
-     * announced.
-     */
+     * announced. */
     if ((run->options->threads || process->leaderless) && number != SYS_exit)
         return false;
     if (okosu_proc_threads(process->pid, &all) == 0) {

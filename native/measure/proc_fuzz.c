@@ -2,8 +2,7 @@
 /*
  * Feeds the /proc parsers and the JSON writer with mutated and random bytes, each in a block of its
  * exact size, under the sanitizers. usage: measure-fuzz [COUNT [SEED]]; prints what it did, aborts
- * on the first violated property.
- */
+ * on the first violated property. */
 #include "proc_parse.h"
 
 #include "base/fuzz.h"

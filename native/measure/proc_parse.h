@@ -2,8 +2,7 @@
 /*
  * What the kernel says of a process in /proc, as text buffers. Pure functions of (text, length): no
  * system call, no NUL expected, any bytes accepted, so that they can be fuzzed and fed with
- * captured files.
- */
+ * captured files. */
 #ifndef OKOSU_MEASURE_PROC_PARSE_H
 #define OKOSU_MEASURE_PROC_PARSE_H
 
@@ -13,13 +12,13 @@
 #include <sys/types.h>
 
 enum {
-    /* Nodes and CPUs beyond these are left out of a proof; larger than any machine Linux runs on.
-     */
+    /* Nodes and CPUs beyond these are left out of a proof; larger than any machine Linux runs
+     * on. */
     OKOSU_NODES = 256,
     OKOSU_CPUS = 8192,
     OKOSU_COMM = 64,
-    /* A CPU list of 8192 CPUs of which every other one is allowed is longer; it is cut at a comma.
-     */
+    /* A CPU list of 8192 CPUs of which every other one is allowed is longer; it is cut at a
+     * comma. */
     OKOSU_LIST = 4096,
     OKOSU_POLICIES = 16,
     OKOSU_POLICY = 128,

@@ -11,8 +11,7 @@
  * wall_ns + stopped_ns. Not subtracted is what remains of ptrace, from
  * each stop (exit, fork, exec, signal) to the wake-up of this loop: tried on an idle two-core
  * virtual machine, 0.04 ms for a single process and 0.2 ms for each child; a scheduling delay more
- * on a busy one. It is the same in every arm.
- */
+ * on a busy one. It is the same in every arm. */
 #include "follow.h"
 #include "group.h"
 #include "proc_read.h"
@@ -53,8 +52,7 @@ uint64_t okosu_run_now(void)
 
 /*
  * Block the signals that the loop waits for. Those that the caller has ignored (nohup, a shell's
- * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself.
- */
+ * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself. */
 static void take_signals(sigset_t *awaited, sigset_t *before)
 {
     struct sigaction action;
@@ -145,8 +143,7 @@ static void condemn(struct okosu_run *run)
 /*
  * Kill and reap what is left. Being the subreaper, this process inherits what its dead descendants
  * leave, so that listing and killing until there is no child ends with nothing alive. Tracees that
- * are killed still stop at their exit, and are read there unless the run is void.
- */
+ * are killed still stop at their exit, and are read there unless the run is void. */
 static void end_tree(struct okosu_run *run)
 {
     uint64_t give_up = okosu_run_now() + END_PATIENCE_MS * MILLISECOND;

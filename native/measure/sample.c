@@ -4,8 +4,7 @@
  * each of its four fields on its own, so two fields of the peak may stem from different snapshots.
  * The reading at a process's exit counts as a snapshot too: the peak is never below what a process
  * held at its end. Reading takes mmap_lock and costs time in the program, so the times of a sampled
- * run are not to be compared with those of others.
- */
+ * run are not to be compared with those of others. */
 #include "sample.h"
 
 #include "follow.h"

@@ -32,8 +32,7 @@ static int descriptor_of(const char *path)
 
 /*
  * Hand over descriptor N. A file the caller lends for a run (N > 2) is used from its start and
- * emptied for output, as one opened by name would be, and the program does not inherit N itself.
- */
+ * emptied for output, as one opened by name would be, and the program does not inherit N itself. */
 static int lend_descriptor(int number, bool output)
 {
     struct stat info;

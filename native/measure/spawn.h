@@ -18,8 +18,7 @@ struct okosu_child {
 /*
  * Open the three streams of the program, close-on-exec and above 2. Prints the error itself;
  * returns 0 or -errno. A path /dev/fd/N or /proc/self/fd/N stands for the open descriptor N, so
- * that an unlinked file can be used.
- */
+ * that an unlinked file can be used. */
 int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]);
 
 /* Fork. The child leads a session of its own, takes `mask` as its signal mask and waits. Returns 0

@@ -7,8 +7,7 @@
  * The memory is malloc's, for okosu-run can then apply to it what it applies to the program: small
  * and huge pages come from different free lists, and warming one leaves the other cold
  * (docs/METHOD.md, section 2). It comes in blocks, for what serves blocks may leave one that is as
- * large as all of it to the kernel.
- */
+ * large as all of it to the kernel. */
 #include "error.h"
 #include "proc_read.h"
 

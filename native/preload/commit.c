@@ -5,8 +5,7 @@
  * wholly was measured (allocate, fill, free; Zen, Linux 6.18): between 5 % slower and 5 % faster at
  * 4 and 16 MiB, 10-15 % slower at 64 MiB, where the zeroed chunks have left the cache before the
  * program writes to them. And it would make a block that is touched sparsely resident as a whole at
- * once.
- */
+ * once. */
 #include "commit.h"
 
 #include "evidence.h"
@@ -37,8 +36,8 @@ static size_t pages_wanted(uint32_t i, uint32_t length, size_t tail)
     return i + 1 == length ? tail : OKOSU_CHUNK_PAGES;
 }
 
-/* Maps what is missing of `length` chunks, each gap with one call: in a fresh run that is one call.
- */
+/* Maps what is missing of `length` chunks, each gap with one call: in a fresh run that is one
+ * call. */
 static int map_missing(const struct okosu_span *s, uint32_t first, uint32_t length, size_t tail)
 {
     struct okosu_chunk *c = s->chunks + first;
@@ -93,8 +92,7 @@ static void advise_missing(const struct okosu_span *s, uint32_t first, uint32_t 
 
 /* One fault for 2 MiB can only have been a huge page, and counting faults needs neither a
  * descriptor nor /proc. In doubt (a signal handler faulted meanwhile) the page tables are asked,
- * where they can be.
- */
+ * where they can be. */
 static void populate_first(const struct okosu_span *s, uint32_t first)
 {
     char *chunk = okosu_span_at(s, first);
@@ -110,8 +108,8 @@ static void populate_first(const struct okosu_span *s, uint32_t first)
     okosu_policy_outcome(taken == 1 || okosu_sys.is_huge(chunk) == 1);
 }
 
-/* Puts up to `length` chunks of a fresh run on hugetlb pages: how many, all that were granted or 0.
- */
+/* Puts up to `length` chunks of a fresh run on hugetlb pages: how many, all that were granted or
+ * 0. */
 static uint32_t commit_hugetlb(const struct okosu_span *s, uint32_t first, uint32_t length)
 {
     size_t granted = okosu_policy_grant(length, OKOSU_KIND_HUGETLB), bytes = granted * OKOSU_CHUNK,
@@ -125,8 +123,8 @@ static uint32_t commit_hugetlb(const struct okosu_span *s, uint32_t first, uint3
         okosu_policy_return(granted);
         return 0;
     }
-    /* The chunks still count as missing after a failure, so the caller maps plain pages over them.
-     */
+    /* The chunks still count as missing after a failure, so the caller maps plain pages over
+     * them. */
     if (okosu_sys.advise(start, bytes, MADV_POPULATE_WRITE)) {
         okosu_reason_add(OKOSU_WHY_HUGETLB_POPULATE);
         okosu_policy_return(granted);
@@ -210,8 +208,7 @@ static void copy_chunk(const struct okosu_span *s, uint32_t from, uint32_t to)
 
 /* Moves `length` chunks that are alike with one call, or one by one where they lie in several
  * mappings of the kernel's, or by copying where pages cannot be moved. A move that failed may have
- * unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but what `moved` counts.
- */
+ * unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but what `moved` counts. */
 static int move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
                       uint32_t *moved)
 {

@@ -4,8 +4,7 @@
  *
  * 1. A chunk with `pages` = n has its first n pages mapped readable and writable.
  * 2. A chunk is `advised` exactly while one granted chunk of the policy's budget stands for it.
- * 3. hugetlb pages are populated at once or not used: no later access can raise SIGBUS.
- */
+ * 3. hugetlb pages are populated at once or not used: no later access can raise SIGBUS. */
 #pragma once
 
 #include "runs.h"
@@ -29,8 +28,7 @@ static inline uint32_t okosu_span_chunks(size_t bytes)
 
 /* Makes the run at `first` hold `bytes` bytes; chunks before `from` have all they need. A `fresh`
  * run holds nothing yet: it may become hugetlb, and its first chunk is populated and checked. 0 or
- * -errno.
- */
+ * -errno. */
 int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size_t bytes,
                  bool fresh);
 
@@ -38,7 +36,6 @@ int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size
 void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length);
 
 /* Moves what `length` chunks hold to the fresh run `to`, which then holds `bytes` bytes. 0 or
- * -errno; on failure nothing was moved.
- */
+ * -errno; on failure nothing was moved. */
 int okosu_commit_moved(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
                        size_t bytes);

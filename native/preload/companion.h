@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a library that is loaded beside libokosu-preload.so offers it, which tells it when a process
  * begins, forks and ends. Either may be loaded alone: libokosu-preload.so refers to it weakly (the
- * table of companions is made by meson.build), and without libokosu-preload.so there is no evidence.
- */
+ * table of companions is made by meson.build), and without libokosu-preload.so there is no
+ * evidence. */
 #pragma once
 
 #include "export.h"

@@ -103,8 +103,8 @@ static void read_pin_list(char **env)
     okosu_reason_add(OKOSU_WHY_BAD_VALUE);
 }
 
-/* A program may change its directory before the evidence is written, so the path is made absolute.
- */
+/* A program may change its directory before the evidence is written, so the path is made
+ * absolute. */
 static void read_proof(char **env)
 {
     const char *text = okosu_config_get(env, "OKOSU_PROOF");

@@ -3,8 +3,7 @@
  *
  * 1. Read once, by the constructor (or by the first slow path before it); never re-read, so that a
  *    program that clears or rewrites its environment changes nothing.
- * 2. A value that makes no sense is recorded as a reason and counts as absent.
- */
+ * 2. A value that makes no sense is recorded as a reason and counts as absent. */
 #pragma once
 
 #include <limits.h>

@@ -3,8 +3,7 @@
  *
  * Each thread counts in a slot of its own, so that the counting of one costs the others nothing.
  * Slots are never given back: what a thread that ended had counted stays. Threads beyond the last
- * slot share, and may then lose a count; none is ever invented.
- */
+ * slot share, and may then lose a count; none is ever invented. */
 #pragma once
 
 #include "base/json.h"

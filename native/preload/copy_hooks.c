@@ -5,8 +5,7 @@
  *    begin() they are plain loops that need nothing.
  * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting where a proof
  *    was asked for.
- * 3. What the _FORTIFY_SOURCE forms refuse, libc's own __chk_fail refuses.
- */
+ * 3. What the _FORTIFY_SOURCE forms refuse, libc's own __chk_fail refuses. */
 #include "companion.h"
 #include "copy_count.h"
 #include "proof.h"

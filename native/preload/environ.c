@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edits an environment in place (see environ.h). Every edit makes a string shorter or drops it,
- * which is why no memory is needed.
- */
+ * which is why no memory is needed. */
 #include "environ.h"
 
 #include "config.h"
@@ -41,8 +40,7 @@ static bool is_library(const char *piece, size_t len, const char *const *librari
 }
 
 /* Drops from LIST, whose pieces end at any of SEPARATORS, our libraries or what ADDED lists (the
- * one that is not NULL). A piece that stays keeps the separator before it.
- */
+ * one that is not NULL). A piece that stays keeps the separator before it. */
 static void filter(char *list, const char *separators, const char *const *libraries,
                    const char *added)
 {

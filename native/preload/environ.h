@@ -4,6 +4,5 @@
 
 /* Removes from ENV (changed in place, strings included, nothing allocated): the entries of
  * LD_PRELOAD whose file name is one of LIBRARIES (NULL-ended); the pieces of GLIBC_TUNABLES that
- * OKOSU_TUNABLES lists; every variable OKOSU_*. A list that becomes empty is removed.
- */
+ * OKOSU_TUNABLES lists; every variable OKOSU_*. A list that becomes empty is removed. */
 void okosu_environ_clean(char **env, const char *const *libraries);

@@ -5,8 +5,7 @@
  * 2. Each refusal counts under exactly one reason; nothing is refused silently.
  * 3. The line is written at most once for a process, by the process the counters belong to (a child
  *    of vfork shares them and writes nothing), with one write() and without allocating.
- * 4. A process that is killed by a signal, or replaces itself by exec, leaves no line.
- */
+ * 4. A process that is killed by a signal, or replaces itself by exec, leaves no line. */
 #pragma once
 
 #include <stdatomic.h>

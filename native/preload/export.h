@@ -6,6 +6,5 @@
 
 /*
  * For what the hooks read on each call: the command line hides definitions only, and a declaration
- * that may lie elsewhere is reached by way of the global offset table.
- */
+ * that may lie elsewhere is reached by way of the global offset table. */
 #define OKOSU_LOCAL __attribute__((visibility("hidden")))

@@ -6,8 +6,7 @@
  * call frame.
  * 2. A block is freed by whoever served it: the address tells, not the size and not the mode.
  * 3. Whatever cannot be served here goes to the next function; errno is then what that one sets,
- * and unchanged where we succeed.
- */
+ * and unchanged where we succeed. */
 #include "export.h"
 #include "init.h"
 #include "large.h"
@@ -128,8 +127,7 @@ static void *move_out(void *p, size_t size)
 }
 
 /* p is ours. As with glibc, size 0 frees. A block that shrinks below half the limit moves out,
- * unless there is no memory for that: then it shrinks where it is, for shrinking must not fail.
- */
+ * unless there is no memory for that: then it shrinks where it is, for shrinking must not fail. */
 static __attribute__((noinline)) void *resize_large(void *p, size_t size)
 {
     int saved = errno;
@@ -153,8 +151,7 @@ static __attribute__((noinline)) void *resize_large(void *p, size_t size)
 }
 
 /* p is the next allocator's and becomes large; if it is already, its owner may know how to grow it
- * without copying.
- */
+ * without copying. */
 static __attribute__((noinline)) void *grow_to_large(void *p, size_t size)
 {
     size_t old;

@@ -7,8 +7,7 @@
  * CPU.)
  * 3. What is spawned or exec'd starts on the whole list of CPUs, not on the spawning thread's: a
  * child of fork is freed by the fork handler, but vfork, posix_spawn and exec run none. (execl and
- * its kin behind a vfork are not covered: libc calls its own execve.)
- */
+ * its kin behind a vfork are not covered: libc calls its own execve.) */
 #include "evidence.h"
 #include "export.h"
 #include "init.h"

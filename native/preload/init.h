@@ -4,8 +4,7 @@
  * 1. Until the environment has been read the switches send large requests to the slow path, which
  *    reads it; so constructors of other libraries, which run before ours, are served too.
  * 2. Without a lever variable, in a setuid program, and in a child with OKOSU_CHILDREN=0 both
- * switches are SIZE_MAX: the hooks forward everything.
- */
+ * switches are SIZE_MAX: the hooks forward everything. */
 #pragma once
 
 #include "export.h"

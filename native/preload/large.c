@@ -29,8 +29,7 @@ static struct {
 
 /* The kernel looks for room from the top down, or (legacy layout) from a third of the address space
  * up, and programs lie near both ends; between 5/32 and 7/32 it places only what asks for that
- * place.
- */
+ * place. */
 static uintptr_t choose_place(size_t bytes, unsigned attempt)
 {
     uintptr_t unit = okosu_sys.address_top() / 32;
@@ -66,8 +65,7 @@ static bool reserve_at(uintptr_t place, size_t bytes)
 }
 
 /* Reserved at the first large request, so that programs without one keep their usual address space.
- * Under an RLIMIT_AS the region takes at most a quarter: the rest of the program needs room too.
- */
+ * Under an RLIMIT_AS the region takes at most a quarter: the rest of the program needs room too. */
 static bool is_reserved(void)
 {
     size_t bytes = okosu_sys.address_top() / 32, limit = okosu_sys.address_limit() / 4;
@@ -114,8 +112,7 @@ static void count_live(size_t chunks)
 
 /* Equal-sized arrays that all began at the same offset would meet in the same cache sets. So lines
  * rotate through a page in steps of 39 of 64 (neighbours far apart, all 64 visited), and pages
- * through eight where the last chunk has room for that anyway.
- */
+ * through eight where the last chunk has room for that anyway. */
 static uint32_t choose_offset(size_t size, size_t align)
 {
     unsigned turn = region.turn++;
@@ -127,8 +124,7 @@ static uint32_t choose_offset(size_t size, size_t align)
 }
 
 /* Takes a run out of what is kept: one that is long enough, or one that is made so by clean address
- * space behind it.
- */
+ * space behind it. */
 static uint32_t take_kept_run(uint32_t length, uint32_t align)
 {
     uint32_t first = okosu_runs_take(&region.runs, OKOSU_RUN_KEPT, length, align), kept = length;
@@ -217,8 +213,7 @@ static uint32_t block_of(const void *p)
  * a block of up to 32 MiB it takes blocks of that size from its heap, and keeps twice as much
  * there. A program that gets and frees such a block in a loop never faults then; giving its memory
  * back here made that loop five times slower than without us (8 MiB: 210 us a turn, 1.5 ms with
- * huge pages).
- */
+ * huge pages). */
 static bool is_kept(size_t length)
 {
     if (okosu_config.retain)
@@ -372,8 +367,7 @@ void okosu_large_prefork(void)
 }
 
 /* A kept hugetlb page is shared with the parent after a fork; writing to it could fail with SIGBUS
- * in a child that finds the pool empty, so the child keeps nothing.
- */
+ * in a child that finds the pool empty, so the child keeps nothing. */
 void okosu_large_postfork(bool in_child)
 {
     if (in_child && okosu_config.tier == OKOSU_TIER_HUGETLB)

@@ -15,8 +15,7 @@
  * 6. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
  * Known limit: the reservation counts as address space. RLIMIT_AS is respected (a quarter at most,
  * and what is unused is given back when memory runs out), but mlockall(MCL_CURRENT) compares the
- * whole with RLIMIT_MEMLOCK and fails where that is finite.
- */
+ * whole with RLIMIT_MEMLOCK and fails where that is finite. */
 #pragma once
 
 #include "export.h"
@@ -54,8 +53,7 @@ void *okosu_large_resize(void *p, size_t size);
 size_t okosu_large_usable(const void *p);
 
 /* Gives kept runs, and under an RLIMIT_AS the unused end of the region, back to the system: whether
- * that freed anything, so that whoever ran out of memory may try again.
- */
+ * that freed anything, so that whoever ran out of memory may try again. */
 bool okosu_large_relieve(void);
 
 void okosu_large_prefork(void);

@@ -6,8 +6,7 @@
  * by thread id, which changes in the child; here the owner is pthread_self(), which does not.
  *
  * 1. `owner` is non-zero only while `state` is non-zero, and only the owner writes it.
- * 2. `depth` is touched by the owner alone.
- */
+ * 2. `depth` is touched by the owner alone. */
 #pragma once
 
 #include <stdatomic.h>

@@ -29,8 +29,7 @@ static unsigned maps_used;         /* entries from here on are free */
 static _Atomic unsigned maps_live; /* what lets munmap skip the lock */
 
 /* Executable memory is left alone: a code generator's pages are not what the levers are about, and
- * stacks, guard areas and address-space reservations announce themselves by the other flags.
- */
+ * stacks, guard areas and address-space reservations announce themselves by the other flags. */
 bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset)
 {
     return !hint && !offset && length >= OKOSU_CHUNK && length <= PTRDIFF_MAX - 2 * OKOSU_CHUNK &&
@@ -44,8 +43,7 @@ static uintptr_t round_up(uintptr_t at)
 }
 
 /* Kernels before 6.7 do not align; then a longer mapping is made and trimmed. What was got first is
- * kept until that has worked, so that the call cannot fail where mmap's did not.
- */
+ * kept until that has worked, so that the call cannot fail where mmap's did not. */
 static intptr_t map_aligned(size_t length, int prot, int flags)
 {
     intptr_t plain = okosu_sys.map(NULL, length, prot, flags), longer;

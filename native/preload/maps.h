@@ -3,15 +3,14 @@
  *
  * 1. The program sees mmap's and munmap's results to the byte: length, protection, errno.
  * 2. What was advised counts against the budget until one munmap covers the whole mapping; pieces
- *    given back by other means stay counted, so the budget errs towards advising less.
- */
+ *    given back by other means stay counted, so the budget errs towards advising less. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a call of mmap is one to improve: anonymous, private, writable, data, >= 2 MiB, anywhere.
- */
+/* Whether a call of mmap is one to improve: anonymous, private, writable, data, >= 2 MiB,
+ * anywhere. */
 bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset);
 
 /* mmap of such a call: the address or -errno (test with okosu_sys_failed). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resolution of the next functions, and the arena for what dlsym allocates meanwhile (see next.h).
- */
+/* Resolution of the next functions, and the arena for what dlsym allocates meanwhile (see
+ * next.h). */
 #include "next.h"
 
 #include <dlfcn.h>
@@ -158,8 +158,7 @@ struct okosu_next okosu_next = {
 };
 
 /* The arena's blocks outlive the resolution: whoever got one may free or grow it later. Only then
- * do these stand before the real functions.
- */
+ * do these stand before the real functions. */
 static struct {
     void (*free)(void *);
     void *(*realloc)(void *, size_t);

@@ -4,8 +4,7 @@
  * 1. The pointers of malloc and its kin, of mmap, munmap and exit_now are callable at any time. The
  *    first ones point to functions that resolve all of them; dlsym may allocate while it runs,
  * which a small static arena serves. The others are called after OKOSU_NEXT_HAS().
- * 2. Hooks that have nothing to do jump through these pointers and cost nothing else.
- */
+ * 2. Hooks that have nothing to do jump through these pointers and cost nothing else. */
 #pragma once
 
 #include "export.h"

@@ -147,8 +147,7 @@ static bool is_openmp(void *(*routine)(void *))
 }
 
 /* glibc answers with all bits set if the attribute has no affinity of its own, and refuses with
- * EINVAL if it has one that does not fit.
- */
+ * EINVAL if it has one that does not fit. */
 static bool has_own_affinity(const pthread_attr_t *attr)
 {
     struct okosu_mask mask;
@@ -167,8 +166,7 @@ static bool has_own_affinity(const pthread_attr_t *attr)
 }
 
 /* The record is gone before the program's routine runs, so that pthread_exit and cancellation in it
- * have nothing of ours to leave behind; there is no cancellation point before.
- */
+ * have nothing of ours to leave behind; there is no cancellation point before. */
 static void *pinned_start(void *record)
 {
     struct start start = *(struct start *)record;

@@ -8,8 +8,8 @@
  * 3. The user's word wins: a thread attribute with an affinity of its own, a later set-affinity
  * call, and OpenMP's own placement where it is in force.
  * 4. Asked for its mask, a thread that we pinned names the whole list, until the program sets a
- * mask itself: programs count CPUs that way, and would otherwise see one and start a single thread.
- */
+ * mask itself: programs count CPUs that way, and would otherwise see one and start a single
+ * thread. */
 #pragma once
 
 #include <pthread.h>
@@ -35,8 +35,8 @@ bool okosu_pin_active(void);
 int okosu_pin_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
                      void *arg);
 
-/* Puts the calling thread on the whole list if we pinned it: whether it did, and the mask before.
- */
+/* Puts the calling thread on the whole list if we pinned it: whether it did, and the mask
+ * before. */
 bool okosu_pin_loosen(struct okosu_mask *before);
 void okosu_pin_restore(const struct okosu_mask *before);
 

@@ -18,8 +18,7 @@ static bool refused; /* for the whole run, because of what the kernel says of it
 static enum okosu_reason refusal;
 
 /* Read at the first large block and not in the constructor: most processes of a build never
- * allocate one, and the files take longer to read than the rest of the constructor.
- */
+ * allocate one, and the files take longer to read than the rest of the constructor. */
 static void start(void)
 {
     size_t bytes;

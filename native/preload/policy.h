@@ -3,8 +3,7 @@
  *
  * 1. What is granted and not yet returned never exceeds the budget, whatever threads ask at once.
  * 2. Whoever was granted chunks returns exactly as many, when the memory is given back.
- * 3. A grant that is less than what was asked for counts one reason.
- */
+ * 3. A grant that is less than what was asked for counts one reason. */
 #pragma once
 
 #include "config.h"
@@ -12,13 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After a first chunk that did not become huge, that many grants are refused before the next try.
- */
+/* After a first chunk that did not become huge, that many grants are refused before the next
+ * try. */
 #define OKOSU_BACKOFF_TRIES 8
 
 /* Whole chunks that a block of `bytes` bytes counted from a chunk's start is dense enough for: all
- * that it fills, and the last one if it covers at least the configured share of it.
- */
+ * that it fills, and the last one if it covers at least the configured share of it. */
 size_t okosu_policy_dense(size_t bytes);
 
 enum okosu_kind { OKOSU_KIND_THP, OKOSU_KIND_HUGETLB };

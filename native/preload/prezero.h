@@ -7,8 +7,7 @@
  * 2. A piece of an mmap that is unmapped alone leaves a hole that the kernel may fill: from then on
  *    the block is the kernel's, and comes back to the pool never.
  * 3. Whatever the pool cannot serve at once goes to the next function; no request waits.
- * 4. A child of fork has its blocks and no pool (okosu/zero_pool.h): it asks the next function.
- */
+ * 4. A child of fork has its blocks and no pool (okosu/zero_pool.h): it asks the next function. */
 #pragma once
 
 #include "prezero_pool.h"

@@ -3,8 +3,8 @@
  *
  * It keeps ready what the program has shown that it wants: nothing at the first request, then as
  * much as the largest one. How much of it is clean is counted apart, by the requests that must be
- * zero: as much as the largest, or as half of what such requests held at once. No other is cleared.
- */
+ * zero: as much as the largest, or as half of what such requests held at once. No other is
+ * cleared. */
 #pragma once
 
 #include "export.h"

@@ -78,8 +78,8 @@ static uint32_t skip_for(const struct okosu_runs *r, uint32_t first, uint32_t al
 }
 
 /* Best fit in the first bin that has a fit: bins are by powers of two, so a later one cannot hold a
- * shorter run, and the wilderness at the end of the region is cut only when nothing else will do.
- */
+ * shorter run, and the wilderness at the end of the region is cut only when nothing else will
+ * do. */
 static uint32_t find(const struct okosu_runs *r, enum okosu_run_state state, uint32_t length,
                      uint32_t align)
 {

@@ -7,8 +7,7 @@
  * 2. Two neighbouring runs are never both CLEAN or both KEPT (they are joined).
  * 3. A CLEAN or KEPT run is in exactly one bin, by the binary logarithm of its length.
  * 4. `pages`, `advised` and `hugetlb` of each chunk say what is mapped there, in use or kept; in a
- *    CLEAN run they are 0.
- */
+ *    CLEAN run they are 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,15 +48,13 @@ void okosu_runs_start(struct okosu_runs *r, struct okosu_chunk *chunks, uint32_t
                       uint64_t first_number);
 
 /* Takes `length` chunks out of a run in `state`, its address a multiple of `align` chunks (a power
- * of two), and makes them USED: the index of the first or OKOSU_RUNS_NONE.
- */
+ * of two), and makes them USED: the index of the first or OKOSU_RUNS_NONE. */
 uint32_t okosu_runs_take(struct okosu_runs *r, enum okosu_run_state state, uint32_t length,
                          uint32_t align);
 
 /* Takes a kept run that is too short, the longest kind first, and as much of the clean run behind
  * it as makes `length` chunks together: how many chunks of it were kept, *first its first; 0 if
- * none.
- */
+ * none. */
 uint32_t okosu_runs_take_joined(struct okosu_runs *r, uint32_t length, uint32_t *first);
 
 /* Gives a USED or LEAVING run back as CLEAN or KEPT. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real system calls (see sys.h). syscall(2) is used for mmap and munmap because the libc names
- * are hooks of this very library.
- */
+ * are hooks of this very library. */
 #include "sys.h"
 
 #include "base/avail.h"
@@ -159,8 +158,7 @@ static uintptr_t sys_address_top(void)
 
 /* The kernel's sixteen random bytes, stirred: where the region lies should be no easier to guess
  * than where the heap does. (Without address randomisation, as under a debugger, it varies all the
- * same.)
- */
+ * same.) */
 static uint64_t sys_random(unsigned turn)
 {
     const void *bytes = (const void *)getauxval(AT_RANDOM);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every system call that large.c, maps.c and policy.c make, behind one table, so that tests inject
- * failures. Calls return 0 (or an address) or -errno, and leave errno alone.
- */
+ * failures. Calls return 0 (or an address) or -errno, and leave errno alone. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,8 +3,7 @@
  * Feeds the broker with clients that come, say anything and go, beside an engine that is slow,
  * fails, lies and ends after it was given up, under the sanitizers; and keeps its own account of
  * what each client may see. usage: broker-fuzz [STEPS [SEED]]; aborts on the first violated
- * property.
- */
+ * property. */
 #include "broker.h"
 #include "clearer.h"
 #include "guard.h"

@@ -10,8 +10,7 @@
  *                                           ^ `--asked--> HELD, busy --cleared--'
  *
  * HOLE, CLEAN and DIRTY slots are `busy`, too, while their memory is brought, cleared or dropped.
- * All functions are called with the lock held; none touches a pool's memory or waits.
- */
+ * All functions are called with the lock held; none touches a pool's memory or waits. */
 #ifndef ZEROD_STORE_H
 #define ZEROD_STORE_H
 

@@ -20,8 +20,7 @@ extern "C" {
  *
  * start: everything before has been executed, nothing after has begun. LFENCE waits for all earlier
  * instructions on Intel always and on AMD as Linux sets it up (Intel SDM volume 2, LFENCE and
- * RDTSC; AMD APM volume 3, LFENCE). ISB does so on AArch64 (Arm ARM, D12.2).
- */
+ * RDTSC; AMD APM volume 3, LFENCE). ISB does so on AArch64 (Arm ARM, D12.2). */
 static inline uint64_t okosu_clock_start(void)
 {
 #if defined(__x86_64__)
@@ -66,8 +65,7 @@ struct okosu_clock {
  * Measure the clock on the CPU the caller runs on; takes about 30 ms. A frequency that the
  * processor or the hypervisor states is used if the calibration agrees with it to
  * OKOSU_CLOCK_AGREE, else the calibration. 0; -ENOTSUP: no RDTSCP, or a counter that stands still;
- * -errno of clock_gettime.
- */
+ * -errno of clock_gettime. */
 OKOSU_API int okosu_clock_read(struct okosu_clock *clock);
 
 /* How far (as a part of 1) a stated frequency may be from the measured one. Leaf 16h is in whole
@@ -104,8 +102,7 @@ struct okosu_clock_invariance {
  * Whether the counter is one clock: compares its rate against CLOCK_MONOTONIC_RAW over `windows`
  * windows (2 to 1000) of 5 ms, every other one asleep, where a counter that stops or changes with
  * the core's state shows. 0: declared, monotone and within OKOSU_CLOCK_AGREE; -ENOTSUP: not so, and
- * *found says in what; -EINVAL.
- */
+ * *found says in what; -EINVAL. */
 OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned windows);
 
 /* Length of the chain below: 4 us at 4 GHz. */
@@ -114,8 +111,8 @@ OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned w
 /*
  * Ticks, without overhead, that a chain of OKOSU_CLOCK_CHAIN additions takes, each waiting for the
  * one before: one core cycle each on every processor this runs on. A busy sibling of this
- * hyperthread lengthens it (by up to 7 % where seen, on Zen 5), a chain of multiplications hardly.
- */
+ * hyperthread lengthens it (by up to 7 % where seen, on Zen 5), a chain of multiplications
+ * hardly. */
 OKOSU_API uint64_t okosu_clock_chain(void);
 /* Core cycles in a tick now, on this CPU: the median of five chains. Where the counter is coarse
  * (AArch64: often 24 to 100 MHz) as many chains in one go as make 1000 steps of it. */

@@ -22,8 +22,7 @@ extern "C" {
  * okosu_copy      for who does not know what follows: never meant to be slower than libc's memcpy
  * okosu_copy_near the destination will be read soon: it is left in the caches
  * okosu_copy_far  it will not be read soon: large copies go past the caches
- * okosu_copy_move the ranges may overlap in any way
- */
+ * okosu_copy_move the ranges may overlap in any way */
 OKOSU_API void *okosu_copy(void *dst, const void *src, size_t n);
 OKOSU_API void *okosu_copy_near(void *dst, const void *src, size_t n);
 OKOSU_API void *okosu_copy_far(void *dst, const void *src, size_t n);
@@ -58,8 +57,7 @@ OKOSU_API const struct okosu_copy_variant *const *okosu_copy_table(void);
  * The variant that copies n bytes for this use, now. What fits into eight of the machine's widest
  * vectors (512 bytes with AVX-512, 256 with AVX2, 128 otherwise) the widest variant always copies,
  * whatever is chosen, forced or profiled for other sizes: there a look at the choice would cost
- * more than any variant gains.
- */
+ * more than any variant gains. */
 OKOSU_API const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
@@ -80,8 +78,7 @@ OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
  * VARIANT`; # begins a comment. A line `[near]` or `[far]` makes what follows it that use's (before
  * the first: OKOSU_COPY_ANY's); a use that has no line keeps the automatic choice. NULL: back to
  * the automatic choice. 0; -errno of open or read; -EINVAL: not such a file; -EFBIG: longer
- * than any; -ENOENT, -ENOTSUP as above. Where it fails, the choice stays as it was.
- */
+ * than any; -ENOENT, -ENOTSUP as above. Where it fails, the choice stays as it was. */
 OKOSU_API int okosu_copy_force(const char *name);
 OKOSU_API int okosu_copy_profile(const char *path);
 

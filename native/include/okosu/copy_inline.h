@@ -9,8 +9,7 @@
  * four moves each way, without flags sixteen. The code of okosu_copy_4096 is 1 to 4 KiB long, so
  * keep the large ones for places that are few and hot.
  *
- * Needs GCC or Clang; C or C++. Nothing has to be linked.
- */
+ * Needs GCC or Clang; C or C++. Nothing has to be linked. */
 #ifndef OKOSU_COPY_INLINE_H
 #define OKOSU_COPY_INLINE_H
 

@@ -44,8 +44,7 @@ OKOSU_API unsigned okosu_cpuset_next(const struct okosu_cpuset *set, unsigned fr
 /*
  * Read "0-3,8,16-23:2" (a stride after a colon) as an ordered list without repetitions. At most
  * `room` numbers go to `cpus`. Returns how many there are; -EINVAL: not such a list, or a number
- * twice; -ERANGE: a number of OKOSU_CPU_LIMIT or more, or more than `room` of them.
- */
+ * twice; -ERANGE: a number of OKOSU_CPU_LIMIT or more, or more than `room` of them. */
 OKOSU_API long okosu_cpulist_parse(const char *text, unsigned *cpus, size_t room);
 /* The same as a set, where the order is of no interest and repetitions do no harm; "" is the empty
  * set. 0 or -errno. */

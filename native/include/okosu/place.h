@@ -23,8 +23,7 @@ extern "C" {
 /*
  * Why the last call of this area failed in this thread, as a sentence without a full stop: "node 1
  * is not allowed to this process: its cpuset (Mems_allowed_list) has 0". "" after a success. The
- * text lives until the thread's next call of this area.
- */
+ * text lives until the thread's next call of this area. */
 OKOSU_API const char *okosu_place_reason(void);
 
 /* ---- threads ---- */
@@ -35,8 +34,7 @@ OKOSU_API int okosu_place_mask(struct okosu_cpuset *cpus);
  * Let the calling thread run on these CPUs only; `before` (may be NULL) gets the mask it had, for
  * okosu_place_unpin(). Unlike the system call, which drops CPUs silently, this is all or nothing:
  * -ENODEV: one of them is not online; -EACCES: not in the caller's cpuset; -EPERM: a seccomp
- * filter; -EINVAL: no CPU at all. After a failure the mask is what it was.
- */
+ * filter; -EINVAL: no CPU at all. After a failure the mask is what it was. */
 OKOSU_API int okosu_place_pin(const struct okosu_cpuset *cpus, struct okosu_cpuset *before);
 OKOSU_API int okosu_place_pin_cpu(unsigned cpu, struct okosu_cpuset *before);
 /* Put back the mask that pin gave, less the CPUs that have gone since. 0 or -errno. */
@@ -77,8 +75,7 @@ struct okosu_place_machine {
 /*
  * What is below root/sys and root/proc ("/": this machine). What sysfs does not tell, or tells in
  * a form that is none, is left out or 0 as said above. The mask is the live one if root is "/",
- * else what root/proc/self/status says. 0; -ENOMEM; -ENOENT, -EINVAL: no CPU is known.
- */
+ * else what root/proc/self/status says. 0; -ENOMEM; -ENOENT, -EINVAL: no CPU is known. */
 OKOSU_API int okosu_place_list(const char *root, struct okosu_place_machine *machine);
 OKOSU_API void okosu_place_drop(struct okosu_place_machine *machine);
 /* The index in machine->nodes of a node, or node_count. */
@@ -116,8 +113,7 @@ struct okosu_place_memory {
  * flags: TOUCH and at most one of HUGE, SMALL, HUGETLB. 0, or what okosu_place_check() and
  * okosu_place_bind() say, or -ENOMEM: no room (address space, pool of huge pages, or with TOUCH and
  * BIND the nodes: touching more than they have would end in the OOM killer), -EINVAL: bytes 0 or
- * too large, or the flags; -ENOTSUP: HUGETLB before Linux 5.14.
- */
+ * too large, or the flags; -ENOTSUP: HUGETLB before Linux 5.14. */
 OKOSU_API int okosu_place_alloc(struct okosu_place_memory *memory, size_t bytes,
                                 enum okosu_place_policy policy, const struct okosu_cpuset *nodes,
                                 unsigned flags);
@@ -129,16 +125,14 @@ OKOSU_API int okosu_place_free(struct okosu_place_memory *memory);
 /*
  * Set the policy of whole pages that exist already: mbind with MPOL_MF_STRICT. `at` is
  * page-aligned. flags: MOVE or 0. 0; -EIO: pages lie elsewhere (and, with MOVE, could not all be
- * moved); -EPERM: a seccomp filter; -ENOSYS; -EFAULT: not mapped; -EINVAL.
- */
+ * moved); -EPERM: a seccomp filter; -ENOSYS; -EFAULT: not mapped; -EINVAL. */
 OKOSU_API int okosu_place_bind(void *at, size_t bytes, enum okosu_place_policy policy,
                                const struct okosu_cpuset *nodes, unsigned flags);
 
 /*
  * Touch each page, by writing a byte that it holds already: in slices of equal size, slice i by a
  * thread on cpus[i], so that with FIRST_TOUCH it lies near that CPU. count 0: by the caller, all.
- * 0, -errno of the first thread that could not be made or pinned (then parts may be touched).
- */
+ * 0, -errno of the first thread that could not be made or pinned (then parts may be touched). */
 OKOSU_API int okosu_place_touch(const struct okosu_place_memory *memory, const unsigned *cpus,
                                 size_t count);
 

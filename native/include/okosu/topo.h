@@ -15,8 +15,7 @@ extern "C" {
 
 /*
  * Each place is named by the lowest CPU in it (a NUMA node by its number), so the names are unique
- * across the machine, which the kernel's core_id and cache ids are not.
- */
+ * across the machine, which the kernel's core_id and cache ids are not. */
 struct okosu_topo_cpu {
     unsigned cpu;
     unsigned package;
@@ -34,8 +33,7 @@ enum okosu_topo_order {
 /*
  * Read the places of the CPUs in `mask` from root/sys. What sysfs does not tell (containers, old
  * kernels) is taken to be one place, but for cores: those are then one a CPU. `cpus` has room for
- * okosu_cpuset_count(mask) entries. Returns how many were written, or -ENOMEM.
- */
+ * okosu_cpuset_count(mask) entries. Returns how many were written, or -ENOMEM. */
 OKOSU_API long okosu_topo_read(const char *root, const struct okosu_cpuset *mask,
                                struct okosu_topo_cpu *cpus);
 /* Put the CPUs into the order named. Returns how many of them belong to it (they come first), or
@@ -46,8 +44,7 @@ OKOSU_API long okosu_topo_sort(struct okosu_topo_cpu *cpus, size_t count,
 OKOSU_API int okosu_topo_online(const char *root, struct okosu_cpuset *online);
 /*
  * The CPUs that the cgroup of this process may use, which is what a container or a batch system
- * confined it to; all that are online where no cgroup says otherwise. 0 or -errno.
- */
+ * confined it to; all that are online where no cgroup says otherwise. 0 or -errno. */
 OKOSU_API int okosu_topo_confined(const char *root, struct okosu_cpuset *cpus);
 
 #ifdef __cplusplus

@@ -9,8 +9,7 @@
  * is touched. Results are within the bounds of vec.h with partials = 1 (that is, of a plain loop);
  * they are other bits than the call's, and whether a product is rounded before it is added is the
  * compiler's choice
- * (-ffp-contract). A sum of nothing but -0 may be -0.
- */
+ * (-ffp-contract). A sum of nothing but -0 may be -0. */
 #ifndef OKOSU_VEC_INLINE_H
 #define OKOSU_VEC_INLINE_H
 
@@ -38,8 +37,7 @@ enum okosu_vec_inline_term { OKOSU_VEC_INLINE_SUM, OKOSU_VEC_INLINE_SQUARE, OKOS
 /*
  * For vectors of `lanes` elements: NAME##_at, one at any address; NAME##_term, what is added up;
  * NAME##_terms, the sum over `count` >= 1 of them; NAME##_update, that of `count`. As count is
- * a constant, its tests vanish, and so do sums that are not used.
- */
+ * a constant, its tests vanish, and so do sums that are not used. */
 #define OKOSU_VEC_INLINE_LEVEL(NAME, type, lanes)                                                  \
     typedef type NAME __attribute__((vector_size(lanes * sizeof(type))));                          \
     typedef type NAME##_at                                                                         \

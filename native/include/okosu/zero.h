@@ -11,8 +11,7 @@
  * Every routine takes any n and any alignment (unless it says otherwise), fails never, and may be
  * called from any thread. What is chosen on first use can be forced by OKOSU_ZERO=NAME, or replaced
  * by a measured profile with OKOSU_ZERO_PROFILE=FILE; a name that is not known or not possible here
- * and a profile that cannot be read leave the automatic choice, and okosu_zero_state() says so.
- */
+ * and a profile that cannot be read leave the automatic choice, and okosu_zero_state() says so. */
 #ifndef OKOSU_ZERO_H
 #define OKOSU_ZERO_H
 
@@ -39,8 +38,7 @@ OKOSU_API void *okosu_zero_far(void *p, size_t n);
 /*
  * Clear a page that is not in a cache: `page` is a multiple of 64 and `bytes` one too (4 KiB and
  * 2 MiB are what it is measured for). Large pages go past the caches, behind a fence: a page
- * that is in a cache after all is cleared faster by okosu_zero().
- */
+ * that is in a cache after all is cleared faster by okosu_zero(). */
 OKOSU_API void okosu_zero_page(void *page, size_t bytes);
 
 /* A row of the table. */
@@ -49,8 +47,8 @@ struct okosu_zero_variant {
     /* memset, complete by itself. A variant whose instruction writes nothing but zeros (clzero,
      * dc-zva) sets other bytes as the variant does that its `about.doc` names. */
     void *(*set)(void *p, int byte, size_t n);
-    /* Whether whole lines go past the caches to memory; then a fence has ended before it returns.
-     */
+    /* Whether whole lines go past the caches to memory; then a fence has ended before it
+     * returns. */
     bool streams;
 };
 
@@ -78,16 +76,15 @@ struct okosu_zero_class {
 /*
  * The variant that this use now takes for n bytes. With AVX-512 the avx512 variant always sets up
  * to 512 bytes, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes:
- * there a look at the choice would cost more than any variant gains.
- */
+ * there a look at the choice would cost more than any variant gains. */
 OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,
                                    struct okosu_zero_class classes[OKOSU_ZERO_CLASSES]);
 
 /* Use the variant of this name for every use and every size beyond those; NULL: back to the
- * automatic choice. 0; -ENOENT: no such variant; -ENOTSUP: this CPU or kernel lacks what it needs.
- */
+ * automatic choice. 0; -ENOENT: no such variant; -ENOTSUP: this CPU or kernel lacks what it
+ * needs. */
 OKOSU_API int okosu_zero_force(const char *name);
 
 /*
@@ -97,8 +94,7 @@ OKOSU_API int okosu_zero_force(const char *name);
  * no line keeps the automatic choice. `okosu bench zero --profile FILE` writes
  * such a file. NULL: back to the automatic choice. 0; -errno of open or read; -EINVAL: not such a
  * file; -ENOENT, -ENOTSUP as above (and -ENOENT for no file). Where it fails, the choice stays as
- * it was.
- */
+ * it was. */
 OKOSU_API int okosu_zero_profile(const char *path);
 
 /* As okosu_zero_profile(), and on error fills `reason` (which may be NULL). */

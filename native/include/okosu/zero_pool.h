@@ -18,8 +18,8 @@
  * fork: the memory is private, so a child has copies of the blocks that were held, as of any other
  * memory. The pool itself stays the parent's: in a child take returns NULL, give hands the pages
  * back to the kernel, and close unmaps. With OKOSU_POOL_HUGETLB a child that writes to a block
- * needs another huge page, and is ended by SIGBUS where there is none: not for programs that fork.
- */
+ * needs another huge page, and is ended by SIGBUS where there is none: not for programs that
+ * fork. */
 #ifndef OKOSU_ZERO_POOL_H
 #define OKOSU_ZERO_POOL_H
 
@@ -106,8 +106,7 @@ OKOSU_API const struct okosu_zero_engine *const *okosu_zero_engines(void);
  * -ENODEV: no such node; -ENOMEM: no address space or no thread. An engine clears a page of 0xa5
  * here before it may serve; one that leaves a byte of it is -EIO. With `broker`: as connect() has
  * it (-ENOENT, -ECONNREFUSED); -EACCES: the daemon is neither root's nor this user's; -EPROTO: it
- * is none, refuses this user, speaks another version, or has units of another size.
- */
+ * is none, refuses this user, speaks another version, or has units of another size. */
 OKOSU_API int okosu_zero_pool_open(struct okosu_zero_pool **pool,
                                    const struct okosu_zero_pool_options *options);
 
@@ -115,8 +114,7 @@ OKOSU_API int okosu_zero_pool_open(struct okosu_zero_pool **pool,
  * A clean block of at least `bytes`, aligned to a unit, or NULL where no run of clean units is that
  * long, or another thread took some of it at this moment: the caller then asks the kernel as ever.
  * Never waits, neither for a clearing nor for a lock: there is none that a worker of lowest
- * priority could hold for long on a busy machine. bytes 0: NULL.
- */
+ * priority could hold for long on a busy machine. bytes 0: NULL. */
 OKOSU_API void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes);
 
 /* What is known of a block of okosu_zero_pool_take_any(). */
@@ -128,32 +126,28 @@ struct okosu_zero_found {
 /*
  * The same of what is still to be cleared, or else of that and of what is clean, or else (`fresh`)
  * of what is not in memory either. For a caller that does not need zeros, or clears them faster
- * than the kernel would bring fresh pages. *found is all 0 where it returns NULL.
- */
+ * than the kernel would bring fresh pages. *found is all 0 where it returns NULL. */
 OKOSU_API void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes,
                                          struct okosu_zero_found *found);
 
 /*
  * Have a held block be at least `bytes` long where it lies. Of what came to it nothing beyond
  * *dirty, counted from the block's start, is other than zero. 0; -EAGAIN: what lies behind it is
- * not free; -EINVAL: `block` is no block that is held.
- */
+ * not free; -EINVAL: `block` is no block that is held. */
 OKOSU_API int okosu_zero_pool_extend(struct okosu_zero_pool *pool, void *block, size_t bytes,
                                      size_t *dirty);
 
 /*
  * Give a block back. `dirty` is how many of its first bytes may be other than zero; what lies
  * beyond is believed to be clean (SIZE_MAX: all may be dirty). Never waits. 0; -EINVAL: `block` is
- * no block that is held.
- */
+ * no block that is held. */
 OKOSU_API int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty);
 
 /*
  * Give a block back whose pages may be anybody's by now (mapped over, protected, locked): its
  * addresses are mapped anew, nothing of it is written to, and nothing of it is in memory. 0;
  * -EINVAL as above; -ENOMEM: the kernel would not map it anew: the block stays held, and out of
- * use.
- */
+ * use. */
 OKOSU_API int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block);
 
 /* Move the watermarks: keep `ready` bytes ready from now on and (`reuse`) `clean` bytes of them
@@ -167,8 +161,7 @@ OKOSU_API size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *
 
 /*
  * Clear and populate up to `bytes` in the calling thread, as the worker would. Returns how many
- * bytes became clean; 0 where nothing was to be done.
- */
+ * bytes became clean; 0 where nothing was to be done. */
 OKOSU_API size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes);
 
 OKOSU_API void okosu_zero_pool_stats(struct okosu_zero_pool *pool,

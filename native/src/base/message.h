@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* "okosu: WHAT" / "  why: WHY" / "  fix: FIX" on stderr in one write; NULL or "" leaves a part out.
- */
+/* "okosu: WHAT" / "  why: WHY" / "  fix: FIX" on stderr in one write; NULL or "" leaves a part
+ * out. */
 void okosu_message(const char *what, const char *why, const char *fix);
 /* The one of `names` that takes the fewest edits to reach from `given`; NULL when none is close. */
 const char *okosu_message_nearest(const char *given, const char *const *names, size_t count);

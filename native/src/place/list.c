@@ -88,8 +88,8 @@ static struct okosu_place_cache *append(struct caches *c, struct okosu_place_mac
     return &machine->caches[machine->cache_count++];
 }
 
-/* 0; -ENOENT: there is no such index; -ENOMEM. An index that says no level or kind is passed over.
- */
+/* 0; -ENOENT: there is no such index; -ENOMEM. An index that says no level or kind is passed
+ * over. */
 static int add_cache(struct caches *c, struct okosu_place_machine *machine, unsigned cpu,
                      unsigned index)
 {

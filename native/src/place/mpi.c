@@ -69,8 +69,7 @@ static unsigned slurm_tasks_on(const char *text, unsigned node)
 /*
  * Slurm sets SLURM_LOCALID in the batch script too, whose one process owns all CPUs of the job;
  * only a step has SLURM_STEP_* variables. What was asked for by --ntasks-per-node counts where the
- * step does not say what it got.
- */
+ * step does not say what it got. */
 static unsigned slurm_size(const struct okosu_env *env)
 {
     const char *layout = okosu_env_get(env, "SLURM_STEP_TASKS_PER_NODE");

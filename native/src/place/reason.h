@@ -22,8 +22,8 @@ bool okosu_place_filtered(void);
 bool okosu_place_numa(const char *root);
 /* The set as a list, cut short with "..." where it is long. Returns text. */
 const char *okosu_place_text(const struct okosu_cpuset *set, char text[PLACE_LIST]);
-/* The failure of a system call about memory policies that has no reason of its own. Returns -error.
- */
+/* The failure of a system call about memory policies that has no reason of its own. Returns
+ * -error. */
 int okosu_place_refused(const char *call, int error);
 
 /* A list file below root/sys/devices/system/node as a set. 0 or -errno. */

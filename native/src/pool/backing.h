@@ -22,8 +22,8 @@ bool okosu_backing_can_populate(void);
 int okosu_backing_drop(void *at, size_t bytes);
 /* Map these addresses anew, whatever is there. 0 or -errno. */
 int okosu_backing_renew(void *at, size_t bytes, bool hugetlb, int node);
-/* Bytes of a page of the kernel's pool (its default size), and how many of them are free; 0: none.
- */
+/* Bytes of a page of the kernel's pool (its default size), and how many of them are free; 0:
+ * none. */
 size_t okosu_backing_hugetlb_page(size_t *free_pages);
 /* A word that is `true` here, and `false` in every child of fork. NULL: errno says why. */
 volatile bool *okosu_backing_mine(void);

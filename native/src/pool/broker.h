@@ -6,8 +6,7 @@
  * Such a unit is a page of a file, mapped over the pool's own address space, and not there in a
  * child of fork. Only fetch, clear and drop talk to the daemon, which may take long; they are for
  * the pool's worker. Where the daemon is gone they fail, and what was mapped stays: it is nobody
- * else's any more.
- */
+ * else's any more. */
 #ifndef OKOSU_POOL_BROKER_H
 #define OKOSU_POOL_BROKER_H
 

@@ -5,8 +5,7 @@
  * A unit belongs to whoever moved its state, by one exchange, to HELD or ZEROING, until that stores
  * another state. There is no lock: the thread that clears has the lowest priority, and one that was
  * put off while it had a lock would keep the program waiting, or without its blocks, for as long as
- * the machine is busy.
- */
+ * the machine is busy. */
 #ifndef OKOSU_POOL_UNITS_H
 #define OKOSU_POOL_UNITS_H
 

@@ -14,8 +14,7 @@
  * figure[], of all that the daemon keeps
  *
  * A slot is a unit of the file, at slot * unit. The file belongs to one user: whose file a page is
- * in, that user alone has seen it.
- */
+ * in, that user alone has seen it. */
 #ifndef OKOSU_POOL_WIRE_H
 #define OKOSU_POOL_WIRE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpulist: the kernel's list notation, read strictly: what taskset silently drops is an error here.
- */
+/* cpulist: the kernel's list notation, read strictly: what taskset silently drops is an error
+ * here. */
 #include <okosu/cpulist.h>
 
 #include <errno.h>

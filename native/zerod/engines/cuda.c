@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda: an NVIDIA GPU's copy engine writes zeros from a buffer of its own over the bus: none of
- * its multiprocessors is busy meanwhile.
- */
+ * its multiprocessors is busy meanwhile. */
 #include "cuda_driver.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_driver: what the CUDA engines use of NVIDIA's driver (libcuda.so.1), and pinning for both.
- */
+/* cuda_driver: what the CUDA engines use of NVIDIA's driver (libcuda.so.1), and pinning for
+ * both. */
 #ifndef ZEROD_CUDA_DRIVER_H
 #define ZEROD_CUDA_DRIVER_H
 

@@ -4,8 +4,7 @@
  * having memory cleared costs the CPU a store, not a launch.
  *
  * It takes a multiprocessor for good, keeps the GPU from saving power, and a driver with a time
- * limit for kernels (a GPU with a display) ends it: only for who asks for it by name.
- */
+ * limit for kernels (a GPU with a display) ends it: only for who asks for it by name. */
 #include "cuda_mailbox.h"
 #include "cuda_driver.h"
 

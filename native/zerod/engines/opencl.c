@@ -4,8 +4,7 @@
  * a buffer over the pool's own pages (CL_MEM_USE_HOST_PTR), so that nothing is copied.
  *
  * The runtime may copy all the same; mapping the range for reading brings a copy back, and is what
- * ends a clearing. Tested with PoCL, which clears by the CPU's own threads.
- */
+ * ends a clearing. Tested with PoCL, which clears by the CPU's own threads. */
 #include "engine.h"
 #include "library.h"
 

@@ -6,8 +6,7 @@
  * Descriptors go by write() to the queue's device (Linux 6.10, and older kernels with the fix of
  * INTEL-SA-01084), not by a store to its portal, which newer kernels allow to CAP_SYS_RAWIO only.
  * Tested against a mock; *not measured*: no machine that this project has had has one. So it stands
- * with the paper and not in the product: meson's option `engines` adds it in a checkout.
- */
+ * with the paper and not in the product: meson's option `engines` adds it in a checkout. */
 #include "engine.h"
 #include "guard.h"
 #include "library.h"

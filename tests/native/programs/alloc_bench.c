@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a hook costs: nanoseconds of a malloc + free in three loops. Run it with and without the
  * preload library in turn: `alloc_bench small|random|blocks`. Prints one number, the best of
- * several repetitions, for what disturbs a loop only ever makes it longer.
- */
+ * several repetitions, for what disturbs a loop only ever makes it longer. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,7 @@
  *   crowded   something else has half of the core whenever "b" is timed
  *   preempted another program runs in the middle of every second timing of "b"
  *   cold      batches of at most 3 calls, each prepared
- *   twice, stray   a row that is there twice, a row whose routine is in no table
- */
+ *   twice, stray   a row that is there twice, a row whose routine is in no table */
 #include "harness_internal.h"
 
 #include <stdlib.h>
@@ -144,8 +143,8 @@ static int sweep(struct bench *bench)
 int main(int argc, char **argv)
 {
     static const struct bench_routine routines[] = {{"sum", 8, 1, "element", "a sum"},
-                                                  {"limit-load", 8, 0, "element", "a limit"},
-                                                  {NULL, 0, 0, NULL, NULL}};
+                                                    {"limit-load", 8, 0, "element", "a limit"},
+                                                    {NULL, 0, 0, NULL, NULL}};
     static const struct bench_program program = {
         .name = "fake", .doc = "A fake.", .routines = routines, .sweep = sweep};
     static struct bench bench = {.program = &program,

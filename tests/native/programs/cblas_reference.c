@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A BLAS of plain loops, as the reference BLAS defines its routines: what vec_blas is linked with.
- */
+/* A BLAS of plain loops, as the reference BLAS defines its routines: what vec_blas is linked
+ * with. */
 #include <math.h>
 #include <stddef.h>
 

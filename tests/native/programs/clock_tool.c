@@ -2,8 +2,7 @@
 /* clock_tool: what okosu/clock.h says, as one JSON line, beside what can be measured without it.
  *
  *   clock_tool about | chains | empty | monotone | against-kernel
- *   clock_tool leaf15 EAX EBX ECX EDX EAX16 | hypervisor HIGHEST NAME KHZ | bad-arguments
- */
+ *   clock_tool leaf15 EAX EBX ECX EDX EAX16 | hypervisor HIGHEST NAME KHZ | bad-arguments */
 #include "bench/multiply_chain.h"
 #include "clock/frequency.h"
 

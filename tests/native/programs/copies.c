@@ -5,8 +5,7 @@
  *   copies MODE   plain | threads | fork | overflow | exit
  *
  * Each pass of plain: 3 memcpy of 100 bytes, 2 memmove (overlapping) of 5000, 1 mempcpy of 64, 4
- * memset of 2048, 1000 passes. The compiler must not replace any of them (-fno-builtin).
- */
+ * memset of 2048, 1000 passes. The compiler must not replace any of them (-fno-builtin). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Another preloaded allocator, to stand behind ours: it counts what reaches it, refuses pointers
  * that it did not give out, and writes `count of mallocs, largest request` to descriptor
- * COUNTING_FD.
- */
+ * COUNTING_FD. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>

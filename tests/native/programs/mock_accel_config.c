@@ -4,8 +4,7 @@
  *
  * MOCK_DSA: none (no queue for users) | leaves-byte | never | fails | faults (each third page that
  * a piece comes to is not there); or a file that says so. MOCK_DSA_MOST: bytes of a piece (default
- * 2 MiB)
- */
+ * 2 MiB) */
 #include "mock_told.h"
 
 #include <fcntl.h>

@@ -4,8 +4,7 @@
  *
  * MOCK_CUDA: no-device | leaves-byte | leaves-byte-of-unit | never | dies | register-fails=N (the
  * Nth call, from 1); or a file that says so
- * MOCK_CUDA_LOG: a file that is told of every pinning and unpinning.
- */
+ * MOCK_CUDA_LOG: a file that is told of every pinning and unpinning. */
 #include "mock_told.h"
 
 #include "cuda_driver.h"

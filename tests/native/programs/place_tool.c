@@ -5,8 +5,7 @@
  *     list ROOT | check ROOT NODES | pin CPUS | affinity
  *     alloc POLICY NODES BYTES FLAGS [TOUCHING_CPU,...]   NODES "": none are named
  *     bind NODES FLAGS | broken | exec PROGRAM [ARGUMENT...]
- * --deny has a seccomp filter answer EPERM, --hide ENOSYS.
- */
+ * --deny has a seccomp filter answer EPERM, --hide ENOSYS. */
 #include <okosu/place.h>
 
 #include <errno.h>

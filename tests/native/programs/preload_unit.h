@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The unit tests of the preload library's mechanism: each case runs in a process of its own,
  * because the library keeps its state in statics, and against a table of system calls that can
- * fail.
- */
+ * fail. */
 #pragma once
 
 #include "config.h"

@@ -27,8 +27,7 @@ static bool is_zero(const char *p, size_t size)
 }
 
 /* Random allocation, resizing and freeing; every block keeps its pattern whatever call failed, and
- * at the end nothing is advised any more. Returns how many requests were refused.
- */
+ * at the end nothing is advised any more. Returns how many requests were refused. */
 static unsigned shake(unsigned seed, unsigned steps, unsigned fail_every)
 {
     enum { LIVE = 12 };

@@ -106,8 +106,8 @@ static unsigned char *map(size_t bytes)
     return p;
 }
 
-/* A file mapped over a mapping that is then unmapped keeps its bytes; and a hole may be another's.
- */
+/* A file mapped over a mapping that is then unmapped keeps its bytes; and a hole may be
+ * another's. */
 static void check_mmap(int turns)
 {
     int fd = memfd_create("foreign", MFD_CLOEXEC);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that knows nothing of okosu: each subcommand exercises one thing that the preload
- * library changes, checks the results itself and prints what a test compares.
- */
+ * library changes, checks the results itself and prints what a test compares. */
 #pragma once
 
 #include <stdbool.h>

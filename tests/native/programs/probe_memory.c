@@ -231,8 +231,8 @@ static int sparse(int argc, char **argv)
     return 0;
 }
 
-/* Fills a block of argv[2] MiB got by argv[1]; prints resident and huge kB, and resident kB after.
- */
+/* Fills a block of argv[2] MiB got by argv[1]; prints resident and huge kB, and resident kB
+ * after. */
 static int dense(int argc, char **argv)
 {
     bool mapped = argc == 3 && strcmp(argv[1], "mmap") == 0;
@@ -286,8 +286,7 @@ static int growing(int argc, char **argv)
 }
 
 /* Under an RLIMIT_AS of 1 GiB a block of 700 MiB must be had, as without us, and after that memory
- * must run out with ENOMEM and not otherwise.
- */
+ * must run out with ENOMEM and not otherwise. */
 static int limited(int argc, char **argv)
 {
     struct rlimit limit = {MIB << 10, MIB << 10};

@@ -64,8 +64,8 @@ static void *use_once(void *index)
     return NULL;
 }
 
-/* Forks at any time from a program whose other threads allocate; the child uses what it inherited.
- */
+/* Forks at any time from a program whose other threads allocate; the child uses what it
+ * inherited. */
 static int forks(int argc, char **argv)
 {
     pthread_t threads[3];
@@ -369,8 +369,7 @@ static int affinity(int argc, char **argv)
 }
 
 /* Thread creation that fails for want of memory must not leave anything behind, and cancellation
- * must reach a thread in its routine.
- */
+ * must reach a thread in its routine. */
 static void *wait_for_ever(void *arg)
 {
     for (;;)

@@ -7,8 +7,7 @@
  *   copy-check --show     the choice as it is, one line a class: USE UP-TO VARIANT; then the state
  *   copy-check --profile FILE...   for each file, what is said of it, and the choice then
  *   copy-check --plan FEATURES L1D L2 L3   the automatic choice of such a machine
- *   copy-check --large    each variant once over more than 2^31 bytes
- */
+ *   copy-check --large    each variant once over more than 2^31 bytes */
 #include "routine_check.h"
 
 #include <okosu/cpu.h>

@@ -2,8 +2,7 @@
 /*
  * A program that uses a BLAS, by both kinds of names: prints the library that each comes from and
  * what each makes of many lengths and increments. The elements are small integers, so that every
- * right BLAS prints the same.
- */
+ * right BLAS prints the same. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,7 @@
  *   vec_check [--quick | --large] [--only ROW] [--broken ROW]
  *
  * --quick leaves out sizes and shifts (for sanitizers and emulators); --large instead tries
- * arrays of more than 2^31 bytes; --broken checks a row with a planted bug, which must fail.
- */
+ * arrays of more than 2^31 bytes; --broken checks a row with a planted bug, which must fail. */
 #include "vec_check.h"
 
 #include <okosu/cpu.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vec_check: what its parts share: guarded memory, random numbers, and how a failure is reported.
- */
+/* vec_check: what its parts share: guarded memory, random numbers, and how a failure is
+ * reported. */
 #ifndef VEC_CHECK_H
 #define VEC_CHECK_H
 

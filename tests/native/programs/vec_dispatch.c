@@ -4,8 +4,7 @@
  * that lacks what a variant needs. Linked so that okosu_cpu_features() asks this program first.
  *
  *   vec_dispatch           all checks
- *   vec_dispatch chosen    print the name of the variant that is chosen (OKOSU_VEC, CPU)
- */
+ *   vec_dispatch chosen    print the name of the variant that is chosen (OKOSU_VEC, CPU) */
 #include <okosu/cpu.h>
 #include <okosu/vec.h>
 

@@ -5,8 +5,7 @@
  * zero-broker-check edges|fork|hold|open SOCKET
  * zero-broker-check stress SOCKET TAKES THREADS SEED
  *
- * prints "ok: WHAT" lines; exit status 1 names what is wrong.
- */
+ * prints "ok: WHAT" lines; exit status 1 names what is wrong. */
 #include "block_check.h"
 
 #include <okosu/zero_pool.h>

@@ -3,8 +3,7 @@
  * fail, over fork, and under threads that scan all that they take.
  *
  * zero-pool-check [TAKES THREADS SEED | hugetlb] prints "ok: WHAT" lines; exit status 1 names what
- * is wrong.
- */
+ * is wrong. */
 #include "zero_pool_check.h"
 
 #include "pool/backing.h"
