@@ -77,15 +77,15 @@ class Said:
 
 @dataclass
 class Measured:
-    """What came out of a paper's experiments, by their names; what could not be run, and why."""
+    """What a paper's experiments gave, by the experiment's name."""
 
     rows: dict[str, Result] = field(default_factory=dict)
     said: dict[str, Said] = field(default_factory=dict)
     records: dict[str, list[Record]] = field(default_factory=dict)
-    """Of lab experiments, as far as they came."""
+    """Those of lab experiments; of one that failed half-way, the records until then."""
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, OkosuError] = field(default_factory=dict)
-    """Of the missing ones, those that were to be run."""
+    """Experiments that were started and failed; `missing` has these too."""
     machine: Mapping[str, Any] = field(default_factory=dict)
     """The facts of the records file; `facts` are the same as a Machine."""
 

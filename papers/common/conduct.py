@@ -12,7 +12,7 @@ import okosu
 from okosu.bench import rows
 from okosu.bench.rows import Result
 from okosu.records.types import Compared, Envelope, Record
-from papers.common import again, judge, points, programs
+from papers.common import fresh_processes, judge, points, programs
 from papers.common.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Published, Target
 from papers.common.judge import Judged
@@ -116,10 +116,10 @@ class Conduct:
         if not asked:
             return
         try:
-            failed = again.measure(asked, self.runner, self.seed, self.say, self.again)
+            failed = fresh_processes.measure(asked, self.runner, self.seed, self.say, self.again)
             self.measured.failed |= failed
         finally:
-            self.envelope.records += again.records(self.again, str(self.envelope.machine.get("id", "")))
+            self.envelope.records += fresh_processes.records(self.again, str(self.envelope.machine.get("id", "")))
 
     def _target(self, target: Target) -> Compared:
         found, judged = self._judged(target)
@@ -130,7 +130,7 @@ class Conduct:
             found = points.Found(found.sides, [*found.lacking, without])
         fresh = None
         if results := self.again.get(target.bench):
-            fresh = again.fresh(
+            fresh = fresh_processes.fresh(
                 lambda one: self.paper.sides(target, Measured({target.bench: one})), target, judged, results
             )
         return judge.conclude(target, found, judged, fresh, self.paper.target_source())

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command. OkosuError (2) if there is no such paper."""
     from papers import common
-    from papers.common import told as reproduction_table
+    from papers.common import printing
 
     if args.command:
         raise OkosuError("okosu reproduce runs no program of yours", "", "okosu reproduce PAPER", USAGE_ERROR)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(f"no paper is called {args.paper!r}", "", f"one of {', '.join(known)}", USAGE_ERROR)
     paper = known[args.paper]
     if args.list:
-        print(reproduction_table.listed(paper))
+        print(printing.listed(paper))
         return 0
     if args.dry_run:
         return _dry_run(paper, args.quick)
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _dry_run(paper: Paper, quick: bool) -> int:
     from okosu.bench import drive
-    from papers.common import again
+    from papers.common import fresh_processes
     from papers.common.base import LabExperiment
 
     experiments = paper.experiments()
@@ -86,7 +86,8 @@ def _dry_run(paper: Paper, quick: bool) -> int:
     print(f"environment of the benches: {' '.join(f'{k}={v}' for k, v in drive.ONE_THREAD.items())}, where not set")
     print("system calls of note: sched_setaffinity, mmap, madvise and mbind of the programs' own memory")
     if not quick:
-        print(f"then: the points that one process leaves in doubt, in up to {again.PROCESSES} fresh ones of each bench")
+        most = fresh_processes.PROCESSES
+        print(f"then: the points that one process leaves in doubt, in up to {most} fresh ones of each bench")
     return 0
 
 
@@ -96,13 +97,12 @@ def _minutes(seconds: float) -> str:
 
 def _program(paper: Paper, experiment: Experiment, quick: bool) -> str:
     from okosu import native
-    from papers.common import programs
-    from papers.common import told as reproduction_table
+    from papers.common import printing, programs
 
     words = programs.arguments(experiment, quick)
     if words is None:
         return "left out by --quick"
-    extra = reproduction_table.peers(paper) if experiment.read == "rows" else []
+    extra = printing.peers(paper) if experiment.read == "rows" else []
     try:
         program = str(native.find(experiment.program))
     except OkosuError as error:
@@ -116,15 +116,12 @@ def _measure(paper: Paper, args: argparse.Namespace) -> int:
     from okosu.bench import drive
     from okosu.cli._lock import measuring
     from okosu.records import files
-    from papers.common import programs
-    from papers.common import told as reproduction_table
+    from papers.common import printing, programs
     from papers.common.conduct import Conduct
 
     path = _destination(args.json, paper.name)
-    envelope = reproduction_table.envelope(paper, args.quick)
-    runner = programs.Runner(
-        lambda name, words: drive.run(name, [*words, *reproduction_table.peers(paper)]), programs.listing
-    )
+    envelope = printing.envelope(paper, args.quick)
+    runner = programs.Runner(lambda name, words: drive.run(name, [*words, *printing.peers(paper)]), programs.listing)
     conduct = Conduct(paper, args.quick, envelope, runner, _say, lambda: files.write(envelope, path))
     interrupted = False
     with measuring():
@@ -134,7 +131,7 @@ def _measure(paper: Paper, args: argparse.Namespace) -> int:
             interrupted = True
             conduct.conclude()
             files.write(envelope, path)
-    text = reproduction_table.render(envelope, paper)
+    text = printing.render(envelope, paper)
     if args.json == "-":
         print(text, file=sys.stderr)
         print(msgspec.json.encode(envelope).decode())

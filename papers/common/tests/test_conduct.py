@@ -12,7 +12,7 @@ from okosu.bench import drive
 from okosu.bench.rows import Absent, Result, from_records
 from okosu.errors import OkosuError
 from papers import common
-from papers.common import again
+from papers.common import fresh_processes
 from papers.common.base import Measured
 from papers.common.tests.planted import FLOOR, LEAST, Planted, Programs, conduct, rows
 from papers.common.tests.rows import result
@@ -43,10 +43,10 @@ def test_a_floor_that_fails_is_measured_again_in_fresh_processes(fresh: float, h
     held = conduct(given)
     held.run()
     calls = [words for name, words in given.calls if name == "b"][1:]
-    assert len(calls) == again.PROCESSES
+    assert len(calls) == fresh_processes.PROCESSES
     points = "k/1/throughput/0/0,k/2/throughput/0/0"
     assert calls[0] == ["--rounds", "21", "--only", "k", "--sizes", "1,2", "--points", points, "--seed", "8"]
-    assert len({words[words.index("--seed") + 1] for words in calls}) == again.PROCESSES
+    assert len({words[words.index("--seed") + 1] for words in calls}) == fresh_processes.PROCESSES
     assert held.envelope.compared[-1].holds is holds
     # All that was measured is kept, and only the first counts as the bench's own.
     assert [record.stage for record in held.envelope.records[1:]] == ["bench"] * 4 + ["confirmation"] * 4

@@ -10,8 +10,7 @@ import pytest
 
 from okosu.bench.rows import Row
 from okosu.records.types import Compared
-from papers.common import again as again_
-from papers.common import judge, points
+from papers.common import fresh_processes, judge, points
 from papers.common.entries import Select, Target
 from papers.common.tests.rows import result, row
 
@@ -34,7 +33,7 @@ def pair(ours: float, theirs: float, n: int = 2048, **fields: Any) -> list[Row]:
 
 
 def outcome(
-    asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = again_.PROCESSES
+    asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = fresh_processes.PROCESSES
 ) -> Compared:
     """Judge the rows, and what each of so many fresh processes is given to have measured."""
     found = points.find(rows, asked)
@@ -42,7 +41,7 @@ def outcome(
     fresh = None
     if again is not None:
         results = [result("blas1", again)] * processes
-        fresh = again_.fresh(lambda one: points.find(one.rows, asked), asked, judged, results)
+        fresh = fresh_processes.fresh(lambda one: points.find(one.rows, asked), asked, judged, results)
     return judge.conclude(asked, found, judged, fresh, "test")
 
 

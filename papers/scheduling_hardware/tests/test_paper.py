@@ -13,7 +13,7 @@ from okosu.errors import OkosuError
 from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Record, Tool
 from okosu.report import compared as report_compared
 from papers import common
-from papers.common import told as reproduction_table
+from papers.common import printing
 from papers.common.base import Measured, Ours, Say
 from papers.common.judge import conclude, judge
 from papers.scheduling_hardware import thread_model
@@ -204,7 +204,7 @@ def test_a_simulated_number_is_called_exact(measured: Measured) -> None:
     tool = Tool("okosu", "1", "2026-01-01T00:00:00Z")
     compared = [outcome(target.id, measured) for target in PAPER.targets()]
     held = Envelope(schema=REPRODUCE_SCHEMA, tool=tool, machine={}, plan={}, compared=compared)
-    shown = reproduction_table.render(held, PAPER)
+    shown = printing.render(held, PAPER)
     assert shown.count(", exact:") == len(PAPER.targets())
     assert "95 %" not in shown
     shown = report_compared.compared(held)

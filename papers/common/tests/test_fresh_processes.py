@@ -16,7 +16,7 @@ import pytest
 from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError
 from okosu.records.types import Compared
-from papers.common import again, judge, points, programs
+from papers.common import fresh_processes, judge, points, programs
 from papers.common.base import Experiment, Said
 from papers.common.entries import Target
 from papers.common.tests.planted import FLOOR, LEAST
@@ -50,9 +50,9 @@ def trial(dice: random.Random, target: Target, drawn: Drawn, count: int = 4) -> 
     """Return the target as judged, and whether one fresh process alone would have let a floor pass."""
     found = points.find(process(dice, drawn, count, 21), target)
     judged = judge.judge(target, found.sides)
-    rounds = [21] + [again.ROUNDS] * (again.PROCESSES - 1)
+    rounds = [21] + [fresh_processes.ROUNDS] * (fresh_processes.PROCESSES - 1)
     results = [result("b", process(dice, drawn, count, number)) for number in rounds]
-    fresh = again.fresh(lambda one: points.find(one.rows, target), target, judged, results)
+    fresh = fresh_processes.fresh(lambda one: points.find(one.rows, target), target, judged, results)
     alone = not any(one.below(target.value) for one in fresh.first)
     return judge.conclude(target, found, judged, fresh, ""), alone
 
@@ -103,7 +103,7 @@ def test_the_note_of_an_at_least_tells_both_verdicts() -> None:
     found = points.find([row("k", "chosen", "okosu", 100, n=1), row("k", "p", "peer", 140, n=1)], LEAST)
     judged = judge.judge(LEAST, found.sides)
     better = result("b", [row("k", "chosen", "okosu", 100, n=1), row("k", "p", "peer", 160, n=1)])
-    fresh = again.fresh(lambda one: points.find(one.rows, LEAST), LEAST, judged, [better] * 5)
+    fresh = fresh_processes.fresh(lambda one: points.find(one.rows, LEAST), LEAST, judged, [better] * 5)
     said = judge.conclude(LEAST, found, judged, fresh, "")
     assert said.holds is True
     assert said.measured == pytest.approx(1.6, rel=0.02)
@@ -114,7 +114,7 @@ def test_too_few_processes_leave_a_floor_undecided() -> None:
     rows = [row("k", "chosen", "okosu", 100, n=1), row("k", "p", "peer", 80, n=1)]
     found = points.find(rows, FLOOR)
     judged = judge.judge(FLOOR, found.sides)
-    fresh = again.fresh(lambda one: points.find(one.rows, FLOOR), FLOOR, judged, [result("b", rows)] * 5)
+    fresh = fresh_processes.fresh(lambda one: points.find(one.rows, FLOOR), FLOOR, judged, [result("b", rows)] * 5)
     said = judge.conclude(FLOOR, found, judged, fresh, "")
     assert said.holds is None
     assert "1 points need 6 processes" in said.note
@@ -128,8 +128,8 @@ def test_a_point_that_fresh_processes_lack_leaves_a_floor_undecided() -> None:
     judged = judge.judge(FLOOR, found.sides)
     better = [row("k", "chosen", "okosu", 70, n=1), row("k", "p", "peer", 80, n=1)]
     for given, holds in ((rows(1), False), (better, None)):
-        results = [result("b", given)] * again.PROCESSES
-        fresh = again.fresh(lambda one: points.find(one.rows, FLOOR), FLOOR, judged, results)
+        results = [result("b", given)] * fresh_processes.PROCESSES
+        fresh = fresh_processes.fresh(lambda one: points.find(one.rows, FLOOR), FLOOR, judged, results)
         said = judge.conclude(FLOOR, found, judged, fresh, "")
         assert said.holds is holds
         assert "1 points in doubt were not measured in fresh processes" in said.note
@@ -142,7 +142,7 @@ def test_of_the_peers_the_one_of_least_median_over_processes_is_compared() -> No
         costs = {"chosen": ("okosu", 10.0), "p": ("peer", p), "q": ("peer", q)}
         return result("b", [row("k", name, kind, [cost] * 7, n=1) for name, (kind, cost) in costs.items()])
 
-    pooled = again.pooled([one(9, 12), one(12, 10), one(9, 10)])
+    pooled = fresh_processes.pooled([one(9, 12), one(12, 10), one(9, 10)])
     target = msgspec.structs.replace(FLOOR, against="peer:*")
     (sides,) = points.find(pooled.rows, target).sides
     assert sides.against == "p"
@@ -155,10 +155,10 @@ def doubted(*sizes: int) -> list[judge.Judged]:
 
 
 def test_only_the_points_in_doubt_are_measured_each_time_in_another_order() -> None:
-    first = again.arguments(BENCH.args, doubted(2, 7), 8, as_before=True)
+    first = fresh_processes.arguments(BENCH.args, doubted(2, 7), 8, as_before=True)
     only = ["--only", "k", "--sizes", "2,7", "--points", "k/2/throughput/0/0,k/7/throughput/0/0"]
     assert first == ["--rounds", "21", "--variant", "x", *only, "--seed", "8"]
-    later = again.arguments(BENCH.args, doubted(2, 7), 9, as_before=False)
+    later = fresh_processes.arguments(BENCH.args, doubted(2, 7), 9, as_before=False)
     assert later == ["--variant", "x", "--rounds", "7", *only, "--seed", "9"]
 
 
@@ -169,14 +169,14 @@ def runs(given: Callable[[list[str]], Result], clock: Iterator[float]) -> tuple[
     into: dict[str, list[Result]] = {}
     runner = programs.Runner(lambda name, words: given(list(words)), none)
     asked = [(BENCH, BENCH.args, doubted(1))]
-    failed = again.measure(asked, runner, 1, lambda _: None, into, lambda: next(clock))
+    failed = fresh_processes.measure(asked, runner, 1, lambda _: None, into, lambda: next(clock))
     return into.get("b", []), failed
 
 
 def test_the_number_of_processes_depends_on_time_alone() -> None:
     given = result("b", [])
     quick, _ = runs(lambda words: given, iter(float(second) for second in range(99)))
-    assert len(quick) == again.PROCESSES
+    assert len(quick) == fresh_processes.PROCESSES
     slow, _ = runs(lambda words: given, iter(20.0 * turn for turn in range(99)))
     # 20, 40, 60 and 80 s are over in time; a fifth process would end at 100.
     assert len(slow) == 4
@@ -197,7 +197,7 @@ def test_a_process_that_fails_keeps_those_before() -> None:
 
 def test_records_hold_every_sample_of_every_process() -> None:
     results = [result("b", [row("k", "p", "peer", [float(number)] * 3, n=1)]) for number in (1, 2)]
-    (one,) = again.records({"b": results}, "m")
+    (one,) = fresh_processes.records({"b": results}, "m")
     assert (one.stage, one.machine) == ("confirmation", "m")
     assert one.samples == [1, 1, 1, 2, 2, 2]
     assert one.order == [1, 1, 1, 2, 2, 2]
