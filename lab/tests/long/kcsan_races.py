@@ -11,6 +11,10 @@ with what was inlined there, and a line is the series' if one of their patches w
 
 What is further out does not count, or migration would make each race of the page allocator's the series'. A race is the
 series' if one of its two accesses is.
+
+KCSAN sees a race where two CPUs come to one place at once: by chance, and more often where CPUs really run at once. So
+the guests of these tests are not exact where that is possible. Two CPUs of this machine have to be idle, or little is
+seen.
 """
 
 from __future__ import annotations
@@ -23,8 +27,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lab import series, source, tree
+from lab import qemu, series, source, tree
 from lab.build import Built
+from lab.outcome import Outcome
+from lab.tests.long import x86_guest
+
+TIMEOUT_S = 1800.0
+# A place is watched more often than by the kernel's own values (once in 4,000 accesses of a CPU, for 80 us).
+WATCH = ("kcsan.skip_watch=500", "kcsan.udelay_task=100")
+CPUS = 2
+COUNTERS = "cat /sys/kernel/debug/kcsan"
+_FEWEST_WATCHED = 10_000
 
 _REPORT = re.compile(r"BUG: KCSAN: (.*)\n((?:.*\n)*?).*Reported by Kernel Concurrency Sanitizer")
 _TIME = re.compile(r"^\[ *\d+\.\d+\](?:\[ *\w+\])? ?", re.M)
@@ -131,3 +144,21 @@ class Lines:
 
 def _output(*words: str | Path) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def kernel() -> Built:
+    """Return the kernel with the series that reports data races."""
+    x86_guest.kernel()
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-kcsan"))
+
+
+def judge(lines: Lines, outcome: Outcome) -> None:
+    """Expect that many places were watched, and no race of the series'. The command ends with COUNTERS."""
+    watched = re.search(rb"setup_watchpoints: (\d+)", outcome.stdout)
+    assert watched
+    assert int(watched[1]) >= _FEWEST_WATCHED
+    found = races(outcome.log)
+    # A report that could not be parsed must not pass for none.
+    assert len(found) == outcome.log.count("BUG: KCSAN: ")
+    ours = [f"{race.text}{lines.of(race)}" for race in found if lines.ours(race)]
+    assert not ours, "\n".join(ours)

@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a series adds to structures and code, and what GCC and sparse say of it that they did not say before:
+"""What a series adds to structures and code, and what GCC and sparse say of it that they did not say before.
 
-    python -m papers.common.tests.long.series_figures page-colour|hugetlb-prezero
-
-prints it for the series' cover letter (minutes; pahole is of Debian's dwarves). There are three of each object: without
-the series, with it and its options unset, and with them set.
+A paper's tests/long/series_figures.py prints it for the cover letter of its series (minutes; pahole is of Debian's
+dwarves). Each object is built three times: without the series, with it and its options unset, and with them set.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab import config
+from lab import config, rooms
 from lab.tests.long.kernel_commits import Workbench
 
-# Files that a configuration of the lab's leaves out, and the series change.
-WITH = dict.fromkeys(("BLOCK", "SWAP", "X86_MCE", "MEMORY_FAILURE"), "y")
+# Set in all variants: options of files that the lab's configuration leaves out and the series change, and DMADEVICES,
+# on which an option of a series depends.
+WITH = dict.fromkeys(("BLOCK", "SWAP", "X86_MCE", "MEMORY_FAILURE", "DMADEVICES"), "y")
 VARIANTS = ("without", "off", "on")
 # Files that only an option for tests compiles.
 _FOR_TESTS = ("_kunit.c", "_debug.c", "_mock.c")
@@ -29,42 +27,29 @@ _FOR_TESTS = ("_kunit.c", "_debug.c", "_mock.c")
 
 @dataclass(frozen=True)
 class Subject:
-    """A series: its options, those for tests alone, and structures that it may change by an object that has them."""
+    """A series: its name, its options, those for tests alone, and the structures that it may change, by an object that
+    has them."""
 
+    name: str
     options: tuple[str, ...]
     tests: tuple[str, ...]
     structs: dict[str, tuple[str, ...]]
 
 
-SUBJECTS = {
-    "page-colour": Subject(
-        ("PAGE_COLOR",),
-        ("PAGE_COLOR_KUNIT_TEST",),
-        {"mm/page_alloc.o": ("page", "zone", "per_cpu_pages", "mm_struct", "task_struct")},
-    ),
-    "hugetlb-prezero": Subject(
-        ("FOLIO_ZERO_RANGES", "HUGETLB_PREZERO", "HUGETLB_PREZERO_DMA", "HUGETLB_PREZERO_USER"),
-        ("FOLIO_ZERO_KUNIT_TEST", "HUGETLB_PREZERO_DEBUG", "HUGETLB_PREZERO_MOCK"),
-        {"mm/hugetlb.o": ("page", "folio", "hstate", "resv_map")},
-    ),
-}
-
-
 class Figures:
     """A series' three kernels, as far as they are needed."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.name, self.subject = name, SUBJECTS[name]
-        self.bench = Workbench(folder, name, "x86")
+    def __init__(self, folder: Path, subject: Subject) -> None:
+        self.subject = subject
+        self.bench = Workbench(folder, subject.name, "x86")
         self.folder = folder
 
     def _asked(self, variant: str, tests: bool) -> config.Config:
-        """Return a configuration with no option of any series but the subject's own, where they are to be set.
+        """Return the lab's own configuration, which has no option of any series, with the subject's where they are set.
 
-        With `tests` those are set as well that are there for tests.
+        With `tests` the options that are there for tests are set as well.
         """
-        theirs = {option for one in SUBJECTS.values() for option in (*one.options, *one.tests)}
-        asked = {name: value for name, value in config.fragments(("x86",)).items() if name not in theirs}
+        asked = config.parse((rooms.LAB / "config" / "x86.fragment").read_text())
         own = (*self.subject.options, *(self.subject.tests if tests else ())) if variant == "on" else ()
         return {**asked, **WITH, **dict.fromkeys(own, "y")}
 
@@ -133,11 +118,7 @@ def _output(*words: str | Path) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
-def main() -> None:
+def show(subject: Subject) -> None:
     """Print one series' figures."""
     with TemporaryDirectory() as folder:
-        print(Figures(Path(folder), sys.argv[1]).text())
-
-
-if __name__ == "__main__":
-    main()
+        print(Figures(Path(folder), subject).text())

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the series hugetlb-prezero adds to structures and code, for its cover letter:
+
+python -m papers.zero_offload.tests.long.series_figures
+"""
+
+from __future__ import annotations
+
+from lab.tests.long.series_figures import Subject, show
+
+SUBJECT = Subject(
+    "hugetlb-prezero",
+    ("FOLIO_ZERO_RANGES", "HUGETLB_PREZERO", "HUGETLB_PREZERO_DMA", "HUGETLB_PREZERO_USER"),
+    ("FOLIO_ZERO_KUNIT_TEST", "HUGETLB_PREZERO_DEBUG", "HUGETLB_PREZERO_MOCK"),
+    {"mm/hugetlb.o": ("page", "folio", "hstate", "resv_map")},
+)
+
+if __name__ == "__main__":
+    show(SUBJECT)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data races of the series hugetlb-prezero, as KCSAN sees them in guests: make test-lab-full."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab.build import Built
+from lab.tests.long import kcsan_races
+from lab.tests.long.kcsan_races import COUNTERS, CPUS, TIMEOUT_S, WATCH, Lines, judge
+from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long.test_debug import BEFORE, CHANNEL
+
+pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
+
+_PREZERO_FILES = """
+(while :; do cat $P/zero* $P/*_hugepages /sys/devices/system/node/node*/hugepages/*/zero*; done > /dev/null) &
+(while :; do for rate in 0 100000; do echo $rate > $P/zero_rate; done; sleep 0.01; done) &
+"""
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return kcsan_races.kernel()
+
+
+@pytest.fixture(scope="module")
+def lines(built: Built) -> Lines:
+    return Lines(built)
+
+
+@pytest.mark.parametrize("engine", BEFORE)
+def test_clearing_ahead_races_with_nothing(built: Built, lines: Lines, engine: str) -> None:
+    args = (CHANNEL, *WATCH)
+    machine = {"cpus": CPUS, "memory": "1G", "timeout": TIMEOUT_S}
+    ways = " ".join(prezero_guest.WAYS)
+    script = f"{_PREZERO_FILES} {BEFORE[engine]} $BIN/zero_check {engine} 1 {ways}; {prezero_guest.SETTLE}; {COUNTERS}"
+    judge(lines, prezero_guest.run(built, script, *args, **machine))  # type: ignore[arg-type]
