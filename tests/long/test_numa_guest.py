@@ -55,7 +55,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    done = subprocess.run([ROOT / "tools/lab-deps.sh"], capture_output=True, text=True, check=False, timeout=900)
+    done = subprocess.run([ROOT / "tools/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     folder = tmp_path_factory.mktemp("guest")
     image = numa_guest.kernel(folder)

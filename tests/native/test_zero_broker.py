@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from effort import length
 from zerod_tool import (
     CHECK,
     ROOT,
@@ -31,7 +32,6 @@ from zerod_tool import (
     wait,
 )
 
-FULL = os.environ.get("OKOSU_LAB") == "full"
 SANITIZERS = {"address": "-fsanitize=address,undefined", "thread": "-fsanitize=thread"}
 
 
@@ -52,10 +52,11 @@ def test_a_pool_of_the_daemons_units(mode: str) -> None:
         wait(lambda: daemon.status()["held"] == daemon.status()["dirty"] == 0)
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
     """100,000 takes of all processes together in make test-lab-full. Each block is scanned whole."""
-    takes = 34000 if FULL else 250
+    takes = length(80, 250, 34000)
     program = compiled(tmp_path, "zerod", daemon_sources(tmp_path), SANITIZERS[name])
     client = compiled(tmp_path, "check", [ROOT / "tests/native/programs/zero_broker_check.c"], SANITIZERS[name])
     # By name: looking for OpenCL's devices leaks in its loader.
@@ -95,7 +96,7 @@ def test_clean_pages_survive_a_program() -> None:
 
 def test_killed_clients_leave_nothing_behind() -> None:
     with serving("--cap=32M") as daemon:
-        for _ in range(20 if FULL else 4):
+        for _ in range(length(4, 4, 20)):
             child = subprocess.Popen(
                 [CHECK, "hold", daemon.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
@@ -120,7 +121,7 @@ def test_the_daemon_killed_again_and_again() -> None:
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Shmem:"))
 
     before = shared()
-    kills = 100 if FULL else 12
+    kills = length(6, 12, 100)
     with tempfile.TemporaryDirectory(prefix="zerod") as folder:
         path = f"{folder}/s"
         daemon = start(path, "--cap=64M")

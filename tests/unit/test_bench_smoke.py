@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import length
 
 from okosu import native
 from okosu.bench import figures, rows
@@ -26,10 +27,16 @@ def present() -> list[str]:
 pytestmark = pytest.mark.skipif(not present(), reason="make build")
 
 
+@pytest.mark.lab
 def test_all_of_them(tmp_path: Path) -> None:
     path = tmp_path / "smoke.json"
+    # The slowest are smoke-tested by test_bench_native.py, too.
+    names = [name for name in present() if length(name not in ("copy", "corunner", "fault"), True)]
     # A lock of its own: nothing here is a measurement that others must not disturb.
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "OKOSU_NATIVE": str(tmp_path)}
+    for name in names:
+        program = native.find(f"okosu-bench-{name}")
+        (tmp_path / program.name).symlink_to(program)
     done = subprocess.run(
         [sys.executable, "-m", "okosu", "bench", "--smoke", "--json", str(path)],
         env=environment, capture_output=True, text=True, check=False,
@@ -38,7 +45,7 @@ def test_all_of_them(tmp_path: Path) -> None:
     held = files.read(path)
     assert held.finished
     by_bench = rows.from_records(held.records)
-    assert sorted(by_bench) == present()
+    assert sorted(by_bench) == names
     assert sum(map(len, by_bench.values())) == len(held.records)
     for name, found in by_bench.items():
         about = held.plan["benches"][name]

@@ -70,7 +70,7 @@ def test_a_host_without_ptrace_is_told(built: Built, tmp_path: Path) -> None:
     define = f'-DKERNEL="{built.path}/linux"'
     subprocess.run(["gcc", define, "-o", tmp_path / "linux", tmp_path / "linux.c"], check=True)
     with pytest.raises(GuestError, match="ptrace is not permitted") as caught:
-        uml.run(replace(built, path=tmp_path), ["true"], timeout=60)
+        uml.run(replace(built, path=tmp_path), ["true"], timeout=600)
     assert "Operation not permitted" in caught.value.why
 
 
@@ -102,7 +102,7 @@ def test_however_okosu_ends_no_kernel_is_left(built: Built, number: int, scratch
     # Two processes: the kernel, and the one in which it runs the guest's program.
     assert len(kernels(scratch)) >= 2
     child.send_signal(number)
-    child.communicate(timeout=30)
+    child.communicate()
     assert child.returncode == (-number if number == signal.SIGKILL else 128 + number)
     gone(scratch)
     if number == signal.SIGKILL:

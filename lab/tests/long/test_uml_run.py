@@ -148,13 +148,13 @@ def test_another_root(built: Built, tmp_path: Path) -> None:
     for name in ("proc", "sys", "dev", "tmp", "run", "bin"):
         (tmp_path / name).mkdir()
     shutil.copy(guest.program("work_transpose"), tmp_path / "bin/work")
-    outcome = uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=60)
+    outcome = uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=600)
     assert outcome.status == 0, outcome.console
     assert json.loads(outcome.stdout)["ops"] == 640
-    assert uml.run(built, ["/bin/true"], root=tmp_path, memory="64M", timeout=60).status == 127
+    assert uml.run(built, ["/bin/true"], root=tmp_path, memory="64M", timeout=600).status == 127
     (tmp_path / "proc").rmdir()
     with pytest.raises(GuestError) as caught:
-        uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=60)
+        uml.run(built, ["/bin/work", "8", "10", "1"], root=tmp_path, memory="64M", timeout=600)
     assert "proc" in caught.value.why
 
 
@@ -169,7 +169,7 @@ def test_the_command_line(built: Built, tmp_path: Path) -> None:
         "-c",
         "echo out; echo err >&2; exit 9",
     ]
-    done = subprocess.run([*OKOSU, *words], capture_output=True, cwd=ROOT, check=False, timeout=120)
+    done = subprocess.run([*OKOSU, *words], capture_output=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (9, b"out\n", b"err\n")
     told = json.loads((tmp_path / "run.json").read_text())
     assert (told["status"], told["signal"], told["built"]["key"]) == (9, None, built.key)

@@ -16,7 +16,7 @@ from lab.tests.long import x86_guest
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 1200.0
 
 COUNTING = """
 #include <stdio.h>

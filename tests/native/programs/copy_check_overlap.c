@@ -42,6 +42,8 @@ bool check_overlap(const struct subject *subject)
     fill(want, sizeof(want));
     for (size_t n = 0; right && n <= MOST; n++)
         for (size_t distance = 0; right && distance <= NEAREST; distance++) {
+            if (!is_due())
+                continue;
             size_t at = MARGIN + (n * 13 + distance * 29) % 64;
             right = one_move(subject, got, want, sizeof(got), at + distance, at, n) &&
                     one_move(subject, got, want, sizeof(got), at, at + distance, n);
@@ -66,6 +68,8 @@ bool check_large_overlap(const struct subject *subject)
     for (size_t s = 0; right && s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         size_t n = sizes[s];
         for (size_t d = 0; right && d < sizeof(distances) / sizeof(distances[0]); d++) {
+            if (!is_due())
+                continue;
             size_t distance = distances[d], at = MARGIN + (s * 13 + d * 29) % 64;
             size_t room = at + distance + n + MARGIN;
             right = one_move(subject, got, want, room, at + distance, at, n) &&

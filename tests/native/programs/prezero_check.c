@@ -310,13 +310,15 @@ static void check_fork(void)
     free(p);
 }
 
+static int turns = 300;
+
 static void *use(void *arg)
 {
     uint64_t seed = (uintptr_t)arg + 1;
     unsigned char *held[4] = {0};
     size_t bytes[4] = {0};
 
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < turns; i++) {
         size_t slot = next_random(&seed) % 4;
 
         for (size_t k = 0; held[slot] && k < bytes[slot]; k += 4096)
@@ -358,6 +360,8 @@ int main(int argc, char **argv)
         check_sizes();
         return puts("sizes") < 0;
     }
+    if (argc > 1)
+        turns = atoi(argv[1]);
     clean = clean_blocks();
     check_sizes();
     check_realloc();

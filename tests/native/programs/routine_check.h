@@ -54,6 +54,10 @@ void call_bytes(const struct subject *subject, unsigned char *dst, const unsigne
 
 bool all_are(const unsigned char *p, size_t count, int byte);
 
+/* Whether the next of many like cases is to be checked: each, or every OKOSU_CHECK_STEP-th where that
+ * variable says so, for builds in which each takes long. The broken routines meet every case. */
+bool is_due(void);
+
 /* Each returns whether the subject is right, and prints the first thing that is wrong. */
 bool check_offsets(const struct subject *subject);
 bool check_pairs(const struct subject *subject);

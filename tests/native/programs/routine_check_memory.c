@@ -47,6 +47,19 @@ bool all_are(const unsigned char *p, size_t count, int byte)
     return !differ;
 }
 
+bool is_due(void)
+{
+    static size_t step, cases;
+
+    if (!step) {
+        const char *said = getenv("OKOSU_CHECK_STEP");
+
+        step = said ? strtoul(said, NULL, 10) : 1;
+        step += !step;
+    }
+    return cases++ % step == 0;
+}
+
 /* Memory for calls of at most `most` bytes: `got` holds the canaries of `want` before each. */
 struct arena {
     unsigned char *got, *want, *src;
@@ -106,6 +119,8 @@ bool check_offsets(const struct subject *subject)
         for (size_t at = 0; right && at < LINE; at++) {
             int byte = (int)(n + at) & 255;
 
+            if (!is_due())
+                continue;
             right = one_call(subject, &arena, at, (at * 5 + n * 7) % LINE, byte, n);
             if (right && subject->copy)
                 right = one_call(subject, &arena, (at * 11 + n * 3) % LINE, at, byte, n);
@@ -124,7 +139,7 @@ bool check_pairs(const struct subject *subject)
     for (size_t s = 0; right && s < sizeof(sizes) / sizeof(sizes[0]); s++)
         for (size_t to = 0; right && to < LINE; to++)
             for (size_t from = 0; right && from < LINE; from++)
-                right = one_call(subject, &arena, to, from, 0, sizes[s]);
+                right = !is_due() || one_call(subject, &arena, to, from, 0, sizes[s]);
     arena_drop(&arena);
     return right;
 }
@@ -139,7 +154,7 @@ bool check_bytes(const struct subject *subject)
 
     for (size_t s = 0; right && s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         for (int byte = 0; right && byte < 256; byte++)
-            right = one_call(subject, &arena, 5, 0, byte, sizes[s]);
+            right = !is_due() || one_call(subject, &arena, 5, 0, byte, sizes[s]);
         for (size_t i = 0; right && i < sizeof(odd) / sizeof(odd[0]); i++)
             right = one_call(subject, &arena, 7, 0, odd[i], sizes[s]);
     }
@@ -214,6 +229,8 @@ bool check_guards(const struct subject *subject)
         from.first[i] = pattern(i);
     for (size_t n = 0; right && n <= INNER; n += n < 1200 ? 1 : 487)
         for (int ends = 0; right && ends < (subject->copy ? 4 : 2); ends++) {
+            if (!is_due())
+                continue;
             unsigned char *dst = ends & 1 ? to.end - n : to.first;
             const unsigned char *src = ends & 2 ? from.end - n : from.first;
 

@@ -2,8 +2,8 @@
 /* zero-pool-check: the pool of clean blocks against a slow model, at its edges, with engines that
  * fail, over fork, and under threads that scan all that they take.
  *
- * zero-pool-check [TAKES THREADS SEED | hugetlb] prints "ok: WHAT" lines; exit status 1 names what
- * is wrong. */
+ * zero-pool-check [TAKES THREADS SEED | hugetlb | race] prints "ok: WHAT" lines; exit status 1 names
+ * what is wrong. */
 #include "zero_pool_check.h"
 
 #include "pool/backing.h"
@@ -143,6 +143,35 @@ static void check_failing_engine(void)
     CHECK(a && all_zero(a, 2 * UNIT));
     okosu_zero_pool_close(pool);
     puts("ok: a unit that an engine failed on comes from the kernel anew");
+}
+
+static struct okosu_zero_pool *being_cleared;
+static bool was_taken;
+
+static int taking(void *at, size_t bytes)
+{
+    was_taken |= okosu_zero_pool_take(being_cleared, UNIT) != NULL;
+    memset(at, 0, bytes);
+    return 0;
+}
+
+/* A take comes in the midst of the clearing: the lock is free then, and nobody may get the unit. */
+static void check_while_cleared(void)
+{
+    static const struct okosu_zero_engine engine = {.name = "taking", .clear = taking};
+    struct okosu_zero_pool *pool = open_pool(1, 1, true);
+    unsigned char *a;
+
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == UNIT);
+    a = okosu_zero_pool_take(pool, UNIT);
+    CHECK(a);
+    pool->engine = &engine;
+    being_cleared = pool;
+    CHECK(okosu_zero_pool_give(pool, a, SIZE_MAX) == 0);
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == UNIT);
+    CHECK(!was_taken && okosu_zero_pool_take(pool, UNIT) == (void *)a);
+    okosu_zero_pool_close(pool);
+    puts("ok: nobody takes a unit while it is cleared");
 }
 
 static void check_engines(void)
@@ -331,7 +360,6 @@ static void check_stand_back(void)
         .cap = 64 * UNIT, .low = 64 * UNIT, .high = 64 * UNIT, .stand_back = true};
     struct okosu_zero_pool *pool;
     cpu_set_t all, one;
-    uint64_t until = okosu_pool_now() + UINT64_C(20000000000);
 
     CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
     CPU_ZERO(&one);
@@ -340,11 +368,11 @@ static void check_stand_back(void)
             CPU_SET(cpu, &one);
     CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
     CHECK(okosu_zero_pool_open(&pool, &options) == 0);
-    while (!pool->waits && okosu_pool_now() < until)
+    while (!pool->waits)
         okosu_zero_pool_give(pool, okosu_zero_pool_take(pool, 1), 0);
     CHECK(stats_of(pool).waits > 0);
     /* A thread that waits for a CPU would keep the process from ending. */
-    while (pool->has_worker && okosu_pool_now() < until)
+    while (pool->has_worker)
         usleep(1000);
     CHECK(!pool->has_worker);
     CHECK(sched_setaffinity(0, sizeof(all), &all) == 0);
@@ -425,6 +453,42 @@ static void *use(void *arg)
     return NULL;
 }
 
+static pthread_barrier_t both;
+static bool racing;
+
+void zero_pool_check_meet(void)
+{
+    static _Thread_local bool met;
+
+    if (racing && !met) {
+        met = true;
+        pthread_barrier_wait(&both);
+    }
+}
+
+static void *take_the_one(void *pool)
+{
+    return okosu_zero_pool_take(pool, UNIT);
+}
+
+/* Two threads have both seen the only unit clean before either takes it: one gets it. */
+static void check_race(void)
+{
+    struct okosu_zero_pool *pool = open_pool(1, 1, true);
+    pthread_t threads[2];
+    void *taken[2];
+
+    CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == UNIT);
+    CHECK(!pthread_barrier_init(&both, NULL, 2));
+    racing = true;
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_create(&threads[i], NULL, take_the_one, pool));
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], &taken[i]);
+    CHECK(!taken[0] != !taken[1]);
+    puts("ok: race");
+}
+
 static void check_threads(uint64_t takes, size_t threads, uint64_t seed)
 {
     struct okosu_zero_pool *pool = open_pool(16, 8, false);
@@ -459,6 +523,10 @@ int main(int argc, char **argv)
         zero_pool_check_hugetlb();
         return 0;
     }
+    if (argc > 1 && !strcmp(argv[1], "race")) {
+        check_race();
+        return 0;
+    }
     zero_pool_check_units(seed);
     zero_pool_check_contention(takes * 1000);
     check_options();
@@ -466,6 +534,7 @@ int main(int argc, char **argv)
     check_watermarks();
     check_engines();
     check_failing_engine();
+    check_while_cleared();
     check_fork();
     check_renew();
     check_take_any();

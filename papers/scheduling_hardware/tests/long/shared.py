@@ -61,4 +61,4 @@ def line_of(text: str, words: str) -> int:
 def okosu(*words: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run okosu lab run rtl on the small machine, in the folder `at`."""
     argv = [sys.executable, "-m", "okosu", "lab", "run", "rtl", *OPTIONS, *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600, cwd=at)
+    return subprocess.run(argv, capture_output=True, text=True, check=False, cwd=at)

@@ -35,7 +35,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def lockstep(bench: Path, *words: object) -> subprocess.CompletedProcess[str]:
     argv = [bench / "core-lockstep", *map(str, words)]
-    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=1800)
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
 def test_random_programs_do_what_the_golden_simulator_says(bench: Path) -> None:
@@ -68,7 +68,7 @@ def test_directed_programs_hold_under_qemu(bench: Path) -> None:
     programs = sorted(bench.glob("*.linux"))
     assert len(programs) >= 8
     for program in programs:
-        assert subprocess.run([QEMU, program], check=False, timeout=60).returncode == 0, program.stem
+        assert subprocess.run([QEMU, program], check=False).returncode == 0, program.stem
 
 
 def test_a_directed_program_that_fails_says_where(bench: Path, tmp_path: Path) -> None:

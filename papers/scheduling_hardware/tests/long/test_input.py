@@ -106,7 +106,7 @@ def test_the_parser_takes_or_refuses_whatever_it_gets(tmp_path: Path) -> None:
     fuzz = tmp_path / "fuzz"
     words = ["g++", "-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall"]
     subprocess.run([*words, "-o", fuzz, sim / "elf_fuzz.cpp", sim / "elf.cpp"], check=True)
-    done = subprocess.run([fuzz, program, "1", "3000"], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run([fuzz, program, "1", "3000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     taken, _, times = done.stdout.split()
     assert 0 < int(taken) < int(times)

@@ -165,7 +165,7 @@ def compiled(backend: str, words: tuple[str, ...]) -> Path:
 def run(simulator: Path, program: Path, report: Path, planted: int = 0) -> subprocess.CompletedProcess[str]:
     argv = [simulator, "--max-cycles", str(LIMIT), "--report", report, program]
     env = {**os.environ, planting.VARIABLE: str(planted)}
-    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(("machine", "backend", "words"), WAYS)
