@@ -16,10 +16,10 @@ extern "C" {
 
 /*
  * Copy n bytes and return dst. Any n and any alignment; with n = 0 neither pointer is looked at.
- * But for okosu_copy_move the two ranges must not overlap. Nothing outside them is read or written,
+ * The two ranges must not overlap, except for okosu_copy_move. Nothing outside them is read or written,
  * no error exists, errno stays as it was.
  *
- * okosu_copy      for who does not know what follows: never meant to be slower than libc's memcpy
+ * okosu_copy      nothing is known of the destination: never meant to be slower than libc's memcpy
  * okosu_copy_near the destination will be read soon: it is left in the caches
  * okosu_copy_far  it will not be read soon: large copies go past the caches
  * okosu_copy_move the ranges may overlap in any way */

@@ -90,7 +90,8 @@ bool okosu_choose_begin(struct okosu_choose *choose)
     return true;
 }
 
-/* Take the flag, with a choice made. For calls that are on nobody's critical path. */
+/* Takes the flag and makes the choice if there is none. It spins, so only the calls that read or
+ * change the choice use it, not the copies and sets. */
 static void hold(struct okosu_choose *choose)
 {
     while (atomic_flag_test_and_set_explicit(&choose->changing, memory_order_acquire))

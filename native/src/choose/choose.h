@@ -33,10 +33,12 @@ struct okosu_choose {
     const char *const *sections;              /* of a profile, one for each use, NULL-ended */
     size_t uses;
     const char *variable, *profile_variable; /* of the environment: OKOSU_COPY=NAME */
-    /* Append the classes of every use on a machine with these features and caches. */
+    /* Append to each use's classes the automatic choice of a machine with these features and
+     * caches. */
     void (*automatic)(uint64_t features, const struct okosu_caches *caches,
                       struct okosu_sizeclasses *choices);
-    /* The choice is in `live`; bring in line with it what the entries look at. */
+    /* Called when the choice is in `live`: bring the routes of the area's entries in line with it.
+     */
     void (*published)(const struct okosu_sizeclasses *choices);
     /* The variant that the entry of this use takes for sizes of at most *up_to bytes, whatever is
      * chosen; NULL: there is no such size. */
@@ -45,7 +47,7 @@ struct okosu_choose {
     /* Held while the choice is made or changed; what follows belongs to its holder. */
     atomic_flag changing;
     bool decided;
-    int state; /* what came of the environment: 0 or -errno with the reason */
+    int state; /* whether the environment's name or profile was taken: 0, or -errno with the reason */
     struct okosu_reason reason;
 };
 
@@ -56,13 +58,14 @@ struct okosu_choose {
  */
 bool okosu_choose_begin(struct okosu_choose *choose);
 
-/* What okosu_copy_force() and its like promise in okosu/copy.h and okosu/zero.h. These wait. */
+/* These do what okosu/copy.h and okosu/zero.h say of okosu_copy_force() and its like. They wait
+ * while another thread makes or changes the choice. */
 int okosu_choose_force(struct okosu_choose *choose, const char *name);
 int okosu_choose_profile(struct okosu_choose *choose, const char *path,
                          struct okosu_reason *reason);
 int okosu_choose_state(struct okosu_choose *choose, struct okosu_reason *reason);
 const struct okosu_variant *okosu_choose_chosen(struct okosu_choose *choose, size_t use, size_t n);
-/* Fills `classes`, the one of the always-sizes included; returns how many there are. */
+/* Fills `classes`, that of the `always` sizes included, and returns how many there are. */
 enum { OKOSU_CHOOSE_CLASSES = OKOSU_SIZECLASS_MOST + 1 };
 size_t okosu_choose_classes(struct okosu_choose *choose, size_t use,
                             struct okosu_sizeclass classes[OKOSU_CHOOSE_CLASSES]);

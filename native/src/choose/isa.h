@@ -8,9 +8,9 @@
 enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512 };
 
 /*
- * A resolver runs while the dynamic linker still binds this library, so it may call nothing that
- * is bound, okosu_cpu_features() among it, and use no pointer that is relocated. What the compiler
- * has in its place asks the same bits of the processor and of the kernel.
+ * A resolver runs while the dynamic linker still binds this library, so it may call nothing that is
+ * bound, okosu_cpu_features() among it, and use no pointer that is relocated. The compiler's
+ * built-in tests ask the same bits of the processor and of the kernel.
  */
 static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routine: a row of a table by its name, and the reason where it will not do. */
+/* routine: finds a row of a table by its name, and says why one cannot be used. */
 #include "choose/routine.h"
 
 #include <errno.h>

@@ -12,7 +12,8 @@
 /* Longest profile: OKOSU_SIZECLASS_MOST lines for each of a few entries take a tenth of it. */
 enum { PROFILE_ROOM = 16384 };
 
-/* From the last to the first: whoever reads a bound that sends it on finds the next class there. */
+/* Written from the last class to the first: a reader that a bound sends on to the next class finds
+ * that class written. */
 void okosu_sizeclass_publish(struct okosu_sizeclass_live *live,
                              const struct okosu_sizeclasses *classes)
 {
@@ -55,7 +56,7 @@ static ssize_t slurp(const char *path, char *text, size_t size)
     return (ssize_t)length;
 }
 
-/* Where the parser stands. */
+/* The state of the parser. */
 struct parser {
     const struct okosu_sizeclass_routine *routine;
     const char *path;
@@ -94,7 +95,7 @@ static int begin_section(struct parser *parser, char *line)
     return refuse(parser, "there is no such section");
 }
 
-/* "4096", "max" */
+/* Reads a bound: "4096" or "max". */
 static int read_bound(const char *word, size_t *bound)
 {
     char *end;

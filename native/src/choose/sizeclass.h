@@ -25,8 +25,8 @@ struct okosu_sizeclasses {
 
 /*
  * Classes that are read while another thread writes them. Every variant is right for every size, so
- * a reader that sees some classes of the old choice and some of the new gets a right result all the
- * same, and nothing has to be allocated, locked or kept.
+ * a reader that sees some classes of the old choice and some of the new still gets a right result,
+ * and no lock or allocation is needed.
  */
 struct okosu_sizeclass_live {
     struct okosu_sizeclass_atomic {
@@ -35,7 +35,7 @@ struct okosu_sizeclass_live {
     } at[OKOSU_SIZECLASS_MOST];
 };
 
-/* Only after the first okosu_sizeclass_publish(). */
+/* To be called only after the first okosu_sizeclass_publish(). */
 static inline const struct okosu_variant *
 okosu_sizeclass_find(const struct okosu_sizeclass_live *live, size_t n)
 {
@@ -69,7 +69,7 @@ struct okosu_sizeclass_routine {
  */
 int okosu_sizeclass_profile(const struct okosu_sizeclass_routine *routine, const char *path,
                             struct okosu_sizeclasses *choices, struct okosu_reason *reason);
-/* The same from text, which is written to. */
+/* The same from text, which it modifies. */
 int okosu_sizeclass_parse(const struct okosu_sizeclass_routine *routine, const char *path,
                           char *text, struct okosu_sizeclasses *choices,
                           struct okosu_reason *reason);

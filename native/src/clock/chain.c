@@ -44,10 +44,10 @@ static void run_chains(uint64_t count)
 #endif
 }
 
-/* What the two reads take, measured once: it is a matter of the processor, not of the moment. */
+/* The time of the two reads is a property of the processor, so it is measured once. */
 static uint64_t overhead(void)
 {
-    static _Atomic uint64_t known; /* and one more: a coarse counter's is 0 */
+    static _Atomic uint64_t known; /* plus one, because a coarse counter's cost is 0 */
     uint64_t found = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (!found) {
@@ -71,7 +71,7 @@ uint64_t okosu_clock_chain(void)
     return chains_ticks(1);
 }
 
-/* The first run pays for the code's way into the cache, and tells how coarse the counter is. */
+/* The first run loads the code into the cache, and shows how coarse the counter is. */
 double okosu_clock_cycles_per_tick(void)
 {
     uint64_t samples[5], first = chains_ticks(1), chains;

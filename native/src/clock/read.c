@@ -46,8 +46,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-/* What all differences have in common: where a read takes longer than a step, the smallest
- * difference would be the read's time. 0: the counter stood still. */
+/* The greatest common divisor of all differences: where a read takes longer than a step, the
+ * smallest difference would be the time of a read. 0: the counter stood still. */
 static uint64_t granularity(void)
 {
     uint64_t step = 0, last = okosu_clock_start();
@@ -131,7 +131,7 @@ int okosu_clock_read(struct okosu_clock *clock)
 
     if (rc)
         return rc;
-    /* -ENOTSUP here is a finding. */
+    /* -ENOTSUP is a result here, not a failure. */
     rc = okosu_clock_check(&invariance, 4);
     if (rc && rc != -ENOTSUP)
         return rc;
@@ -142,8 +142,8 @@ int okosu_clock_read(struct okosu_clock *clock)
         .invariant = rc == 0,
         .source = "calibrated",
     };
-    /* In a guest whose counter is scaled the hypervisor's word is about what the guest reads, and
-     * leaf 15h may be about the host. */
+    /* In a guest whose counter is scaled, the hypervisor states the frequency that the guest reads,
+     * while leaf 15h may state the host's. */
     if (agrees(sources.hypervisor_hz, sources.calibrated_hz)) {
         clock->tick_hz = sources.hypervisor_hz;
         clock->source = "hypervisor";

@@ -36,8 +36,9 @@ static inline const struct okosu_copy_variant *find(enum okosu_copy_use use, siz
 }
 
 /*
- * Of each route, what makes the copies that the entry leaves to the choice, and what stands in its
- * place until the first copy has made one. Whoever copies while it is being made does not wait.
+ * Each route has two functions: rest_ makes the copies that the entry leaves to the choice; begin_
+ * stands in its place until the first copy has made a choice. A thread that copies while another
+ * makes the choice does not wait, but takes the plainest variant.
  */
 #define ROUTE(name, route, use, member)                                                            \
     static void *rest_##name(void *dst, const void *src, size_t n)                                 \

@@ -75,8 +75,8 @@
 	ret
 .endm
 
-/* Up to 64 bytes, from label 1. Moves have the encoding of the wider vectors, lest what these left
- * in the upper half of a register has to be kept. */
+/* Up to 64 bytes, from label 1. All moves are VEX-encoded: a legacy SSE move would have to preserve
+ * the upper halves that wider moves left. */
 .macro up_to_64_avx2
 	.p2align 6
 1:	cmp $32, %rdx
@@ -128,10 +128,11 @@
 	vmovdqu64 %ymm16, (%rdi)
 .endm
 
-/* In the near entry, whose bytes are in the cache, 129 to 448 bytes: two vectors from the start, two
- * to the end, and three between, which go no further than the last. (Where each line is waited for
- * the moves that are too many cost a quarter up to 256 bytes.) One class, for a wrong guess of two costs more than three moves; and no
- * wider, for with eight vectors the moves of a short copy would take longer than its call. */
+/* In the near entry, whose bytes are in the cache, 129 to 448 bytes: two vectors from the start,
+ * two to the end, and three between, which go no further than the last. (Where each line has to be
+ * waited for, the superfluous moves cost a quarter up to 256 bytes.) It is one class because a
+ * branch that is guessed wrong costs more than three moves, and ends at 448 bytes because with an
+ * eighth vector the moves of a short copy would take longer than its call. */
 .macro seven_clamped
 	lea -64(%rdx), %r8
 	mov $128, %ecx

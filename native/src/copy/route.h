@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* route: what the entries go by. */
+/* route: what the public entries read at each call. */
 #ifndef OKOSU_COPY_ROUTE_H
 #define OKOSU_COPY_ROUTE_H
 
@@ -11,9 +11,9 @@
 enum { OKOSU_COPY_ROUTE_MOVE = OKOSU_COPY_USES, OKOSU_COPY_ROUTES };
 
 /*
- * Copies of more than eight of the entry's vectors, which it always makes itself: up to `up_to_own`
- * bytes it does so too, beyond it leaves them to `rest`. The members change one by one while other
- * threads copy, which does no harm: every function here copies anything.
+ * An entry always makes copies of at most eight of its vectors itself, and larger ones of up to
+ * `up_to_own` bytes; it leaves the others to `rest`. The members may change one by one while other
+ * threads copy, because every function that they can name copies any size.
  */
 struct okosu_copy_route {
     size_t up_to_own; /* bytes; 0 until the choice is made */

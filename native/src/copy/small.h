@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Without alignment, and of a type that may lie over any other. */
+/* Integers at any address, which may alias any other type. */
 typedef uint16_t okosu_u16 __attribute__((aligned(1), may_alias));
 typedef uint32_t okosu_u32 __attribute__((aligned(1), may_alias));
 typedef uint64_t okosu_u64 __attribute__((aligned(1), may_alias));
@@ -15,7 +15,7 @@ typedef uint64_t okosu_u128 __attribute__((vector_size(16), aligned(1), may_alia
 
 #define OKOSU_COPY_SMALL 64
 
-/* Two moves of a type that n is between once and twice as long as. */
+/* Copies n bytes, between once and twice the size of `type`, by two moves that may overlap. */
 #define OKOSU_COPY_TWO(type, dst, src, n)                                                          \
     do {                                                                                           \
         type first_ = *(const type *)(src);                                                        \

@@ -19,9 +19,9 @@
 typedef uint64_t okosu_copy_vector __attribute__((vector_size(W), aligned(1), may_alias));
 typedef uint64_t okosu_copy_aligned __attribute__((vector_size(W), aligned(W), may_alias));
 
-/* Loads whose addresses have the low 12 bits of a store that has not left the core yet may wait for
- * it. Going forward that is so of a turn's loads and the last turn's stores where dst lies less
- * than this after src, modulo a page; backward not. */
+/* A load may wait for an earlier store that has not left the core yet if the low 12 bits of their
+ * addresses are alike. A forward loop meets that between one turn's stores and the next turn's
+ * loads where dst lies less than ALIAS after src, modulo a page; a backward loop does not. */
 enum { PAGE = 4096, ALIAS = 4 * W };
 
 static inline __attribute__((always_inline)) okosu_copy_vector load(const char *p)
@@ -87,8 +87,8 @@ static inline __attribute__((always_inline)) void *backward(char *dst, const cha
     return dst;
 }
 
-/* More than 8 vectors, whether or not the ranges overlap. Only where they do not is the direction
- * free. */
+/* More than 8 vectors, whether or not the ranges overlap. Where they do not, the direction is free
+ * and is chosen by ALIAS. */
 static inline __attribute__((always_inline)) void *large(void *dst, const void *src, size_t n)
 {
     uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src;
@@ -103,7 +103,7 @@ void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
 }
 
 #ifdef OKOSU_COPY_BEYOND
-/* The same for an entry, which goes by its route. */
+/* What an entry calls: the route says whether this variant serves n. */
 #define BEYOND(r)                                                                                  \
     void *OKOSU_COPY_BEYOND(r)(void *dst, const void *src, size_t n)                               \
     {                                                                                              \
@@ -118,20 +118,21 @@ BEYOND(3)
 #endif
 
 #ifdef OKOSU_COPY_STREAM
-/* Below this the fence and the lines that leave the core half written cost more than anything. */
+/* Below this size the fence and the lines that leave the core half written cost more than streaming
+ * saves. */
 enum { STREAM_FROM = 2048 };
 
 static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n)
 {
     char *dst = to;
     const char *src = from;
-    /* Ranges that overlap are in the caches, half of them at least, and their order matters. */
+    /* Ranges that overlap are at least half in the caches, and the order of their bytes matters. */
     if (n < STREAM_FROM || (uintptr_t)dst - (uintptr_t)src < n ||
         (uintptr_t)src - (uintptr_t)dst < n)
         return OKOSU_COPY_NAME(okosu_copy)(to, from, n);
     store(dst, load(src));
 #if W < 64
-    /* Whole lines are streamed, for part of one would go to memory on its own. */
+    /* Only whole lines are streamed, because a part of one would go to memory by itself. */
     for (size_t k = W; k < 64; k += W)
         store(dst + k, load(src + k));
 #endif
@@ -150,7 +151,7 @@ static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n
             OKOSU_COPY_STREAM(dst + i + k * W, v[k]);
     }
     OKOSU_COPY_FENCE();
-    /* The ends were not written yet, so what is left is a copy of its own: fewer than 256 bytes. */
+    /* Fewer than 256 bytes are left at the end. */
     OKOSU_COPY_NAME(okosu_copy)(dst + i, src + i, n - i);
     return to;
 }

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-/* Set in the cached word, so that a machine without any feature is asked once as well. */
+/* Set in the cached word, so that also a machine without any feature is asked only once. */
 #define KNOWN (UINT64_C(1) << 63)
 
 #if defined(__x86_64__)
@@ -75,7 +75,7 @@ static uint64_t read_features(void)
 
 #endif
 
-/* Two threads may both be the first: they find the same. */
+/* Two threads may both be the first; they find the same bits. */
 uint64_t okosu_cpu_features(void)
 {
     static _Atomic uint64_t known;

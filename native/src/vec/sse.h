@@ -8,7 +8,7 @@
  * more. */
 #define VEC_IN_ORDER ((void)0)
 
-#include "vec/kernel.h"
+#include "vec/common.h"
 
 #define SSE_SUMS 8
 

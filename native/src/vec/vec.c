@@ -2,7 +2,7 @@
 /* vec: which variant the public routines use. They jump through one pointer, which at first points
  * to a row whose routines choose and then jump on, so that a later call pays for no test. */
 #include "choose/isa.h"
-#include "vec/kernel.h"
+#include "vec/common.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

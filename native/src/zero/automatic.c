@@ -41,8 +41,8 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
         okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], l3, widest);
     okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], SIZE_MAX, string ? string : streams);
 
-    /* What lies beyond the second cache is not stored to faster by vectors; some of that cache is
-     * taken by other things. */
+    /* Vectors do not store faster to what lies beyond the second-level cache, a quarter of which is
+     * left to other data. */
     okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], l2 / 4 * 3, widest);
     okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], SIZE_MAX, string ? string : widest);
 
@@ -56,7 +56,7 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
 
 #elif defined(__aarch64__)
 
-/* Not measured: below this the ordinary stores to part blocks are most of the work. */
+/* Not measured; below this size the ordinary stores to part blocks are most of the work. */
 enum { BLOCKS_FROM = 255 };
 
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,

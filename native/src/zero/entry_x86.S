@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entry: what x86-64 calls with AVX-512, and the avx512 variant, in assembly for the sake of where
- * the code lies. An empty call takes as long as a set of 128 bytes, so little costs anything but
- * branches that are taken and lines of code: each adds a cycle to the seven. Hence no leaf takes
- * more than one from the class before it, and each begins on a line.
+ * the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles; each branch that is
+ * taken and each further line of code adds one cycle. So each size class takes at most one more
+ * branch than the class before it, and its code begins on a line.
  *
- * Where sizes come in no order, a wrong guess costs as much as setting a kilobyte: there are few
- * classes, tested from small to large, and stores that overlap instead of further tests.
+ * Where sizes come in no order, a branch that is guessed wrong costs as much as setting a kilobyte.
+ * So there are few classes, tested from small to large, and stores that overlap instead of further
+ * tests.
  *
  * The vector is kept in zmm16, which no SSE or AVX instruction can name: then the upper halves of
  * the first sixteen registers stay as they were, and nothing has to be cleaned with vzeroupper.
@@ -16,10 +17,11 @@
 /* In the macros n is the register that holds the size, and n32 its lower half. */
 
 /*
- * Below 64 bytes: one masked store. What it wrote can be loaded only after 18 to 24 cycles, 12 after
- * plain ones; but these need a class for each doubling, and sizes of 1 to 16 in no order then take
- * twice the time. One that reaches over into a page that is not there does not fault, but takes
- * hundreds of cycles to find that out: near the end of a page it is two stores or three.
+ * Below 64 bytes: one masked store. Its bytes can be loaded only after 18 to 24 cycles, those of
+ * plain stores after 12; but plain stores need a class for each doubling, and sizes of 1 to 16 in
+ * no order then take twice the time. A masked store whose unused part reaches into an unmapped page
+ * does not fault, but takes hundreds of cycles; so near the end of a page two or three plain stores
+ * are used.
  */
 .macro masked n
 	mov %edi, %ecx
@@ -150,7 +152,7 @@
 	.set ROUTE_SIZE, 16
 	.set ROUTE_REST, 8
 
-/* Beyond the route's `below` its `rest` (choose.h). */
+/* Sizes not below the route's `below` go to its `rest` (route.h). */
 .macro by_route route
 	cmp okosu_zero_routes+\route*ROUTE_SIZE(%rip), %rdx
 	jb 7f
@@ -158,7 +160,7 @@
 7:
 .endm
 
-/* The same, for who was called without a byte. */
+/* The same in a function that is called without a byte. */
 .macro by_route_of_zero route
 	cmp okosu_zero_routes+\route*ROUTE_SIZE(%rip), %rsi
 	jb 7f

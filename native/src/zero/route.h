@@ -9,15 +9,15 @@
 
 struct okosu_zero_route {
     /*
-     * n below this: an entry of entry_x86.S sets it by itself, as the avx512 variant does. It is
-     * the first class of the choice where that is avx512's, and 0 elsewhere.
+     * Sizes below this an entry of entry_x86.S sets by itself, as the avx512 variant does: the
+     * first class of the choice where that is avx512's, and 0 elsewhere.
      */
     _Atomic size_t below;
-    /* All other sizes that the entries do not always set by themselves. */
+    /* Sets all other sizes. */
     _Atomic(void *(*)(void *p, int byte, size_t n)) rest;
 };
 
-/* As entry_x86.S has it. */
+/* entry_x86.S relies on this layout. */
 _Static_assert(sizeof(struct okosu_zero_route) == 2 * sizeof(size_t) &&
                    offsetof(struct okosu_zero_route, rest) == sizeof(size_t),
                "a route is two words");

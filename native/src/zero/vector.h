@@ -28,7 +28,8 @@ static void *set(void *start, int byte, size_t n)
         SMALL(p, byte, n, v);
         return start;
     }
-    /* In this order no branch is taken up to two vectors, and one for each doubling after that. */
+    /* With the tests in this order no branch is taken up to two vectors, and one for each doubling
+     * after that. */
     if (__builtin_expect(n <= 2 * WIDTH, 1)) {
         PUT(p, v);
         PUT(end - WIDTH, v);
@@ -51,8 +52,8 @@ static void *set(void *start, int byte, size_t n)
     PUT(end - WIDTH, v);
     if (__builtin_expect(n <= 8 * WIDTH, 1))
         return start;
-    /* The first four vectors are there. From the first aligned one after them, up to where the last
-     * four begin. */
+    /* The first and the last four vectors are stored. The loop fills what lies between them, from
+     * the first aligned address on. */
     p = (unsigned char *)(((uintptr_t)p + 4 * WIDTH) & -(uintptr_t)WIDTH);
     end -= 4 * WIDTH;
     do {
@@ -67,7 +68,7 @@ static void *set(void *start, int byte, size_t n)
 
 #endif
 
-/* Below this the lines that stay in part, at both ends, are most of it. */
+/* Below this size most of the bytes lie in the part lines at both ends. */
 enum { LEAST_STREAM = 512 };
 
 static void *set_past_caches(void *start, int byte, size_t n)

@@ -35,8 +35,9 @@ static inline void *walk(enum okosu_zero_use use, void *p, int byte, size_t n)
 }
 
 /*
- * Of each use, what finds the class of a size, and what stands in its place until the first set has
- * made a choice. Whoever sets while it is being made does not wait, but takes the plainest variant.
+ * Each use has two functions: walk_ finds the class of a size; begin_ stands in its place until the
+ * first set has made a choice. A thread that sets while another makes the choice does not wait, but
+ * takes the plainest variant.
  */
 #define USE(name, use)                                                                             \
     static void *walk_##name(void *p, int byte, size_t n)                                          \

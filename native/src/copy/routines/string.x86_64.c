@@ -19,7 +19,8 @@ static void *copy_rep_movsb(void *dst, const void *src, size_t n)
     return dst;
 }
 
-/* With the direction flag set the string instructions move a byte at a time, so this does not. */
+/* It does not go backward with the direction flag set, for then the string instructions move a byte
+ * at a time. */
 static void *move_rep_movsb(void *to, const void *from, size_t n)
 {
     if ((uintptr_t)to - (uintptr_t)from >= n)
@@ -28,9 +29,9 @@ static void *move_rep_movsb(void *to, const void *from, size_t n)
 }
 
 /*
- * The first bytes up to a line of dst by themselves: on some processors with fast short string
- * copies, one whose destination is not on a line is slower by an order of magnitude (Zen 3, glibc's
- * bug 30994). What is left may be of any length.
+ * The bytes before the first line of dst are copied by vectors, because on some processors with
+ * fast short string copies a string copy whose destination is not on a line is slower by an order
+ * of magnitude (Zen 3, glibc's bug 30994). The rest may have any length.
  */
 static void *copy_rep_line(void *to, const void *from, size_t n)
 {
@@ -53,7 +54,8 @@ static void *copy_rep_line(void *to, const void *from, size_t n)
 
 static void *move_rep_line(void *to, const void *from, size_t n)
 {
-    /* Its head would overwrite what has not been read where the distance is less than a line. */
+    /* Where the ranges lie less than a line apart, the first vectors would overwrite bytes that
+     * have not been read. */
     if ((uintptr_t)to - (uintptr_t)from < n || (uintptr_t)from - (uintptr_t)to < n)
         return okosu_copy_row_sse2.move(to, from, n);
     return copy_rep_line(to, from, n);
@@ -78,7 +80,8 @@ static void *copy_block512(void *to, const void *from, size_t n)
     return to;
 }
 
-/* The paper's routine is a memcpy; this has its shape, from the end, in whole words. */
+/* The paper's routine is a memcpy only; this copies its blocks from the end, and the rest in words.
+ */
 static void *move_block512(void *to, const void *from, size_t n)
 {
     char *dst = to;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ref: plain loops in the order of the elements, which the other variants are compared with. */
-#include "vec/kernel.h"
+#include "vec/common.h"
 
 #define TYPE double
 #define ABS fabs

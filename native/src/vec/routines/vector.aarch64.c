@@ -32,7 +32,7 @@ enum neon_term { NEON_SUM, NEON_ABS, NEON_SQUARE, NEON_SCALED_SQUARE, NEON_PRODU
 #define LARGEST DBL_MAX
 #define SCALE_UP 0x1p600
 #define SCALE_DOWN 0x1p-600
-#include "vec/neon_kernel.h"
+#include "vec/neon_type.h"
 #undef T
 #undef V
 #undef LANES
@@ -76,7 +76,7 @@ static inline float across_float(float32x4_t sums)
 #define LARGEST FLT_MAX
 #define SCALE_UP 0x1p100f
 #define SCALE_DOWN 0x1p-90f
-#include "vec/neon_kernel.h"
+#include "vec/neon_type.h"
 
 OKOSU_ROUTINE(vec, 20, neon) = {
     .about = {.name = "neon",

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #include <okosu/cpu.h>
 
-#include "vec/kernel.h"
+#include "vec/common.h"
 
 #define TYPE double
 #define VEC __m256d

@@ -6,7 +6,7 @@
 
 #include <arm_neon.h>
 
-/* vst1q_u8 takes any alignment; the compiler joins neighbours to stp. */
+/* vst1q_u8 takes any alignment; the compiler joins neighbouring stores to stp. */
 static void *set(void *start, int byte, size_t n)
 {
     unsigned char *p = start, *end = p + n;

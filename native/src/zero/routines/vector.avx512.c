@@ -4,7 +4,8 @@
 
 #include <immintrin.h>
 
-/* In zmm16, as there. Compilers promise a register to asm operands alone, hence stores in asm. */
+/* The vector is in zmm16, as in entry_x86.S. Compilers promise a register to operands of asm alone,
+ * so the stores are asm too. */
 struct line {
     unsigned char bytes[64];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel: what the files that implement variants share, whatever the type. */
-#ifndef OKOSU_VEC_KERNEL_H
-#define OKOSU_VEC_KERNEL_H
+#ifndef OKOSU_VEC_COMMON_H
+#define OKOSU_VEC_COMMON_H
 
 #include <float.h>
 #include <math.h>
