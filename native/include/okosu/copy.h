@@ -38,8 +38,8 @@ struct okosu_copy_variant {
     bool streams;              /* stores of large copies go past the caches */
 };
 
-/* What the caller knows of the destination; each has its own choice. okosu_copy_move has that of
- * OKOSU_COPY_ANY. */
+/* What the caller knows of the destination; each use has its own choice. okosu_copy_move has that
+ * of OKOSU_COPY_ANY. */
 enum okosu_copy_use { OKOSU_COPY_ANY, OKOSU_COPY_NEAR, OKOSU_COPY_FAR, OKOSU_COPY_USES };
 
 /* Copies of at most up_to bytes, and of more than the class before, are made by `variant`. */

@@ -27,7 +27,7 @@ extern "C" {
 
 #define OKOSU_COPY_INLINE static __inline__ __attribute__((__always_inline__, __unused__))
 
-/* Without alignment, and of a type that may lie over any other. */
+/* Vectors and integers at any address, which may alias any other type. */
 typedef long long okosu_copy_inline_16
     __attribute__((__vector_size__(16), __aligned__(1), __may_alias__));
 #if OKOSU_COPY_INLINE_WIDTH >= 32

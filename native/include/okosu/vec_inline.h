@@ -4,12 +4,11 @@
  *
  * okosu_vec_inline_ddot(x, y, 12) becomes a few vector instructions under whatever -m options your
  * file has (128 bits without any, 256 with -mavx, 512 with -mavx512f); with a length that is not a
- * constant, or above OKOSU_VEC_INLINE_MOST elements, it is the call of okosu_vec_ddot. Optimisation
- * must be on (-O1 or more), or it always is. Arrays may have any alignment; nothing outside of them
- * is touched. Results are within the bounds of vec.h with partials = 1 (that is, of a plain loop);
- * they are other bits than the call's, and whether a product is rounded before it is added is the
- * compiler's choice
- * (-ffp-contract). A sum of nothing but -0 may be -0. */
+ * constant, or above OKOSU_VEC_INLINE_MOST elements, it is the call of okosu_vec_ddot. Without
+ * optimisation (-O1 or more) it is always that call. Arrays may have any alignment; nothing outside
+ * of them is touched. Results are within the bounds of vec.h with partials = 1 (that is, of a plain
+ * loop); they are other bits than the call's, and whether a product is rounded before it is added
+ * is the compiler's choice (-ffp-contract). A sum of nothing but -0 may be -0. */
 #ifndef OKOSU_VEC_INLINE_H
 #define OKOSU_VEC_INLINE_H
 
@@ -17,7 +16,8 @@
 
 #include <stdbool.h>
 
-/* Beyond so many elements the call costs nothing beside the work: 64 doubles are 8 lines. */
+/* Above this many elements the cost of a call does not show beside the work: 64 doubles are 8
+ * lines. */
 #ifndef OKOSU_VEC_INLINE_MOST
 #define OKOSU_VEC_INLINE_MOST 64
 #endif
@@ -137,7 +137,8 @@ OKOSU_VEC_INLINE_LEVEL(okosu_vec_f16, float, 16)
     }
 #endif
 
-/* Each width takes what the wider one left, and the wider one's sum folded. `any`: there is one. */
+/* Each width takes the elements that the wider one left, and the wider one's sum, folded in two.
+ * `any`: there is such a sum. */
 OKOSU_VEC_INLINE double okosu_vec_inline_dterms(enum okosu_vec_inline_term what, const double *x,
                                                 const double *y, size_t n)
 {

@@ -2,7 +2,7 @@
 /*
  * zero: memset and the clearing of pages, in variants chosen by CPU features and cache geometry.
  *
- * Memory that is in a cache and memory that is not want opposite code: vector stores win while the
+ * Memory that is in a cache and memory that is not need opposite code: vector stores win while the
  * lines are near, but read every line from memory first when they are not; string stores and
  * non-temporal ones do not. One threshold cannot serve both, hence three entries for each routine:
  * the plain one is meant never to be slower than libc's memset, whichever holds; the near one
@@ -56,7 +56,7 @@ struct okosu_zero_variant {
  * width, then those that stream. */
 OKOSU_API const struct okosu_zero_variant *const *okosu_zero_table(void);
 
-/* What the caller knows of the memory; each has its own choice. */
+/* What the caller knows of the memory; each use has its own choice. */
 enum okosu_zero_use {
     OKOSU_ZERO_ANY, /* okosu_set, okosu_zero */
     OKOSU_ZERO_NEAR,

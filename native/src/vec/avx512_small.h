@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions over up to 8 vectors of AVX-512, included by avx512.c for each type. What counts here,
- * as measured on Zen 5:
+ * Reductions over up to 8 vectors of AVX-512, included by vector.avx512.c for each type. Three costs
+ * decide its shape, as measured on Zen 5:
  * - The latency of the last steps. An addition is 2 to 3 cycles, but moving the upper half of 32
  *   bytes down before it 3 more, of 64 bytes 4 to 5. So few vectors are added up as narrow ones;
  *   but two loads arrive in a cycle, whatever their width, so that many are not.
@@ -40,7 +40,7 @@ VEC_INLINE uint64_t ROUTINE(fresh)(size_t before, size_t width, size_t n)
     ROUTINE(WIDTH##_start)(what, OPS(loadu)(x + (i) * (lanes)), OPS(loadu)(y + (i) * (lanes)))
 #define NEXT_OF(WIDTH, OPS, sum, i, lanes)                                                         \
     ROUTINE(WIDTH##_term)(what, sum, OPS(loadu)(x + (i) * (lanes)), OPS(loadu)(y + (i) * (lanes)))
-/* Of the vector that begins at `at` the lanes of the mask alone. */
+/* The vector that begins at `at`, with only the lanes of the mask. */
 #define SOME_OF(WIDTH, OPS, sum, at, mask)                                                         \
     OPS(mask_mov)                                                                                  \
     (sum, (__mmask8)(mask),                                                                        \
@@ -80,16 +80,16 @@ VEC_INLINE TYPE ROUTINE(halves)(enum vec_term what, const TYPE *x, const TYPE *y
     low = NEXT_OF(half, OP256, low, 2 * (i), half);                                                \
     high = NEXT_OF(half, OP256, high, 2 * (i) + 1, half)
 
-/* Of the vector that ends the array, the lanes that no whole vector from the beginning holds. */
+/* The lanes of the array's last vector that no whole vector from the beginning holds. */
 VEC_INLINE uint64_t ROUTINE(rest)(size_t n)
 {
     return ~UINT64_C(0) << (-n % LANES);
 }
 
 /*
- * 2 LANES < n <= 6 LANES, likewise. Four sums keep up with two halves in a cycle. The ends come
- * early, for that they may be delayed by the mask; one of them after all that begins the sums (with
- * both before, a sum of 28 took 34.6 cycles for 33.3).
+ * 2 LANES < n <= 6 LANES, likewise. Four sums keep up with two halves in a cycle. The vectors that
+ * end the array come early, because their masks delay them; one of them comes after the vectors
+ * that begin the sums (with both before these, a sum of 28 took 34.6 cycles instead of 33.3).
  */
 VEC_INLINE TYPE ROUTINE(many_halves)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
@@ -162,8 +162,8 @@ VEC_INLINE TYPE ROUTINE(eight)(enum vec_term what, const TYPE *x, const TYPE *y,
 }
 
 /* Hides from the compiler that classes of n share addresses. It would compute them once, before the
- * branch, and the loads would wait for that a cycle more than for the addition that they contain.
- */
+ * branch, and the loads would wait a cycle longer for that than for the addition in their own
+ * address. */
 VEC_INLINE size_t ROUTINE(anew)(size_t n)
 {
     __asm__("" : "+r"(n));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of AVX-512 for one type, included by avx512.c for each: VEC, MASK, OP(name). */
+/* The operations of AVX-512 for one type, included by vector.avx512.c for each: VEC, MASK,
+ * OP(name). */
 
 #define MULADD(a, b, c) OP(fmadd)(a, b, c)
 #define ABS(a) OP(abs)(a)
 #define ABS256(a) OP256(andnot)(OP256(set1)(-0.0f), a)
 #define ABS128(a) OP128(andnot)(OP128(set1)(-0.0f), a)
-/* 8 sums hide the latency of 3 to 4 cycles of one load, and one addition, for every half cycle.
- * With two additions for every cycle sumsq has nothing else to wait for, and 16 bring it from 15.3
- * to 15.7 of 16 elements. */
+/* 8 sums hide the latency of 3 to 4 cycles where two loads and two additions begin in each cycle.
+ * sumsq waits for nothing else, and 16 sums bring it from 15.3 to 15.7 of 16 elements a cycle. */
 #define SUMS 8
 #define SQUARE_SUMS 16
 #define SQUARE_FROM 512

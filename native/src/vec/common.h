@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel: what the files that implement variants share, whatever the type. */
+/* common: what the files that implement variants share, whatever the type. */
 #ifndef OKOSU_VEC_COMMON_H
 #define OKOSU_VEC_COMMON_H
 
@@ -12,11 +12,11 @@
 
 #define VEC_INLINE static inline __attribute__((always_inline))
 
-/* Laid out of the way, so that other cases have no jump there: a taken jump is a cycle, and short
- * calls take 8. */
+/* Code for a rare condition is laid out of the way, so that the other cases take no jump: a taken
+ * jump is a cycle, and short calls take 8. */
 #define VEC_RARE(condition) __builtin_expect(condition, 0)
 
-/* Keeps the compiler from moving loads and stores across; no instruction. */
+/* Keeps the compiler from moving loads and stores across; costs no instruction. */
 #ifndef VEC_IN_ORDER
 #define VEC_IN_ORDER __asm__ volatile("" : : : "memory")
 #endif
@@ -24,9 +24,9 @@
 #include "vec/terms.h"
 
 /*
- * Beyond so many bytes of operands the kernels prefetch. It is what leaves L2: prefetching costs 25
- * % in L1 and up to 12 % in L2 (Zen 5, 1 MiB of L2: loses up to 1.2 MiB, wins from 1.5 MiB on), but
- * holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31.
+ * Beyond so many bytes of operands, which no longer fit L2, the routines prefetch: prefetching
+ * costs 25 % in L1 and up to 12 % in L2 (Zen 5, 1 MiB of L2: loses up to 1.2 MiB, wins from 1.5 MiB
+ * on), but holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31.
  */
 extern size_t okosu_vec_far;
 
@@ -36,9 +36,10 @@ VEC_INLINE bool vec_is_far(size_t bytes)
 }
 
 /*
- * How far, by what was measured in L3 (Zen 5, five processes each, 2 to 16 MiB). One array: 4 KiB
- * brings sumsq from 29.2 to 30.9 B/cycle and sum from 30.9 to 31.3 against 1 KiB, 2, 3, 6 and 8 KiB
- * are as good or a little worse. Two: 1 and 2 KiB are best, 0.5 and 4 KiB up to 4 B/cycle worse.
+ * How far ahead they prefetch, as measured in L3 (Zen 5, five processes each, 2 to 16 MiB). One
+ * array: 4 KiB brings sumsq from 29.2 to 30.9 B/cycle and sum from 30.9 to 31.3 against 1 KiB, 2,
+ * 3, 6 and 8 KiB are as good or a little worse. Two: 1 and 2 KiB are best, 0.5 and 4 KiB up to 4
+ * B/cycle worse.
  */
 #define VEC_AHEAD_ONE 4096
 #define VEC_AHEAD_TWO 1024

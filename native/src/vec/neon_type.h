@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The NEON routines of one element type; included once for each, by neon.c, after it has defined
- * T (element), V (vector of it), LANES, NAME() and the operations named below. No include guard. */
+/* The NEON routines of one element type; included once for each, by vector.aarch64.c, after it has
+ * defined T (element), V (vector of it), LANES, NAME() and the operations named below. No include
+ * guard. */
 
 enum { NAME(PARTIALS) = NEON_REGISTERS * LANES };
 
@@ -88,8 +89,8 @@ static T NAME(dot)(const T *x, const T *y, size_t n)
 
 /*
  * A sum of squares from n * SMALLEST on (the least normal number) has lost at most one relative
- * rounding to underflow; an overflow shows. Outside of that the squares are taken anew of elements
- * multiplied by a power of two, with which no sum of any n < 2^40 leaves the range and what
+ * rounding to underflow; an overflow shows as infinity. Otherwise the elements are multiplied by a
+ * power of two and squared anew: then no sum of n < 2^40 squares leaves the range, and what
  * underflows is far below the last place.
  */
 static T NAME(nrm2)(const T *x, size_t n)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nrm2: the norm where the plain sum of squares overflowed or may have lost to underflow. */
+/* nrm2: the norm where the plain sum of squares overflowed or may have lost to underflow. */
 
 /* Elements at a time that are scaled into a buffer on the stack, and summed there at full speed. */
 #define NRM2_CHUNK 512
 
 /*
- * A power of two loses nothing. If the sum of squares overflowed, an element is above 2^470, and
- * those that the scale makes vanish (below 2^63) are nothing beside it; if it is below 2^-900, so
- * are all squares, and the scale makes the least denormal's one 2^-948.
+ * Scaling by a power of two is exact. If the sum of squares overflowed, an element is above 2^470,
+ * and the elements that scaling makes vanish (below 2^63) do not change the sum; if the sum is
+ * below 2^-900, so is every square, and scaling makes that of the least denormal 2^-948.
  */
 static __attribute__((noinline)) double dnrm2_scaled(double square, const double *x, size_t n)
 {
@@ -45,8 +45,8 @@ static __attribute__((noinline)) float snrm2_scaled(const float *x, size_t n)
 
 /*
  * A sum of n squares may have lost n * 2^-1022 (where denormals are flushed), which is less than
- * 2^-53 of it from 2^-900 on, for any n. For float n matters. NaN is not safe; it comes out of the
- * other path.
+ * 2^-53 of it from 2^-900 on, for any n. For float the bound depends on n. NaN counts as unsafe and
+ * comes out of the scaled path.
  */
 static double dnrm2(const double *x, size_t n)
 {

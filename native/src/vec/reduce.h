@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reduce: the reductions, written once for every type and instruction set; see routines.h for what
+ * reduce: the reductions, written once for every type and instruction set; see routines.h for what
  * it needs.
  *
  * Element i is dealt to the sum at place (i + skip) mod (running vectors * LANES) of a ring, where
@@ -10,8 +10,9 @@
  * of it.
  */
 
-/* The running vectors are sum0 ... sum15, of which those from `sums` on vanish: gcc 12 would keep
- * an array of them in memory. Each macro below is a statement for one of them. */
+/* The running vectors are the variables sum0 ... sum15, because gcc 12 would keep an array in
+ * memory; the compiler drops those from `sums` on. Each macro below is a statement for one of them.
+ */
 #define EACH_AFTER_0(DO)                                                                           \
     DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #define EACH(DO) DO(0) EACH_AFTER_0(DO)
@@ -76,8 +77,8 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
     if (SMALL || n > ring) {
         size_t skip = (uintptr_t)x / sizeof(TYPE) % LANES;
 
-        /* A jump that can be predicted: where x is aligned nothing waits for the address. Below one
-         * and a half turns, crossings of lines in one array cost less than what avoids them. */
+        /* This jump can be predicted, so that where x is aligned no load waits for the address.
+         * Below one and a half turns it costs less to let loads cross lines than to align them. */
         if (VEC_RARE(skip)) {
             if (two || n >= ring + ring / 2) {
                 x -= skip, y -= skip, n += skip;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Routines: all members of a row for one type. Who includes it defines these macros, which are
+ * routines: all members of a row for one type. The including file defines these macros, which are
  * undefined again at the end:
  * - TYPE, VEC, LANES: the element, a vector of them, how many it holds
  * - ROUTINE(name), OP(name): the name of a function, and of an intrinsic, for this type

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sse: 128-bit vectors, for sse2.c and, compiled with SSE3's instructions (movddup to spread a
- * factor, haddpd and movshdup to add the lanes of one vector), for sse3.c. */
+/* sse: 128-bit vectors, for vector.x86_64.c and, compiled with SSE3's instructions (movddup to
+ * spread a factor, haddpd and movshdup to add the lanes of one vector), for vector.sse3.c. */
 #include <immintrin.h>
 #include <okosu/cpu.h>
 

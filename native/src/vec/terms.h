@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms: what the reductions add up, of vectors of any width and of single elements. */
+/* terms: what the reductions add up, of vectors of any width and of single elements. */
 #ifndef OKOSU_VEC_TERMS_H
 #define OKOSU_VEC_TERMS_H
 
-/* A constant after inlining, so that one routine is written for all four. */
+/* `what` is a constant after inlining, so that one function is written for all four terms. */
 enum vec_term { VEC_SUM, VEC_SQUARE, VEC_ABS, VEC_DOT };
 
 /*
  * Defines for vectors (or elements) of type V the functions TERM(what, sum, x, y), which is sum +
  * x, x^2, |x| or x y, and START(what, x, y), the same without the latency of an addition to zero
  * (it may be -0). MULADD(a, b, c) is a * b + c, with one rounding where the instructions can. The
- * operators are GNU C's on vectors.
+ * functions use GNU C's operators on vectors.
  */
 #define VEC_TERMS(TERM, START, V, MULADD, ABS)                                                     \
     VEC_INLINE V TERM(enum vec_term what, V sum, V x, V y)                                         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Update: out = v + a u over arrays (axpy and triad) and out = a u (scal), written once for every
+ * update: out = v + a u over arrays (axpy and triad) and out = a u (scal), written once for every
  * type and instruction set; see routines.h for what it needs.
  *
  * All stores but the first few are aligned: one that crosses a line costs two. u is loaded four
@@ -37,7 +37,7 @@ VEC_INLINE void ROUTINE(update)(bool scale, TYPE a, const TYPE *u, const TYPE *v
         ahead1 = OP(loadu)(u + LANES);
         ahead2 = OP(loadu)(u + 2 * LANES);
         ahead3 = OP(loadu)(u + 3 * LANES);
-        /* 2 * block + 1 - skip >= block: the four are there. */
+        /* 2 * block + 1 - skip >= block, so four vectors are left. */
         const bool far = vec_is_far(n * sizeof(TYPE) * (scale ? 1 : 2));
         for (; n >= 2 * block; n -= block, v += block, out += block) {
             VEC now0 = ahead0, now1 = ahead1, now2 = ahead2, now3 = ahead3;

@@ -64,10 +64,10 @@ VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
 
 /*
- * What a public reduction is where the dynamic linker picks it by the CPU (vec.c): the avx512
- * routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if avx512 is the
- * variant in use and makes every n negative if not, so that one comparison says that a call is for
- * avx512 and short. The rest goes to okosu_vec_any_dsum, which asks the table.
+ * okosu_vec_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
+ * (vec.c): the avx512 routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if
+ * avx512 is the variant in use and makes every n negative if not; so one comparison finds a short
+ * call for avx512. Every other call goes to okosu_vec_any_dsum, which asks the table.
  */
 extern ptrdiff_t okosu_vec_shift;
 

@@ -12,7 +12,7 @@
 
 size_t okosu_vec_far = (4 << 20) / 3;
 
-/* No bit of any result depends on it. */
+/* No bit of any result depends on okosu_vec_far. */
 static void measure_far(void)
 {
 #ifdef _SC_LEVEL2_CACHE_SIZE
@@ -60,7 +60,8 @@ static const struct okosu_vec_variant *_Atomic current = &unresolved;
 
 ptrdiff_t okosu_vec_shift = PTRDIFF_MIN;
 
-/* Until it is that of the row in use, whatever other threads make that meanwhile. */
+/* Repeats until okosu_vec_shift is that of the row in use, for other threads may change the row
+ * meanwhile. */
 static void shift(void)
 {
     const struct okosu_vec_variant *row;
@@ -117,8 +118,8 @@ int okosu_vec_force(const char *name)
 #define MEMBER(result, give, name, parameters, arguments) .name = first_##name,
 
 /*
- * An indirect jump is 1 to 3 of the 8 cycles of a short call (Zen 5), a comparison and a direct one
- * nothing; so the usual variants are compared with.
+ * An indirect jump takes 1 to 3 of the 8 cycles of a short call (Zen 5), a comparison and a direct
+ * jump none; so the pointer is first compared with the usual variants.
  */
 #if defined(__x86_64__)
 #define DISPATCH(result, give, public, name, parameters, arguments)                                \

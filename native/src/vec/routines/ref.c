@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ref: plain loops in the order of the elements, which the other variants are compared with. */
+/* ref: plain loops in the order of the elements, which the other variants are compared with. */
 #include "vec/common.h"
 
 #define TYPE double
@@ -15,8 +15,8 @@
 #define ROUTINE(name) s##name
 #include "vec/ref_type.h"
 
-/* Divided by a power of two near the largest element, no square overflows and only those vanish
- * that are nothing beside the largest. */
+/* The elements are divided by a power of two near the largest one: then no square overflows, and
+ * only squares too small to change the sum vanish. */
 static double dnrm2(const double *x, size_t n)
 {
     double largest = 0, sum = 0;

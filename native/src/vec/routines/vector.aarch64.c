@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variant neon: AArch64's 128-bit vectors with fused multiply-add. Its loads and stores need no
- * alignment, so there is no loop to reach one. */
+ * alignment, so no loop aligns them. */
 #include <okosu/cpu.h>
 #include <okosu/vec.h>
 
@@ -9,7 +9,8 @@
 
 #include "vec/variant.h"
 
-/* Running sums are kept in so many registers: four cycles of latency on two units. */
+/* Running sums are kept in this many registers: an addition takes four cycles, and two begin in
+ * each. */
 #define NEON_REGISTERS 8
 
 enum neon_term { NEON_SUM, NEON_ABS, NEON_SQUARE, NEON_SCALED_SQUARE, NEON_PRODUCT };

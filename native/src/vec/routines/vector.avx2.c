@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Avx2: 256-bit vectors with fused multiply-add. */
+/* avx2: 256-bit vectors with fused multiply-add. */
 #include <immintrin.h>
 #include <okosu/cpu.h>
 

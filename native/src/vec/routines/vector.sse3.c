@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sse3: sse2 with the instructions of SSE3 where they save a shuffle; results are the same. */
+/* sse3: sse2 with the instructions of SSE3 where they save a shuffle; results are the same. */
 #include "vec/sse.h"
 
 OKOSU_ROUTINE(vec, 30, sse3) = {.about = {.name = "sse3",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sse2: what every x86-64 has. */
+/* sse2: vectors of every x86-64. */
 #include "vec/sse.h"
 
 OKOSU_ROUTINE(vec, 40, sse2) = {
