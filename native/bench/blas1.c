@@ -12,8 +12,8 @@
 
 #define LIBRARIES_LIMIT 64
 #define ROWS_LIMIT 96
-/* Calls of so few elements are measured in both ways: independent, and each waiting for the last.
- */
+/* Calls of so few elements are measured in both ways: independent, and each waiting for the
+ * last. */
 #define SMALL 256
 /* y and z begin so many bytes further than x, modulo 2 MiB. A load whose address lies up to 2.5 KiB
  * behind that of a store on its way, modulo 64 KiB, waits for it on Zen 5 (measured: axpy 320

@@ -208,8 +208,8 @@ static inline void ahead(const struct blas1_operands *o, vector *out, size_t cal
     }
 }
 
-/* Two units of four cycles need eight sums on their way; twice as many where there are registers.
- */
+/* Two units of four cycles need eight sums on their way; twice as many where there are
+ * registers. */
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define CHAINS 16
 #else

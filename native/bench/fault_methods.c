@@ -326,8 +326,8 @@ static long faults_now(void)
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* Kilobytes in huge pages of the mapping that begins at base: private ones, shared ones, hugetlb's.
- */
+/* Kilobytes in huge pages of the mapping that begins at base: private ones, shared ones,
+ * hugetlb's. */
 static size_t huge_kb(const char *base)
 {
     static const char *const keys[] = {

@@ -56,8 +56,8 @@ static void from_sys(struct okosu_caches *caches)
 }
 
 #if defined(__x86_64__)
-/* Leaf 4 of Intel and leaf 0x8000001D of AMD have one layout: AMD64 manual, volume 3, appendix E.
- */
+/* Leaf 4 of Intel and leaf 0x8000001D of AMD have one layout: AMD64 manual, volume 3, appendix
+ * E. */
 static void from_cpuid_leaf(struct okosu_caches *caches, unsigned leaf)
 {
     unsigned a, b, c, d;

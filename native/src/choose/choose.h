@@ -37,8 +37,8 @@ struct okosu_choose {
      * caches. */
     void (*automatic)(uint64_t features, const struct okosu_caches *caches,
                       struct okosu_sizeclasses *choices);
-    /* Called when the choice is in `live`: bring the routes of the area's entries in line with it.
-     */
+    /* Called when the choice is in `live`: bring the routes of the area's entries in line with
+     * it. */
     void (*published)(const struct okosu_sizeclasses *choices);
     /* The variant that the entry of this use takes for sizes of at most *up_to bytes, whatever is
      * chosen; NULL: there is no such size. */

@@ -45,8 +45,8 @@ double okosu_clock_hypervisor_hz(void)
     uint32_t leaf1[4], first[4], timing[4] = {0};
 
     leaf(1, leaf1);
-    /* Without bit 31 of ECX there is no hypervisor, and the leaves from 4000_0000h on mean nothing.
-     */
+    /* Without bit 31 of ECX there is no hypervisor, and the leaves from 4000_0000h on mean
+     * nothing. */
     if (!(leaf1[2] >> 31))
         return 0;
     leaf(0x40000000, first);

@@ -121,8 +121,8 @@ VEC_INLINE TYPE ROUTINE(many_halves)(enum vec_term what, const TYPE *x, const TY
     (sum, (MASK)ROUTINE(rest)(n),                                                                  \
      ROUTINE(term)(what, sum, OP(loadu)(x + n - LANES), OP(loadu)(y + n - LANES)))
 
-/* 2 LANES < n <= 4 LANES: two arrays have twice the loads, and halves would be twice as many again.
- */
+/* 2 LANES < n <= 4 LANES: two arrays have twice the loads, and halves would be twice as many
+ * again. */
 VEC_INLINE TYPE ROUTINE(four)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
     VEC sum0 = SMALL_START(0), sum1 = SMALL_START(1);

@@ -11,8 +11,8 @@
  */
 
 /* The running vectors are the variables sum0 ... sum15, because gcc 12 would keep an array in
- * memory; the compiler drops those from `sums` on. Each macro below is a statement for one of them.
- */
+ * memory; the compiler drops those from `sums` on. Each macro below is a statement for one of
+ * them. */
 #define EACH_AFTER_0(DO)                                                                           \
     DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #define EACH(DO) DO(0) EACH_AFTER_0(DO)
@@ -59,8 +59,8 @@
     if (j < sums)                                                                                  \
         sum##i += sum##j;
 
-/* The first term is added to +0, so that a sum of nothing but -0 is not -0, unless total() does it.
- */
+/* The first term is added to +0, so that a sum of nothing but -0 is not -0, unless total() does
+ * it. */
 #if SMALL
 #define BEGIN START(0)
 #else

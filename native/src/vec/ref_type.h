@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reference routines for one type, included by ref.c for each: TYPE, ABS and ROUTINE(name) are its.
- */
+/* Reference routines for one type, included by ref.c for each: TYPE, ABS and ROUTINE(name) are
+ * its. */
 
 static TYPE ROUTINE(sum)(const TYPE *x, size_t n)
 {

@@ -153,8 +153,8 @@ static const struct okosu_vec_variant unresolved = {VEC_ROUTINES(MEMBER)};
     DISPATCH(result, give, okosu_vec_##name, name, parameters, arguments)
 
 #if defined(__x86_64__) && OKOSU_IFUNC
-/* A resolver only says which instructions may be used; which variant serves is the table's to say.
- */
+/* A resolver only says which instructions may be used; which variant serves is the table's to
+ * say. */
 #define PICKED(result, give, name, parameters, arguments)                                          \
     DISPATCH(result, give, okosu_vec_any_##name, name, parameters, arguments)                      \
     typedef result name##_function parameters;                                                     \

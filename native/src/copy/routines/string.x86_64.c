@@ -80,8 +80,8 @@ static void *copy_block512(void *to, const void *from, size_t n)
     return to;
 }
 
-/* The paper's routine is a memcpy only; this copies its blocks from the end, and the rest in words.
- */
+/* The paper's routine is a memcpy only; this copies its blocks from the end, and the rest in
+ * words. */
 static void *move_block512(void *to, const void *from, size_t n)
 {
     char *dst = to;
