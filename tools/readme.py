@@ -34,7 +34,7 @@ from pathlib import Path
 from okosu.records import summary
 from okosu.records.summary import Summary, table
 from okosu.records.types import Compared, Verdict
-from okosu.report import charts, story
+from okosu.report import charts, formats, view
 from okosu.report.charts import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,10 +64,9 @@ def _rows(held: Sequence[Named]) -> str:
     for path, made in held:
         name, base = path.stem, f"{made.plan['base_s']:.3g} s"
         for v in made.verdicts:
-            ratio = "" if v.ratio is None else f"{v.ratio:.3f}"
-            interval = "" if v.interval is None else f"{v.interval[0]:.3f}–{v.interval[1]:.3f}"
-            mark = " (recommended)" if v.headline else ""
-            body.append([name, base, v.arm, ratio, interval, str(v.rounds or ""), f"{v.verdict}{mark}"])
+            row = view.row(v)
+            said = f"{row.verdict} (recommended)" if row.headline else row.verdict
+            body.append([name, base, row.arm, row.ratio, formats.plain(row.interval), row.rounds, said])
             name = base = ""
     return "\n".join(table(head, body)) + "\n"
 
@@ -174,7 +173,7 @@ def drawn(made: Summary) -> str:
         for v in made.verdicts
         if v.ratio is not None
     ]
-    words = story.directions(str(made.plan["metric"]))
+    words = view.directions(str(made.plan["metric"]))
     svg = charts.forest(rows, float(made.plan["min_effect"]), words, "forest", charts.WIDE)
     # Alone in a file it has no page to take its colours and font from.
     light, _, dark = (ROOT / "okosu/report/report.css").read_text().partition("@media (prefers-color-scheme: dark)")

@@ -10,22 +10,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-import okosu
 from okosu import machine, native
 from okosu.bench import drive, profile, rows
 from okosu.bench.rows import Result
-from okosu.cli import _bench_table, _state
+from okosu.cli import _bench_table
 from okosu.cli._lock import measuring
 from okosu.cli._lock import path as lock_path
 from okosu.cli.bench import ALL
 from okosu.errors import INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
 from okosu.records import files
-from okosu.records.types import BENCH_SCHEMA, Envelope, Tool
+from okosu.records.types import BenchFile, begin
 
 ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
@@ -141,13 +139,10 @@ class Session:
     def __init__(self, names: list[str], words: list[str], seed: int, path: Path) -> None:
         self.path = path
         self.results: dict[str, Result] = {}
-        tool = Tool("okosu", okosu.__version__, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         here = machine.read()
-        facts = _state.flat(here)
-        facts["state_before"] = machine.state()
         command = ["okosu", "bench", names[0] if len(names) == 1 else ALL]
         plan = {"command": command, "options": words, "seed": seed, "benches": {}}
-        self.envelope = Envelope(schema=BENCH_SCHEMA, tool=tool, machine=facts, plan=plan)
+        self.envelope = begin(BenchFile, machine.facts(here), plan=plan)
         self._machine = here.id
         self._listed: dict[str, Result] = {}
         self._next = 0.0
@@ -223,12 +218,7 @@ def _write_profile(result: Result, path: Path) -> None:
 
 
 def _destination(json: str | None, names: list[str]) -> Path:
-    if json in (None, "-"):
-        return files.default_path("bench", names[0] if len(names) == 1 else ALL)
-    path = Path(str(json))
-    if path.is_dir() or not path.parent.is_dir():
-        raise _usage(f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -")
-    return path
+    return files.destination(json, "bench", names[0] if len(names) == 1 else ALL)
 
 
 def _usage(what: str, why: str, fix: str) -> OkosuError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from okosu.trial.plan import Metric, Options
+    from okosu.records.types import Metric, Options
 
 
 VERDICTS = ("FASTER", "SLOWER", "SAME", "UNRESOLVED", "NOT CONFIRMED", "NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE")
@@ -127,7 +127,7 @@ def metric(text: str, better: Better | None) -> tuple[Metric, str, Better]:
 def parse(args: argparse.Namespace) -> Options:
     """Return the Options of a new trial. OkosuError (2) where something is off, before anything runs."""
     from okosu import levers
-    from okosu.trial.plan import Options
+    from okosu.records.types import Options
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
@@ -148,6 +148,7 @@ def parse(args: argparse.Namespace) -> Options:
         better=better,
         min_effect=share(args.min_effect),
         budget_s=seconds(args.budget),
+        min_rounds=args.min_rounds,
         max_rounds=args.max_rounds,
         timeout_s=args.timeout,
         seed=args.seed if args.seed is not None else int.from_bytes(os.urandom(4)),

@@ -8,9 +8,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from okosu.cli import _table
+from okosu.records.types import Stage
+from okosu.report import formats
 from okosu.stats.verdict import RESOLVED, Judgement
 from okosu.trial.pilot import clock
-from okosu.trial.session import Session, Stage
+from okosu.trial.rounds import Watcher
+from okosu.trial.session import Session
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 LINES_EVERY_S = 15.0
 
 
-class Lines:
+class Lines(Watcher):
     """Progress as plain lines on stderr: stages, resolved arms, and a sign of life every quarter of a minute."""
 
     def __init__(self, session: Session) -> None:
@@ -38,7 +41,7 @@ class Lines:
 
     def planned(self) -> None:
         """Print the plan."""
-        self.say(_table.plan_line(self.session))
+        self.say(_table.plan_line(self.session.envelope))
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
         """See Watcher.stage."""
@@ -127,15 +130,16 @@ class Screen(Lines):
         for heading in ("arm", "ratio", "interval", "rounds", "verdict"):
             table.add_column(heading, no_wrap=True)
         for name, j in self._judgements.items():
-            ratio = "" if j.ratio is None else f"{j.ratio:.4f}"
-            table.add_row(name, ratio, _interval(j), str(j.rounds), j.verdict if j.rounds else "")
+            table.add_row(
+                name, formats.ratio(j.ratio, j.interval), _interval(j), str(j.rounds), j.verdict if j.rounds else ""
+            )
         return Group(self._status, table)
 
 
 def _interval(j: Judgement) -> str:
     if j.interval is None:
         return "(too few rounds)" if j.rounds else ""
-    return f"{j.interval[0]:.4f}–{j.interval[1]:.4f}"
+    return formats.plain(formats.bounds(j.interval))
 
 
 def watcher(session: Session) -> Lines:

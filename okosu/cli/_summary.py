@@ -12,16 +12,16 @@ from okosu import plugins
 from okosu.cli import _table
 from okosu.errors import USAGE_ERROR, OkosuError
 from okosu.records import files, summary
+from okosu.records.files import File
 from okosu.records.summary import SUMMARY_SCHEMA, Kept, Row, Section, Source, Summary
-from okosu.records.types import PARTS, TRY_SCHEMA, Envelope
-from okosu.report import commands, model
-from okosu.trial.session import Session
+from okosu.records.types import KINDS, BenchFile, Plan, ReproduceFile, TryFile
+from okosu.report import commands, view
 
 _MOST_ROWS = 200
 """A file of more records than this (a sweep over sizes) keeps its sections, and no row for each record."""
 
 
-_RECORDS = tuple(name.partition("/")[0] for name in PARTS)
+_RECORDS = tuple(str(kind.__struct_config__.tag).partition("/")[0] for kind in KINDS)
 _FACTS = ("id", "model", "vendor", "family", "microcode", "arch", "kernel", "glibc")
 _NESTED = {"memory_kb": ("memory", "total_kb"), "thp": ("thp", "enabled"), "under": ("virtual", "hypervisor")}
 _PLAN = ("metric", "alpha", "min_effect", "seed", "k", "base_s", "warm_kb")
@@ -35,7 +35,7 @@ def make(paths: list[Path]) -> Summary:
     """
     if len(paths) == 1:
         return _one(paths[0])
-    return _trials(paths, [files.read(path) for path in paths])
+    return _trials(paths, [files.read_as(TryFile, path) for path in paths])
 
 
 def _one(path: Path) -> Summary:
@@ -51,36 +51,32 @@ def _one(path: Path) -> Summary:
                 command=kept.command,
                 sections=kept.sections,
             )
-    return of(files.read(path), summary.source(path, data), path)
+    return of(files.read(path), summary.source(path, data))
 
 
-def of(envelope: Envelope, source: Source, path: Path) -> Summary:
-    """Return the summary of a records file that was read from `path`."""
-    trial = model.load(envelope)
+def of(envelope: File, source: Source) -> Summary:
+    """Return the summary of a records file."""
     made = Summary(
-        schema=SUMMARY_SCHEMA,
-        sources=[source],
-        command=commands.bench(trial) or " ".join(trial.command),
-        tool=envelope.tool,
-        machine=_machine(envelope.machine),
-        verdicts=envelope.verdicts,
-        compared=envelope.compared,
-        sections=_kept(envelope).sections,
+        schema=SUMMARY_SCHEMA, sources=[source], command="", tool=envelope.tool, machine=_machine(envelope.machine)
     )
-    if envelope.schema == TRY_SCHEMA:
-        session = Session.restore(envelope, path)
-        made.command = commands.again(trial)
-        made.plan = _plan(envelope.plan)
-        made.printed = "\n\n".join(filter(None, [_table.render(session), _table.advice(session)]))
+    if isinstance(envelope, TryFile):
+        seen = view.of(envelope)
+        made.command, made.plan, made.verdicts = seen.again, _plan(envelope.plan), envelope.verdicts
+        made.printed = "\n\n".join(filter(None, [_table.render(envelope), seen.headline.command]))
+    else:
+        made.command = commands.bench(envelope) or " ".join(map(str, envelope.plan.get("command", [])))
+        made.sections = _kept(envelope).sections
+    if isinstance(envelope, ReproduceFile):
+        made.compared = envelope.compared
     measured = [record for record in envelope.records if record.samples and record.stage != "pilot"]
     if len(measured) <= _MOST_ROWS:
         made.rows = [summary.row(record) for record in measured]
     return made
 
 
-def _trials(paths: list[Path], held: list[Envelope]) -> Summary:
-    trials = [model.load(envelope) for envelope in held]
-    if len({(envelope.schema, tuple(trial.command)) for envelope, trial in zip(held, trials, strict=True)}) > 1:
+def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
+    asked = held[0].plan.options
+    if any(envelope.plan.options.command != asked.command for envelope in held):
         raise OkosuError("these files are of different programs", "", "name trials of one program", USAGE_ERROR)
     arms = list(dict.fromkeys(verdict.arm for envelope in held for verdict in envelope.verdicts))
     rows, body = [], []
@@ -94,7 +90,7 @@ def _trials(paths: list[Path], held: list[Envelope]) -> Summary:
             body[-1] += [str(spread.count), f"{spread.median:.3f}", f"{spread.least:.3f}–{spread.greatest:.3f}"]
             rows.append(
                 Row(
-                    subject=" ".join(trials[0].command),
+                    subject=" ".join(asked.command),
                     arm=arm,
                     stage="screening",
                     metric="t_arm / t_base, a trial each",
@@ -107,7 +103,7 @@ def _trials(paths: list[Path], held: list[Envelope]) -> Summary:
     return Summary(
         schema=SUMMARY_SCHEMA,
         sources=[summary.source(path, path.read_bytes()) for path in paths],
-        command=f"{commands.again(trials[0])}   # and {len(held) - 1} other seeds",
+        command=f"{commands.again(held[0])}   # and {len(held) - 1} other seeds",
         tool=held[0].tool,
         machine=_machine(held[0].machine),
         plan=_plan(held[0].plan),
@@ -123,7 +119,7 @@ def _trials(paths: list[Path], held: list[Envelope]) -> Summary:
     )
 
 
-def _kept(held: Envelope | dict[str, Any]) -> Kept:
+def _kept(held: BenchFile | ReproduceFile | dict[str, Any]) -> Kept:
     every: list[Kept] = [keep(held) for keep in plugins.load("okosu.summary").values()]
     return Kept([one for kept in every for one in kept.sections], next((k.command for k in every if k.command), ""))
 
@@ -157,5 +153,5 @@ def _machine(facts: dict[str, Any]) -> dict[str, str | int | float]:
     return kept
 
 
-def _plan(plan: dict[str, Any]) -> dict[str, str | int | float]:
-    return {key: plan[key] for key in _PLAN if key in plan}
+def _plan(plan: Plan) -> dict[str, str | int | float]:
+    return {name: getattr(plan, name) if hasattr(plan, name) else getattr(plan.options, name) for name in _PLAN}

@@ -62,12 +62,12 @@ def _recommended(name: str) -> list[str]:
     from pathlib import Path
 
     from okosu import machine
-    from okosu.cli import _state
     from okosu.records import files
+    from okosu.records.types import TryFile
 
-    envelope = files.read(Path(name))
+    envelope = files.read_as(TryFile, Path(name))
     best = [v for v in envelope.verdicts if v.headline]
-    for line in _state.differences(envelope.machine, machine.read()):
+    for line in machine.differences(envelope.machine, machine.read()):
         print(f"okosu: {name}: {line}", file=sys.stderr)
     if not best:
         print(f"okosu: {name} recommends no lever: the program runs as it is", file=sys.stderr)

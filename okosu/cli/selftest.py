@@ -6,11 +6,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from okosu.machine.model import Machine
 
 NAME = "selftest"
 PLACE = 9
@@ -25,6 +30,8 @@ EXAMPLES = """\
 LOOP = "i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done"
 ROUNDS = 30
 ALPHA = 0.05
+LONG_S = 1e9
+"""A budget that ends no trial: each has its number of rounds."""
 UNLIKELY = 0.01
 """A rate below its bound fails if noise like that of the A/A trials explains it with less than this probability."""
 
@@ -104,12 +111,12 @@ def run(args: argparse.Namespace) -> int:
     """Run the command: 0 when every bound holds, 1 otherwise."""
     import os
 
-    from okosu.cli import _conduct
+    from okosu.cli._lock import measuring
 
     chosen, trials = cases(args.quick, len(os.sched_getaffinity(0)))
     turns = _turns(0.01 if args.quick else 0.025)
     rates = []
-    with _conduct.measuring():
+    with measuring():
         for beside in dict.fromkeys(case.hogs for case in chosen):
             with hogs(beside):
                 rates += _rates(
@@ -177,51 +184,38 @@ def _would_show(outcome: Outcome, case: Case) -> bool:
 
 
 def _trial(case: Case, turns: int, seed: int) -> Outcome:
-    """Run one trial of base against itself, or against itself with the planted delay; no pilot, no confirmation."""
-    import okosu
-    from okosu.cli._conduct import PAD_ALLOWANCE
-    from okosu.records.types import TRY_SCHEMA, Envelope, Tool
-    from okosu.trial.arms import BASE, Arm
-    from okosu.trial.plan import Options, Plan
-    from okosu.trial.rounds import Rounds, StageRun
-    from okosu.trial.runs import ProcessRunner, environment_bytes
-    from okosu.trial.session import Reference, Session
+    """Run one trial of base against itself, or against itself with the planted delay; no confirmation."""
+    from okosu import trial
+    from okosu.records.types import Arm, Options
+    from okosu.trial.runs import ProcessRunner
 
     options = Options(
         command=["/bin/sh", "-c", LOOP.format(turns=turns)],
         seed=seed,
         alpha=ALPHA,
         min_effect=0.0,
+        budget_s=LONG_S,
         max_rounds=case.rounds,
         timeout_s=60.0,
+        warm=False,
     )
-    plan = Plan(options=options, k=1, pad_to=environment_bytes() + PAD_ALLOWANCE, timeout_s=60.0)
-    session = Session(
-        Envelope(schema=TRY_SCHEMA, tool=Tool("okosu", okosu.__version__, ""), machine={}, plan={}), None, plan
-    )
-    runner = ProcessRunner(options, [], pad_to=plan.pad_to)
-    base = Arm(BASE, "base")
+    session = trial.new(options, None, stages=["screening"], here=_here())
+    runner, base = ProcessRunner(session.plan), Arm("base", "base")
     first = [runner.run(base, pad=0, sample=False, timeout_s=60.0) for _ in range(3)]
-    session.pilots[BASE] = first[-1].measurement
-    session.reference = Reference(0, None, first[-1].digest)
-    plan.base_s = min(r.measurement.wall_ns for r in first) / 1e9
-    extra = [f"--delay={plan.base_s * case.slow:.6f}"] if case.slow else []
-    other = Arm("other", "user", extra=extra)
-    plan.arms = [base, other]
-    judged = Rounds(session, runner, {}, _Quiet()).run(StageRun("screening", [other], 1, 1e9))["other"]
+    base_s = min(run.measurement.wall_ns for run in first) / 1e9
+    # The planted arm can only be made once it is known how long base takes.
+    session.plan.given = [Arm("other", "user", extra=[f"--delay={base_s * case.slow:.6f}"] if case.slow else [])]
+    trial.run(session, here=_here())
+    (judged,) = session.envelope.verdicts
     others, bases = session.pairs("screening", "other")
-    return Outcome(judged.verdict, judged.rounds, list(zip(bases, others, strict=True)), plan.base_s)
+    return Outcome(judged.verdict, judged.rounds, list(zip(bases, others, strict=True)), base_s)
 
 
-class _Quiet:
-    def stage(self, stage: str, arms: list[str]) -> None:
-        """See Watcher.stage."""
+@functools.cache
+def _here() -> Machine:
+    from okosu import machine
 
-    def running(self, arm: str, number: int) -> None:
-        """See Watcher.running."""
-
-    def round_done(self, number: int, judgements: object, left_s: float) -> None:
-        """See Watcher.round_done."""
+    return machine.read()
 
 
 def _line(rate: Rate) -> str:

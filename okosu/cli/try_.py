@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--expect", action="append", default=[], metavar="LEVER=VERDICT", help="exit 3 unless it ends so")
     add("--children", choices=["0", "1"], default="1", help="whether the program's children inherit the levers")
     add("--seed", type=int, metavar="N", help="seed of the random order (default: drawn, and recorded)")
+    add("--min-rounds", type=int, default=0, metavar="N", help="rounds at least, though the verdict be known before")
     add("--max-rounds", type=int, default=1000, metavar="N", help="rounds at most (default 1000)")
     add("--no-warm", action="store_true", help="do not touch memory before each run where the host backs it lazily")
     add("--json", metavar="FILE|-", help="where the records go (default: the state folder)")
@@ -52,22 +53,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; see DESIGN for the exit statuses (0 finished, 1 failed, 2 usage, 3 an --expect not met)."""
+    """Run the command; exit status (0 finished, 1 failed, 2 usage, 3 an --expect not met)."""
     from okosu.cli import _conduct
+    from okosu.cli._lock import measuring
 
     expected = [_options.expectation(text) for text in args.expect]
     if args.dry_run:
         return _conduct.dry_run(_options.parse(args))
-    with _conduct.measuring():
+    with measuring():
         try:
             if args.resume:
-                session, finish = _conduct.resume(Path(args.resume))
+                session = _conduct.resume(Path(args.resume))
             elif args.revalidate:
-                session, finish = _conduct.revalidate(Path(args.revalidate), args)
+                session = _conduct.revalidate(Path(args.revalidate), args)
             else:
-                session, finish = _conduct.begin(_options.parse(args), args.json)
+                session = _conduct.begin(_options.parse(args), args.json)
             try:
-                finish()
+                _conduct.run(session)
             except KeyboardInterrupt:
                 _show(session, args, interrupted=True)
                 return INTERRUPTED
@@ -82,10 +84,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(session: Session, args: argparse.Namespace, interrupted: bool) -> None:
     from okosu.cli import _conduct, _table
+    from okosu.report import view
 
     if interrupted:
         _conduct.keep(session)
-    text = _table.render(session)
+    text = _table.render(session.envelope)
     if args.json == "-":
         from okosu.records import files
 
@@ -98,7 +101,7 @@ def _show(session: Session, args: argparse.Namespace, interrupted: bool) -> None
     if interrupted:
         print(f"interrupted; go on with: okosu try --resume {session.path}", file=sys.stderr)
         return
-    if line := _table.advice(session):
+    if line := view.of(session.envelope).headline.command:
         print(line, file=sys.stderr if args.json == "-" else sys.stdout)
 
 

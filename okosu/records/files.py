@@ -12,17 +12,20 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from okosu.errors import OkosuError
-from okosu.records.types import Envelope, foreign_parts
+from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.records.types import KINDS, BenchFile, Envelope, ReproduceFile, TryFile
 
-_VERSIONS = {"okosu.try": 1, "okosu.bench": 1, "okosu.reproduce": 2}
+_VERSIONS = dict(str(kind.__struct_config__.tag).split("/") for kind in KINDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _NAME_LENGTH = 40
 _LISTS = ("records", "verdicts", "compared")
+_LAST = (*_LISTS, "finished")
+File = TryFile | BenchFile | ReproduceFile
+F = TypeVar("F", bound=Envelope)
 
 
 class _Head(msgspec.Struct):
@@ -50,6 +53,18 @@ def default_path(kind: str, subject: str) -> Path:
     return next(path for path in paths if not os.path.lexists(path))
 
 
+def destination(json: str | None, kind: str, subject: str) -> Path:
+    """Return where --json sends the records, by default_path where it names no file; OkosuError (2) for a bad one."""
+    if json in (None, "-"):
+        return default_path(kind, subject)
+    path = Path(str(json))
+    if path.is_dir() or not path.parent.is_dir():
+        raise OkosuError(
+            f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -", USAGE_ERROR
+        )
+    return path
+
+
 def write(envelope: Envelope, path: Path) -> None:
     """Replace `path` by the envelope (mode 0644) in one step; OkosuError, and the old file untouched, if that fails.
 
@@ -57,7 +72,7 @@ def write(envelope: Envelope, path: Path) -> None:
     """
     data = _laid_out(envelope)
     try:
-        check_columns(msgspec.json.decode(data, type=Envelope))
+        check_columns(msgspec.json.decode(data, type=type(envelope)))
     except msgspec.ValidationError as error:
         raise OkosuError(
             f"{path} not written",
@@ -75,16 +90,8 @@ def write(envelope: Envelope, path: Path) -> None:
 
 
 def encode(envelope: Envelope) -> bytes:
-    """Return the envelope as JSON on one line, without the conclusions that its kind of file does not have."""
-    return msgspec.json.encode(_built(envelope))
-
-
-def _built(envelope: Envelope) -> dict[str, Any]:
-    built: dict[str, Any] = msgspec.to_builtins(envelope)
-    for part in foreign_parts(envelope.schema):
-        if not built[part]:
-            del built[part]
-    return built
+    """Return the envelope as JSON on one line."""
+    return msgspec.json.encode(envelope)
 
 
 def _laid_out(envelope: Envelope) -> bytes:
@@ -92,8 +99,10 @@ def _laid_out(envelope: Envelope) -> bytes:
 
     A line for each sample would be a third of a large file.
     """
+    built: dict[str, Any] = msgspec.to_builtins(envelope)
     parts = []
-    for key, value in _built(envelope).items():
+    for key in sorted(built, key=lambda key: _LAST.index(key) if key in _LAST else -1):
+        value = built[key]
         if key in _LISTS and value:
             text = b"[\n  " + b",\n  ".join(map(msgspec.json.encode, value)) + b"\n ]"
         else:
@@ -129,13 +138,13 @@ def replace(path: Path, data: bytes) -> None:
         os.close(folder)
 
 
-def read(path: Path) -> Envelope:
+def read(path: Path) -> File:
     """Return what the file holds. OkosuError (status 1) if it is missing, damaged, of another version or not ours."""
     data = _bytes(path)
     try:
         head = msgspec.json.decode(data, type=_Head)
         _check_version(path, head)
-        envelope = msgspec.json.decode(data, type=Envelope)
+        envelope: File = msgspec.json.decode(data, type=File)
         check_columns(envelope)
     except msgspec.ValidationError as error:
         raise OkosuError(
@@ -145,6 +154,15 @@ def read(path: Path) -> Envelope:
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _damaged(path, data, error) from error
+    return envelope
+
+
+def read_as(kind: type[F], path: Path) -> F:
+    """Return what the file holds, as `read`; OkosuError too where it is a file of another kind."""
+    envelope = read(path)
+    if not isinstance(envelope, kind):
+        wanted = str(kind.__struct_config__.tag).partition("/")[0].replace(".", " ")
+        raise OkosuError(f"{path} is not a file of `{wanted}`", f"its schema is {envelope.schema}", f"one of {wanted}")
     return envelope
 
 
@@ -203,7 +221,7 @@ def _check_version(path: Path, head: _Head) -> None:
         else:
             why = "it names no schema"
         raise OkosuError(f"{path} is not a records file", why, "name a file that `okosu try` or `okosu bench` wrote")
-    if version != str(known):
+    if version != known:
         tool = head.tool if isinstance(head.tool, dict) else {}
         writer = f"okosu {str(tool['version'])[:40]}" if "version" in tool else "another version of okosu"
         raise OkosuError(
@@ -215,13 +233,10 @@ def _check_version(path: Path, head: _Head) -> None:
 
 
 def check_columns(envelope: Envelope) -> None:
-    """Raise msgspec.ValidationError, naming the field, where columns or conclusions do not belong together."""
-    for part in foreign_parts(envelope.schema):
-        if getattr(envelope, part):
-            raise msgspec.ValidationError(f"Expected none in a file of {envelope.schema} - at `$.{part}`")
+    """Raise msgspec.ValidationError, naming the field, where columns do not belong together."""
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
-        for column in ("order", "rounds", "predecessor"):
+        for column in ("order", "rounds", "parts", "predecessor"):
             length = len(getattr(record, column))
             if length not in (0, count):
                 raise msgspec.ValidationError(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -57,5 +59,5 @@ class Measurement(msgspec.Struct, frozen=True):
     exit: Memory = Memory()
     peak: Memory | None = None
     procs: list[Process] = []
-    preload: list[dict[str, object]] = []
+    preload: list[dict[str, Any]] = []
     """The preload library's own evidence, one object a process (see --proof)."""

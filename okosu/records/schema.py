@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schemas of the record files, generated from the types: `python -m okosu.records.schema --write`."""
+"""The JSON Schemas of all that okosu writes, generated from the types: `python -m okosu.records.schema --write`.
+
+The lab and the papers register their types by entry points of the group `okosu.schemas`: each is a list of structs,
+tagged with the name of their format in the field `schema`.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +15,20 @@ from typing import Any
 
 import msgspec
 
+from okosu import plugins
 from okosu.records.summary import SUMMARY_SCHEMA, Summary
-from okosu.records.types import PARTS, RECORD_SCHEMA, Envelope, Record, foreign_parts
+from okosu.records.types import KINDS, RECORD_SCHEMA, Record
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def generate() -> dict[str, str]:
-    """Return the text of each schema by its file's name, e.g. "okosu.try-1.json"."""
-    found = {_file(RECORD_SCHEMA): _text(RECORD_SCHEMA, msgspec.json.schema(Record))}
-    found[_file(SUMMARY_SCHEMA)] = _text(SUMMARY_SCHEMA, msgspec.json.schema(Summary))
-    return found | {_file(name): _text(name, _envelope(name)) for name in PARTS}
-
-
-def _envelope(name: str) -> dict[str, Any]:
-    """Return the schema of one kind of file: its own name only, and of the conclusions only those that it has."""
-    schema = msgspec.json.schema(Envelope)
-    fields = schema["$defs"]["Envelope"]["properties"]
-    fields["schema"] = {"enum": [name]}
-    for part in foreign_parts(name):
-        kind = fields.pop(part)["items"]["$ref"].rpartition("/")[2]
-        del schema["$defs"][kind]
-    return schema
+    """Return the text of each schema by its file's name, e.g. "okosu.try-2.json"."""
+    added = [kind for kinds in plugins.load("okosu.schemas").values() for kind in kinds]
+    named: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in [*KINDS, *added]}
+    named |= {RECORD_SCHEMA: Record, SUMMARY_SCHEMA: Summary}
+    return {_file(name): _text(name, msgspec.json.schema(kind)) for name, kind in sorted(named.items())}
 
 
 def _file(name: str) -> str:
@@ -44,7 +39,8 @@ def _text(name: str, schema: dict[str, Any]) -> str:
     identity = "urn:" + name.replace(".", ":").replace("/", ":")
     schema = {"$schema": _DIALECT, "$id": identity, "title": name, **schema}
     for definition in schema["$defs"].values():
-        definition["description"] = " ".join(definition["description"].split())
+        if "description" in definition:
+            definition["description"] = " ".join(definition["description"].split())
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+import okosu
+from okosu.records.measurement import Measurement
+
 RECORD_SCHEMA: Final = "okosu.record/1"
-TRY_SCHEMA: Final = "okosu.try/1"
-BENCH_SCHEMA: Final = "okosu.bench/1"
-REPRODUCE_SCHEMA: Final = "okosu.reproduce/2"
-PARTS: Final = {TRY_SCHEMA: ("verdicts",), BENCH_SCHEMA: (), REPRODUCE_SCHEMA: ("compared",)}
-"""Which of the envelope's lists of conclusions a kind of file has; the others are empty, and not written."""
+Metric = Literal["wall", "cpu", "rss", "regex"]
+Kind = Literal["base", "placebo", "lever", "user", "stack"]
+Stage = Literal["pilot", "screening", "confirmation"]
 
-
-def foreign_parts(schema: str) -> list[str]:
-    """Return the names of the conclusions that a kind of file does not have."""
-    return sorted({part for parts in PARTS.values() for part in parts} - set(PARTS[schema]))
+STAGES: Final[tuple[Stage, ...]] = ("screening", "confirmation")
+"""What follows the pilot."""
+BASE, PLACEBO, STACK = "base", "placebo", "stack"
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -36,12 +37,19 @@ class Proof(msgspec.Struct, frozen=True):
     values: dict[str, float] = {}
 
 
+class Place(NamedTuple):
+    """Where in a stage a sample was taken: the round, and the part of it where a long round is split; both from 0."""
+
+    round: int
+    part: int = 0
+
+
 class Record(msgspec.Struct, kw_only=True):
     """The samples of one metric of one arm in one stage of one run of the tool.
 
-    `samples[i]` was taken by the `order[i]`-th process that the tool started, in round `rounds[i]`; `predecessor[i]`
-    is the
-    arm that ran just before it ("" for the first). Exactly one of `lever` and `variant` is not empty.
+    `samples[i]` was taken by the `order[i]`-th process that the tool started, in part `parts[i]` of round `rounds[i]`;
+    `predecessor[i]` is the arm that ran just before it ("" for the first). Any of these columns may be empty: without
+    `parts` no round was split. Exactly one of `lever` and `variant` is not empty.
     """
 
     schema: Literal["okosu.record/1"] = RECORD_SCHEMA
@@ -57,6 +65,7 @@ class Record(msgspec.Struct, kw_only=True):
     samples: list[float] = []
     order: list[int] = []
     rounds: list[int] = []
+    parts: list[int] = []
     predecessor: list[str] = []
     parameters: dict[str, str | float] = {}
     """What was measured, where it takes more than the subject and the variant to say it (size, mode, placement, …)."""
@@ -64,13 +73,22 @@ class Record(msgspec.Struct, kw_only=True):
     proof: Proof | None = None
     note: str = ""
 
+    @property
+    def arm(self) -> str:
+        """Return the name of what was measured, lever or variant."""
+        return self.lever or self.variant
+
+    def places(self) -> list[Place]:
+        """Return the place of each sample; rounds are counted up where the record has no column of them."""
+        rounds = self.rounds or range(len(self.samples))
+        return [Place(*place) for place in zip(rounds, self.parts or [0] * len(self.samples), strict=True)]
+
 
 class Verdict(msgspec.Struct, kw_only=True):
     """What is concluded of one arm. `ratio` is t_arm / t_base: below 1 is faster.
 
     `verdict` is one of FASTER, SLOWER, SAME, UNRESOLVED, NOT CONFIRMED, NOT APPLIED, WRONG OUTPUT, UNAVAILABLE; ratio
-    and
-    interval are null where nothing could be measured.
+    and interval are null where nothing could be measured.
     """
 
     arm: str
@@ -122,18 +140,152 @@ class Compared(msgspec.Struct, kw_only=True):
         return {"published": "", "at most": "≤"}.get(self.kind, "≥")
 
 
-class Envelope(msgspec.Struct, kw_only=True):
-    """A whole records file: who measured, on what machine, to what plan, what came out.
+class Arm(msgspec.Struct, frozen=True):
+    """What is compared with base. `levers` maps names to values; `alternatives` are further values for the pilot."""
 
-    One type serves every kind of file; `PARTS` says which conclusions a kind has, and the others stay empty.
-    """
+    name: str
+    kind: Kind
+    levers: dict[str, str] = {}
+    env: dict[str, str] = {}
+    alternatives: list[str] = []
+    preload: bool = False
+    """Whether it works through the preload library, so that it is judged against the placebo too."""
+    extra: list[str] = []
+    """Further options of okosu-run (--no-fork, --delay=…)."""
 
-    schema: Literal["okosu.try/1", "okosu.bench/1", "okosu.reproduce/2"]
+    @property
+    def options(self) -> list[str]:
+        """Return the options of okosu-run that make this arm."""
+        made = [f"--{name}={value}" for name, value in self.levers.items()]
+        made += [f"--env={name}={value}" for name, value in self.env.items()]
+        if self.kind == "placebo":
+            made.append("--placebo")
+        return made + self.extra
+
+
+class Options(msgspec.Struct, kw_only=True):
+    """What the user asked for; stored in the records file, so that --resume needs nothing else."""
+
+    command: list[str]
+    metric: Metric = "wall"
+    pattern: str = ""
+    better: Literal["lower", "higher"] = "lower"
+    alpha: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.05
+    min_effect: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.01
+    budget_s: float = 600.0
+    min_rounds: int = 0
+    """Rounds that a stage runs at least, however early its arms are resolved."""
+    max_rounds: int = 1000
+    timeout_s: float | None = None
+    seed: int = 0
+    stdin: str = ""
+    check: str = ""
+    prepare: str = ""
+    conclude: str = ""
+    warm: bool = True
+    children: bool = True
+    levers: dict[str, str] = {}
+    """Lever name to the value asked for, "" for its candidates; empty for all levers."""
+    user_arms: dict[str, dict[str, str]] = {}
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why an arm left the trial for another reason than its time: NOT APPLIED, WRONG OUTPUT or UNAVAILABLE."""
+
+    verdict: str
+    why: str
+    fix: str = ""
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """What base's pilot ended with: every run must end the same way."""
+
+    status: int | None
+    signal: int | None
+    digest: str
+
+
+class Plan(msgspec.Struct, kw_only=True):
+    """All that is fixed before the first round. Times in seconds, sizes in KiB."""
+
+    options: Options
+    given: list[Arm] = []
+    """Arms that the caller made, tried in the place of those that the options name."""
+    stages: list[Stage] = msgspec.field(default_factory=lambda: list(STAGES))
+    arms: list[Arm] = []
+    """Base, placebo, then every arm that counts in K; a stack is added when its confirmation begins."""
+    k: Annotated[int, msgspec.Meta(ge=0)] = 0
+    observes: list[str] = []
+    proof_mode: Literal["exit", "sample"] = "exit"
+    pad_to: int = 0
+    """Bytes of environment that every arm can be padded to; each round adds a draw of 0..4095."""
+    warm_kb: int = 0
+    warm_why: str = ""
+    base_s: float = 0.0
+    arm_s: dict[str, float] = {}
+    overhead_s: float = 0.0
+    """Untimed seconds that go with each timed run: warming memory, preparing, reading proofs."""
+    timeout_s: float = 0.0
+    pilot_s: float = 0.0
+    pilots: dict[str, Measurement] = {}
+    reference: Reference | None = None
+    proofs: dict[str, Proof] = {}
+    """What the pilot read back of each arm's effect."""
+
+    def arm(self, name: str) -> Arm:
+        """Return the arm of that name; KeyError if there is none."""
+        for arm in self.arms:
+            if arm.name == name:
+                return arm
+        raise KeyError(name)
+
+    def run_s(self, names: list[str]) -> float:
+        """Return the expected seconds of one run of each named arm, what goes with them included."""
+        return sum(self.arm_s.get(name, self.base_s) + self.overhead_s for name in names)
+
+
+class Envelope(msgspec.Struct, kw_only=True, tag_field="schema"):
+    """What every records file begins with: who measured, when, on what machine; then what was measured."""
+
     tool: Tool
     machine: dict[str, Any]
-    plan: dict[str, Any]
     records: list[Record] = []
-    verdicts: list[Verdict] = []
-    compared: list[Compared] = []
-    """What `okosu reproduce` compares, in the order of the paper and then of the targets; [] of any other command."""
     finished: bool = False
+
+    @property
+    def schema(self) -> str:
+        """Return the name of the kind of file and its version."""
+        return str(self.__struct_config__.tag)
+
+
+class TryFile(Envelope, kw_only=True, tag="okosu.try/2"):
+    """What `okosu try` keeps of a trial."""
+
+    plan: Plan
+    failures: dict[str, Failure] = {}
+    confirm_arms: list[str] = []
+    """The arms of the confirmation, once it has begun."""
+    verdicts: list[Verdict] = []
+
+
+class BenchFile(Envelope, kw_only=True, tag="okosu.bench/1"):
+    """What `okosu bench` keeps."""
+
+    plan: dict[str, Any]
+
+
+class ReproduceFile(Envelope, kw_only=True, tag="okosu.reproduce/2"):
+    """What `okosu reproduce` keeps. What it compares stands in the order of the paper, then of the targets."""
+
+    plan: dict[str, Any]
+    compared: list[Compared] = []
+
+
+KINDS: Final[tuple[type[Envelope], ...]] = (TryFile, BenchFile, ReproduceFile)
+E = TypeVar("E", bound=Envelope)
+
+
+def begin(kind: type[E], facts: dict[str, Any], **rest: Any) -> E:
+    """Return an empty file of a measurement that begins now on the machine of which `facts` tells."""
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return kind(tool=Tool("okosu", okosu.__version__, started), machine=facts, **rest)

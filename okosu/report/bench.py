@@ -12,7 +12,7 @@ import msgspec
 from okosu.bench import figures
 from okosu.bench.figures import Comparison
 from okosu.bench.rows import Absent, Header, Kernel, Row, from_records
-from okosu.records.types import Envelope
+from okosu.records.types import BenchFile, ReproduceFile
 from okosu.report import bench_charts, bench_plots, formats
 from okosu.stats.paired import Interval
 
@@ -20,12 +20,12 @@ PLACES = ("L1", "L2", "L3", "memory")
 _Found = dict[str, Any]
 
 
-def sections(envelope: Envelope, key: str) -> list[_Found]:
-    """Return a dictionary for each benchmark in the file, for bench.html.j2; [] where there is none."""
-    about = envelope.plan.get("benches")
+def sections(file: BenchFile | ReproduceFile, key: str) -> list[_Found]:
+    """Return a dictionary for each benchmark in a file, for bench.html.j2; [] where there is none."""
+    about = file.plan.get("benches")
     stored = about if isinstance(about, dict) else {}
-    # What a guest's kernel timed is neither this library's nor in this machine's cycles: report/lab.py shows it.
-    own = from_records([record for record in envelope.records if record.platform == "native"])
+    # What a guest's kernel timed is neither this library's nor in this machine's cycles: the papers' parts show it.
+    own = from_records([record for record in file.records if record.platform == "native"])
     return [_section(name, rows, stored.get(name, {}), f"{key}-b{i}") for i, (name, rows) in enumerate(own.items(), 1)]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from okosu.records.types import Compared, Envelope
+from okosu.records.types import Compared, ReproduceFile
 from okosu.report import formats
 
 _SAID = {True: "holds", False: "missed", None: "not judged"}
@@ -48,7 +48,7 @@ class Comparison:
     summary: str
 
 
-def compared(envelope: Envelope) -> Comparison | None:
+def compared(envelope: ReproduceFile) -> Comparison | None:
     """Return what the file compares, None where it compares nothing."""
     if not envelope.compared:
         return None

@@ -7,8 +7,11 @@ import json
 from statistics import median, quantiles
 from typing import Any
 
+import msgspec
+
+from okosu.records.types import BASE, STAGES, Envelope, Plan
 from okosu.report import formats
-from okosu.report.model import BASE, EXPLAINING, STAGES, Trial
+from okosu.report.model import EXPLAINING, Trial
 
 _STATE = ("state", "state_before", "state_after", "state_rounds")
 _LABELS = {
@@ -24,10 +27,10 @@ _PLAN = (
     ("min_effect", "smallest effect of interest δ"), ("metric", "metric"), ("pattern", "pattern of the metric"),
     ("better", "better is"), ("base_s", "base, from the pilot"), ("timeout_s", "timeout of a run"),
     ("warm_kb", "warm memory"), ("warm_why", "why memory is warmed"), ("pad_to", "environment padded to"),
-    ("pad", "environment padded"), ("proof_mode", "effect proof taken"), ("check", "output judged by"),
+    ("proof_mode", "effect proof taken"), ("check", "output judged by"),
     ("stdin", "standard input"), ("prepare", "before each run"), ("conclude", "after each run"),
-    ("children", "children inherit levers"), ("max_rounds", "rounds at most"), ("placebo", "placebo arm"),
-    ("commands", "commands"),
+    ("children", "children inherit levers"), ("min_rounds", "rounds at least"),
+    ("max_rounds", "rounds at most"),
 )  # fmt: skip
 _LONG = 400
 
@@ -69,15 +72,15 @@ def _item(item: Any) -> str:
     return json.dumps(item)
 
 
-def machine(trial: Trial) -> list[tuple[str, str]]:
+def machine(envelope: Envelope) -> list[tuple[str, str]]:
     """Return what is known of the machine, without its state over time."""
-    known = flat({key: value for key, value in trial.envelope.machine.items() if key not in _STATE})
+    known = flat({key: value for key, value in envelope.machine.items() if key not in _STATE})
     return [(name, text) for name, text in known if text != formats.DASH]
 
 
-def state(trial: Trial) -> list[tuple[str, str, str]]:
+def state(envelope: Envelope) -> list[tuple[str, str, str]]:
     """Return (name, before, after) of the machine's state; before and after are the first and last round if need be."""
-    source = trial.envelope.machine
+    source = envelope.machine
     before, after = source.get("state_before", source.get("state")), source.get("state_after")
     series = source.get("state_rounds")
     steps = [item for item in series if isinstance(item, dict)] if isinstance(series, list) else []
@@ -90,9 +93,10 @@ def state(trial: Trial) -> list[tuple[str, str, str]]:
     return [(key, one.get(key, formats.DASH), other.get(key, formats.DASH)) for key in {**one, **other}]
 
 
-def plan(trial: Trial) -> list[tuple[str, str]]:
-    """Return what was fixed before the first round, in words."""
-    source = {**trial.options, **trial.plan}
+def plan(planned: Plan | dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what was fixed before the measurement, in words."""
+    source = msgspec.to_builtins(planned)
+    source = {**source["options"], **source} if isinstance(planned, Plan) else source
     found = []
     for key, label in _PLAN:
         value = source.get(key)
@@ -108,16 +112,13 @@ def plan(trial: Trial) -> list[tuple[str, str]]:
             found.append((label, f"{value} bytes and a draw of 0 to 4095 more each round"))
         else:
             found.append((label, _text(key, value)))
-    for stage in STAGES:
-        if count := len(trial.samples(stage, BASE, trial.metric)):
-            found.append((f"rounds of {stage}", str(count)))
     return found
 
 
 def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, str, list[tuple[str, str]]]]]:
     """Return (column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's of the same stage)."""
     metrics = [m for m in EXPLAINING if m != trial.metric and any(key[2] == m for key in trial.records)]
-    found = []
+    found: list[tuple[str, str, list[tuple[str, str]]]] = []
     for arm in trial.arms:
         for stage in STAGES:
             if any((stage, arm.name, metric) in trial.records for metric in metrics):
@@ -140,14 +141,14 @@ def _cell(trial: Trial, stage: str, arm: str, metric: str) -> tuple[str, str]:
     return text, "same" if abs(ratio - 1) < 0.005 else f"× {formats.significant(ratio)}"
 
 
-def all_records(trial: Trial) -> list[dict[str, str]]:
+def all_records(envelope: Envelope) -> list[dict[str, str]]:
     """Return one row for each record of the file, whatever its kind, with quartiles of its samples."""
     found = []
-    for record in trial.envelope.records:
+    for record in envelope.records:
         low, middle, high = _quartiles(record.samples)
         found.append(
             {
-                "arm": record.lever or record.variant,
+                "arm": record.arm,
                 "stage": record.stage,
                 "metric": record.metric,
                 "platform": record.platform,

@@ -26,11 +26,15 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def ratio_decimals(interval: tuple[float, float] | None) -> int:
-    """Return how many decimals a ratio deserves: two significant digits of its interval's width, within 2 to 5."""
+    """Return how many decimals a ratio deserves: two significant digits of its interval's width, 2 at least.
+
+    No more than six digits in all, so that an interval of whatever size fits a column of a terminal.
+    """
     width = interval[1] - interval[0] if interval else 0.0
-    if not 0 < width < math.inf:
+    if interval is None or not 0 < width < math.inf:
         return 3
-    return min(5, max(2, 1 + math.ceil(-math.log10(width))))
+    most = 5 - max(0, math.floor(math.log10(abs(interval[1]) or 1)))
+    return max(0, min(most, max(2, 1 + math.ceil(-math.log10(width)))))
 
 
 def ratio(value: float | None, interval: tuple[float, float] | None = None) -> str:
@@ -88,6 +92,11 @@ def duration(seconds: float) -> str:
         if seconds >= one and seconds % one == 0:
             return f"{seconds / one:g}{name}"
     return f"{seconds:g}s"
+
+
+def plain(text: str) -> str:
+    """Return the text as a terminal shows it best: with ordinary spaces."""
+    return text.replace(_THIN, " ")
 
 
 def shorten(text: str, most: int) -> str:

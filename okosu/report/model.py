@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial as the report sees it: arms with their samples by round, paired with base. Tolerates what is missing."""
+"""One trial as the report sees it: arms with their samples by round, paired with base."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
-from okosu.records.types import Envelope, Record, Verdict
+from okosu.records.types import BASE, PLACEBO, Place, Record, TryFile, Verdict
 from okosu.stats.eprocess import bounds
 
-BASE = "base"
-STAGES = ("screening", "confirmation")
 EXPLAINING = ("cpu", "rss", "minflt", "nvcsw", "nivcsw")
 _RUNNING_POINTS = 150
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One round in which an arm and base both ran: values in the metric's unit, x = ln arm - ln base."""
+    """One round, or part of one, in which an arm and base both ran: values in the metric's unit; rounds count from 1.
+
+    Parts of rounds are counted as if each were a round.
+    """
 
     round: int
     arm: float
@@ -27,7 +27,7 @@ class Pair:
 
     @property
     def x(self) -> float:
-        """Return the log-ratio."""
+        """Return ln(arm) - ln(base)."""
         return math.log(self.arm) - math.log(self.base)
 
 
@@ -53,85 +53,50 @@ class Arm:
 
 @dataclass
 class Trial:
-    """What a records file says, with every field that is missing or of another type replaced by something harmless."""
+    """What a file of `okosu try` says, its records at hand by stage, arm and metric."""
 
-    envelope: Envelope
+    file: TryFile
     arms: list[Arm] = field(default_factory=list)
     records: dict[tuple[str, str, str], Record] = field(default_factory=dict)
 
     @property
-    def plan(self) -> dict[str, Any]:
-        """Return the plan as it was stored."""
-        return self.envelope.plan
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Return what the user asked for; in files of `okosu try` it lies in the plan, flat or as `options`."""
-        nested = self.plan.get("options")
-        return nested if isinstance(nested, dict) else self.plan
-
-    @property
-    def command(self) -> list[str]:
-        """Return the program and its arguments; [] if no record and no plan names them."""
-        words = self.plan.get("command")
-        if isinstance(words, list) and words:
-            return [str(word) for word in words]
-        return [record.subject for record in self.envelope.records[:1] if record.subject]
-
-    @property
     def alpha(self) -> float:
-        """Return the level of the intervals' errors, 0.05 where the plan has none that makes sense."""
-        return number(self.plan, "alpha", 0.05, 0.0, 1.0)
+        """Return the level of the intervals' errors."""
+        return self.file.plan.options.alpha
 
     @property
     def delta(self) -> float:
         """Return the smallest effect of interest, as a share."""
-        return number(self.plan, "min_effect", 0.01, -1e-12, 1.0)
+        return self.file.plan.options.min_effect
 
     @property
     def metric(self) -> str:
         """Return the metric of the records that the verdicts were read from."""
-        there = {record.metric for record in self.envelope.records}
-        for name in ("judged", str(self.plan.get("metric", "wall")), "wall"):
-            if name in there:
-                return name
-        others = sorted(there - set(EXPLAINING))
-        return others[0] if others else "wall"
+        asked = self.file.plan.options.metric
+        return "judged" if asked == "regex" else asked
 
     def comparisons(self, stage: str) -> int:
         """Return K, the number of arms that share the interval's error in that stage."""
-        if stage == "confirmation":
-            return max(1, len({name for at, name, _ in self.records if at == stage and name != BASE}))
-        counted = sum(arm.kind in ("lever", "user") for arm in self.arms)
-        return int(number(self.plan, "k", max(1, counted), 0.0, math.inf))
+        return max(1, len(self.file.confirm_arms) if stage == "confirmation" else self.file.plan.k)
 
-    def samples(self, stage: str, arm: str, metric: str) -> dict[int, float]:
-        """Return the samples by the round's stored number."""
+    def samples(self, stage: str, arm: str, metric: str) -> dict[Place, float]:
+        """Return the samples by their places in the stage."""
         record = self.records.get((stage, arm, metric))
-        if record is None:
-            return {}
-        numbers = record.rounds or list(range(len(record.samples)))
-        return dict(zip(numbers, record.samples, strict=True))
-
-    def round_index(self, stage: str) -> dict[int, int]:
-        """Return 1, 2, … for the stored numbers of the rounds of a stage, which may have gaps."""
-        numbers = set(self.samples(stage, BASE, self.metric))
-        for at, name, metric in self.records:
-            if at == stage and metric == self.metric:
-                numbers.update(self.samples(stage, name, metric))
-        return {stored: index for index, stored in enumerate(sorted(numbers), 1)}
+        return {} if record is None else dict(zip(record.places(), record.samples, strict=True))
 
     def pairs(self, stage: str, arm: str) -> list[Pair]:
         """Return the rounds in which both the arm and base gave a value that has a ratio, in order."""
-        index = self.round_index(stage)
-        base = self.samples(stage, BASE, self.metric)
-        mine = self.samples(stage, arm, self.metric)
-        both = [(index[n], mine[n], base[n]) for n in sorted(mine) if n in base]
-        return [Pair(i, a, b) for i, a, b in both if sane(a) and sane(b)]
+        base, mine = self.samples(stage, BASE, self.metric), self.samples(stage, arm, self.metric)
+        run = {place for at, name, metric in self.records if (at, metric) == (stage, self.metric)
+               for place in self.samples(at, name, metric)}  # fmt: skip
+        index = {place: number for number, place in enumerate(sorted(run), 1)}
+        both = [(index[place], mine[place], base[place]) for place in sorted(mine) if place in base]
+        return [Pair(number, a, b) for number, a, b in both if sane(a) and sane(b)]
 
-    def rounds(self) -> int:
-        """Return how many rounds base has run, over both stages."""
-        return sum(len(self.samples(stage, BASE, self.metric)) for stage in STAGES)
+    def rounds(self, stage: str) -> int:
+        """Return how often base ran in a stage; of a file without its records, the most rounds of any verdict."""
+        told = [verdict.rounds for verdict in self.file.verdicts if verdict.stage == stage]
+        return len(self.samples(stage, BASE, self.metric)) or max(told, default=0)
 
     def by_predecessor(self) -> dict[str, list[float]]:
         """Return base's screening samples by the arm that ran just before, in the order of the arms."""
@@ -149,14 +114,6 @@ def sane(value: float) -> bool:
     return 1e-12 < value < 1e15
 
 
-def number(source: dict[str, Any], key: str, default: float, above: float, below: float) -> float:
-    """Return source[key] if it is a number in the open range, else the default."""
-    value = source.get(key)
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and above < value < below:
-        return float(value)
-    return float(default)
-
-
 def running(pairs: list[Pair], k: int, alpha: float) -> list[Running]:
     """Return the interval after each round that has one (of very many rounds, an even choice with the last)."""
     step = max(1, len(pairs) // _RUNNING_POINTS)
@@ -171,28 +128,19 @@ def running(pairs: list[Pair], k: int, alpha: float) -> list[Running]:
     return found
 
 
-def load(envelope: Envelope) -> Trial:
-    """Return the trial that an envelope holds, its arms in the order of the plan, then of the verdicts and records."""
-    trial = Trial(envelope)
-    kinds: dict[str, str] = {}
-    options: dict[str, list[str]] = {}
-    listed = envelope.plan.get("arms")
-    for item in listed if isinstance(listed, list) else []:
-        if isinstance(item, dict) and isinstance(item.get("name"), str):
-            kinds[item["name"]] = str(item.get("kind", "lever"))
-            made = item.get("options")
-            options[item["name"]] = [str(option) for option in made] if isinstance(made, list) else []
-    verdicts = {verdict.arm: verdict for verdict in envelope.verdicts}
-    for verdict in envelope.verdicts:
-        kinds.setdefault(verdict.arm, verdict.arm if verdict.arm in (BASE, "placebo") else "lever")
-    for record in envelope.records:
-        name = record.lever or record.variant
-        fallback = name if name in (BASE, "placebo") else "user" if record.variant else "lever"
-        kinds.setdefault(name, fallback)
-        trial.records[record.stage, name, record.metric] = record
-    for name, kind in kinds.items():
+def load(file: TryFile) -> Trial:
+    """Return the trial that a file holds, its arms in the order of the plan, then of the verdicts and records."""
+    trial = Trial(file, records={(record.stage, record.arm, record.metric): record for record in file.records})
+    verdicts = {verdict.arm: verdict for verdict in file.verdicts}
+    planned = {arm.name: arm for arm in file.plan.arms}
+    measured = {record.arm: "user" if record.variant else "lever" for record in file.records}
+    for name in {**planned, **verdicts, **measured}:
         judged = verdicts.get(name)
-        made = options.get(name) or (judged.options if judged else [])
-        trial.arms.append(Arm(name, kind, made, judged))
+        if name in planned:
+            arm = Arm(name, planned[name].kind, planned[name].options, judged)
+        else:
+            kind = name if name in (BASE, PLACEBO) else measured.get(name, "lever")
+            arm = Arm(name, kind, judged.options if judged else [], judged)
+        trial.arms.append(arm)
     trial.arms.sort(key=lambda arm: arm.name != BASE)
     return trial

@@ -14,15 +14,19 @@ from typing import Any
 import okosu
 from okosu import plugins
 from okosu.errors import OkosuError
-from okosu.records.types import Envelope
-from okosu.report import bench, charts, commands, compared, facts, formats, model, story
-from okosu.report.model import BASE, STAGES, Arm, Trial
+from okosu.records.files import File
+from okosu.records.types import BASE, STAGES, ReproduceFile, TryFile
+from okosu.report import bench, charts, commands, compared, facts, formats, model
+from okosu.report import view as viewing
+from okosu.report.model import Arm, Trial
+from okosu.report.part import Part
+from okosu.report.view import View
 
 _HERE = Path(__file__).parent
 _KINDS = {"base": "the program as it is", "placebo": "preload library loaded, inert", "user": "your own variant"}
 
 
-def render(files: Sequence[tuple[Path, Envelope]]) -> str:
+def render(files: Sequence[tuple[Path, File]]) -> str:
     """Return the page of each file in turn, given by its path and what it holds.
 
     The same files give the same bytes. OkosuError if jinja2 or matplotlib is not installed.
@@ -37,7 +41,7 @@ def render(files: Sequence[tuple[Path, Envelope]]) -> str:
         trim_blocks=True, lstrip_blocks=True, finalize=lambda v: formats.printable(v) if type(v) is str else v,
     )  # fmt: skip
     style, script = ((_HERE / name).read_text(encoding="utf-8").strip() for name in ("report.css", "report.js"))
-    sections = [_section(i, path, model.load(held)) for i, (path, held) in enumerate(files, 1)]
+    sections = [_section(i, path, held) for i, (path, held) in enumerate(files, 1)]
     for section in sections:
         _mark_safe(section, Markup)
     title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
@@ -60,71 +64,89 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
         part.charts = {width: markup(chart) for width, chart in part.charts.items()}
 
 
-def _section(index: int, path: Path, trial: Trial) -> dict[str, Any]:
+def _section(index: int, path: Path, file: File) -> dict[str, Any]:
+    """Return what the template section.html.j2 shows of a file; what is there of a trial only is in `_trial`."""
     key = f"s{index}"
-    envelope = trial.envelope
-    is_trial = envelope.schema.startswith("okosu.try/")
-    benches = bench.sections(envelope, key)
-    parts = [part for show in plugins.load("okosu.report").values() for part in show(envelope, key)]
-    carried = trial.by_predecessor()
+    benches = [] if isinstance(file, TryFile) else bench.sections(file, key)
+    parts: list[Part] = []
+    if isinstance(file, ReproduceFile):
+        parts = [part for show in plugins.load("okosu.report").values() for part in show(file, key)]
+    common: dict[str, Any] = {
+        "key": key,
+        "file": path.name,
+        "kind": file.schema,
+        "unfinished": "" if file.finished else "unfinished",
+        "tool": file.tool,
+        "charts": {},
+        "arms": [],
+        "compared": compared.compared(file) if isinstance(file, ReproduceFile) else None,
+        "benches": benches,
+        "parts": parts,
+        "machine": facts.machine(file),
+        "state": facts.state(file),
+        "plan": facts.plan(file.plan),
+        # Of a benchmark's thousands of records, each is in a table of its own routine already.
+        "records": [] if benches or parts else facts.all_records(file),
+        "revalidate": commands.revalidate(path),
+    }
+    if isinstance(file, TryFile):
+        return common | _trial(model.load(file), key)
+    count = len(file.records)
+    words = file.plan.get("command")
+    return common | {
+        "is_trial": False,
+        "subject": " ".join(map(str, words)) if isinstance(words, list) and words else path.name,
+        "headline": viewing.Headline(f"{count} record{'' if count == 1 else 's'}", "", "", "muted", ""),
+        "rows": [],
+        "carry": [],
+        "explain": [],
+        "again": commands.bench(file),
+    }
+
+
+def _trial(trial: Trial, key: str) -> dict[str, Any]:
+    file, seen = trial.file, viewing.view(trial)
+    carried, unit = trial.by_predecessor(), _unit(trial)
     labels, explained = facts.explaining(trial)
-    unit = _unit(trial)
     measured = {arm.name for arm in trial.arms if arm.name != BASE and any(trial.pairs(s, arm.name) for s in STAGES)}
+    rounds = {stage: trial.rounds(stage) for stage in STAGES}
     drawn = {}
-    if rows := _estimates(trial):
-        words = story.directions(trial.metric)
+    if rows := _estimates(trial, seen):
+        words = viewing.directions(trial.metric)
         drawn["forest_wide"] = charts.forest(rows, trial.delta, words, f"{key}-forest", charts.WIDE)
         drawn["forest_narrow"] = charts.forest(rows, trial.delta, words, f"{key}-forest-narrow", charts.NARROW)
     if carried:
         drawn["carry_wide"] = charts.carry(carried, unit, f"{key}-carry", charts.WIDE)
         drawn["carry_narrow"] = charts.carry(carried, unit, f"{key}-carry-narrow", charts.NARROW)
     return {
-        "key": key,
-        "file": path.name,
-        "kind": envelope.schema,
-        "is_trial": is_trial,
-        "subject": " ".join(trial.command) or path.name,
-        "headline": story.headline(trial) if is_trial else _counted(envelope),
-        "unfinished": "" if envelope.finished else f"unfinished: {trial.rounds()} rounds" if is_trial else "unfinished",
-        "rows": story.rows(trial) if is_trial else [],
-        "level": story.level(trial, trial.comparisons("screening")),
+        "is_trial": True,
+        "subject": " ".join(file.plan.options.command),
+        "headline": seen.headline,
+        "unfinished": "" if file.finished else f"unfinished: {sum(rounds.values())} rounds",
+        "rows": seen.rows,
+        "caption": seen.caption,
         "delta": formats.setting(trial.delta),
         "alpha": formats.setting(trial.alpha),
         "k": trial.comparisons("screening"),
-        "noun": story.noun(trial),
-        "has_fresh": bool(trial.samples("confirmation", BASE, trial.metric)),
-        "tool": envelope.tool,
+        "has_fresh": bool(rounds["confirmation"]),
         "charts": drawn,
         "arms": [_arm(trial, arm, f"{key}-a{i}", unit) for i, arm in enumerate(trial.arms) if arm.name in measured],
         "carry": [(arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()],
         "explain_labels": labels,
         "explain": explained,
-        "compared": compared.compared(envelope),
-        "benches": benches,
-        "parts": parts,
-        "machine": facts.machine(trial),
-        "state": facts.state(trial),
-        "plan": facts.plan(trial),
-        # Of a benchmark's thousands of records, each is in a table of its own kernel already.
-        "records": [] if benches or parts else facts.all_records(trial),
-        "again": commands.again(trial) if is_trial else commands.bench(trial),
-        "revalidate": commands.revalidate(path),
+        "plan": [*facts.plan(file.plan), *((f"rounds of {stage}", str(n)) for stage, n in rounds.items() if n)],
+        "again": seen.again,
     }
-
-
-def _counted(envelope: Envelope) -> story.Headline:
-    count = len(envelope.records)
-    return story.Headline(f"{count} record{'' if count == 1 else 's'}", "", "", "muted", "")
 
 
 def _unit(trial: Trial) -> str:
     return next((r.unit for (_, _, metric), r in trial.records.items() if metric == trial.metric), "")
 
 
-def _estimates(trial: Trial) -> list[charts.Estimate]:
+def _estimates(trial: Trial, seen: View) -> list[charts.Estimate]:
     """Return the rows of the forest: the verdicts' numbers, and for arms without one what their rounds say so far."""
     found = []
-    for arm, row in ((arm, row) for row in story.rows(trial) for arm in trial.arms if arm.name == row.arm):
+    for arm, row in ((arm, row) for row in seen.rows for arm in trial.arms if arm.name == row.arm):
         if arm.verdict is not None:
             ratio, interval = arm.verdict.ratio, arm.verdict.interval
         else:
@@ -154,7 +176,7 @@ def _arm(trial: Trial, arm: Arm, key: str, unit: str) -> dict[str, Any]:
         "name": arm.name,
         "options": " ".join(arm.options),
         "about": _KINDS.get(arm.kind, ""),
-        "verdict": verdict.verdict if verdict else story.OPEN,
+        "verdict": verdict.verdict if verdict else viewing.OPEN,
         "summary": _summary(phases),
         "proof": proof.text if proof else verdict.proof if verdict else "",
         "proof_holds": proof.holds if proof else bool(verdict and verdict.applied),

@@ -4,45 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 import msgspec
 
 from okosu.levers import launcher
-
-Kind = Literal["base", "placebo", "lever", "user", "stack"]
-
-BASE, PLACEBO, STACK = "base", "placebo", "stack"
+from okosu.records.types import Arm
 
 
-class Arm(msgspec.Struct, frozen=True):
-    """One arm. `levers` maps lever names to values; `alternatives` are further values to fall back on in the pilot."""
-
-    name: str
-    kind: Kind
-    levers: dict[str, str] = {}
-    env: dict[str, str] = {}
-    alternatives: list[str] = []
-    preload: bool = False
-    """It works through the preload library, so it is judged against the placebo too."""
-    extra: list[str] = []
-    """Further options of okosu-run (--no-fork, --delay=…)."""
-
-    @property
-    def options(self) -> list[str]:
-        """Return the options of okosu-run that make this arm."""
-        made = [f"--{name}={value}" for name, value in self.levers.items()]
-        made += [f"--env={name}={value}" for name, value in self.env.items()]
-        if self.kind == "placebo":
-            made.append("--placebo")
-        return made + self.extra
-
-    def with_value(self, value: str, preload: bool) -> Arm:
-        """Return the arm of a single lever with another of its values."""
-        (lever,) = self.levers
-        return msgspec.structs.replace(
-            self, levers={lever: value}, preload=preload, extra=launcher.options(lever, value), alternatives=[]
-        )
+def with_value(arm: Arm, value: str, preload: bool) -> Arm:
+    """Return the arm of a single lever with another of its values."""
+    (lever,) = arm.levers
+    return msgspec.structs.replace(
+        arm, levers={lever: value}, preload=preload, extra=launcher.options(lever, value), alternatives=[]
+    )
 
 
 def lever_arm(lever: str, values: list[str], preload: bool, alone: bool) -> Arm:

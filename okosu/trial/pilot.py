@@ -12,15 +12,13 @@ from okosu.levers.base import Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
-from okosu.records.types import Proof
-from okosu.stats.eprocess import fewest_rounds
-from okosu.trial import plan as planning
-from okosu.trial.arms import BASE, PLACEBO, Arm, lever_arm
+from okosu.records.types import BASE, PLACEBO, Arm, Failure, Place, Proof, Reference
+from okosu.trial import costs
+from okosu.trial.arms import lever_arm, with_value
+from okosu.trial.rounds import Watcher
 from okosu.trial.runs import Run, Runner
-from okosu.trial.session import Reference, Session
+from okosu.trial.session import Session
 from okosu.trial.validity import NOT_APPLIED, UNAVAILABLE, WRONG_OUTPUT, ending, prove, wrong
-
-Say = Callable[[str], None]
 
 CLEARLY = 1.1
 """A later alternative of an arm is preferred to an earlier one when its pilot is faster by this factor."""
@@ -42,14 +40,11 @@ class Pilot:
         levers: dict[str, Lever],
         machine: Machine,
         program: Program,
-        say: Say,
-        fixed: Arm | None = None,
+        watcher: Watcher,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.session, self.runner, self.levers = session, runner, levers
-        self.machine, self.program, self.say = machine, program, say
-        # The one arm of a revalidation: it goes straight to confirmation.
-        self.fixed, self.clock = fixed, clock
+        self.machine, self.program, self.say, self.clock = machine, program, watcher.say, clock
         self._rss_kb = 0
         self._number = 0
 
@@ -60,12 +55,12 @@ class Pilot:
         base = Arm(BASE, "base")
         plan.arms = [base]
         self._base(base)
-        for arm in [self.fixed] if self.fixed else self._candidates():
+        for arm in plan.given or self._candidates():
             self._try(arm)
         counted = [a for a in plan.arms if a.kind != "base"]
-        if self.fixed and counted:
-            session.confirm_arms = [self.fixed.name]
-        elif any(a.preload for a in counted) or (counted and self.program.preloadable):
+        # Arms that the caller made are not judged beside a placebo, unless they load the library that it stands for.
+        wanted = any(a.preload for a in counted) or (counted and not plan.given and self.program.preloadable)
+        if wanted and "screening" in plan.stages:
             self._placebo()
         plan.k = len(counted)
         plan.warm_kb = self._warm_kb()
@@ -74,8 +69,8 @@ class Pilot:
         plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
         plan.pilot_s = self.clock() - begun
         session.write()
-        # A revalidation has no screening to pay for, and its fewest rounds are always finished.
-        if counted and not self.fixed:
+        # Without a screening the fewest rounds of the confirmation are finished whatever they take.
+        if counted and "screening" in plan.stages:
             _check_budget(session)
 
     def _run(self, arm: Arm, sample: bool) -> Run:
@@ -84,7 +79,7 @@ class Pilot:
         if warm := self._warm_kb():
             self.runner.warm(arm, warm)
         run = self.runner.run(arm, pad=0, sample=sample, timeout_s=options.timeout_s or options.budget_s)
-        self.session.add("pilot", self._number, run, None)
+        self.session.add("pilot", Place(self._number), run, None)
         self._number += 1
         self._rss_kb = max(self._rss_kb, run.measurement.maxrss_kb)
         return run
@@ -97,7 +92,7 @@ class Pilot:
         return int(self._rss_kb * WARM_MARGIN) + once_more
 
     def _base(self, base: Arm) -> None:
-        plan, session = self.session.plan, self.session
+        plan = self.session.plan
         # The first run may still fill caches or make its input: it gives the output, and nothing else is taken from it.
         first = self._run(base, sample=False)
         m = first.measurement
@@ -110,17 +105,17 @@ class Pilot:
         if not m.traced:
             plan.proof_mode = "sample"
             self.say(f"effects are proved once per arm, not in each run: {m.why_untraced}")
-        session.reference = Reference(m.status, m.signal, first.digest)
+        plan.reference = Reference(m.status, m.signal, first.digest)
         second = self._run(base, sample=True)
-        session.pilots[BASE] = second.measurement
-        if why := wrong(second, session.reference, bool(plan.options.check)):
+        plan.pilots[BASE] = second.measurement
+        if why := wrong(second, plan.reference, bool(plan.options.check)):
             raise _unsteady(first, second, why)
         if (m.status, m.signal) != (0, None):
             self.say(f"note: base itself ends with {ending(m.status, m.signal)}; every run must do the same")
         plan.base_s = plan.arm_s[BASE] = second.measurement.wall_ns / 1e9
 
     def _candidates(self) -> list[Arm]:
-        plan, base = self.session.plan, self.session.pilots[BASE]
+        plan, base = self.session.plan, self.session.plan.pilots[BASE]
         arms = []
         for name, wanted in plan.options.levers.items():
             lever = self.levers[name]
@@ -131,7 +126,7 @@ class Pilot:
             if available.ok and not choices:
                 available = lever.nothing(self.machine, self.program, base)
             if not available.ok:
-                self._out(name, UNAVAILABLE, available.why, available.fix)
+                self._out(name, Failure(UNAVAILABLE, available.why, available.fix))
                 continue
             for values in choices:
                 preload = lever.loads_preload(values[0], self.program)
@@ -147,7 +142,7 @@ class Pilot:
             tried = arm
             if single:
                 (lever,) = arm.levers
-                tried = arm.with_value(value, self.levers[lever].loads_preload(value, self.program))
+                tried = with_value(arm, value, self.levers[lever].loads_preload(value, self.program))
             run = self._run(tried, sample=True)
             verdict, why, proof = self._judge(tried, run)
             if verdict:
@@ -159,7 +154,8 @@ class Pilot:
             self._keep(proved)
             return
         # A value that changes what the program prints is worse than one that does nothing, whichever came last.
-        self._out(arm.name, WRONG_OUTPUT if WRONG_OUTPUT in verdicts else NOT_APPLIED, "; ".join(whys), "")
+        verdict = WRONG_OUTPUT if WRONG_OUTPUT in verdicts else NOT_APPLIED
+        self._out(arm.name, Failure(verdict, "; ".join(whys)))
 
     def _keep(self, proved: list[tuple[Arm, Measurement, Proof | None]]) -> None:
         """Take the first value that proves its effect, unless a later one is clearly faster in this one run.
@@ -170,38 +166,39 @@ class Pilot:
         for other, its, proof_of_it in proved[1:]:
             if its.wall_ns * CLEARLY < measured.wall_ns:
                 arm, measured, proof = other, its, proof_of_it
-        self.session.pilots[arm.name] = measured
-        self.session.plan.arms.append(arm)
-        self.session.plan.arm_s[arm.name] = measured.wall_ns / 1e9
+        plan = self.session.plan
+        plan.arms.append(arm)
+        plan.pilots[arm.name] = measured
+        plan.arm_s[arm.name] = measured.wall_ns / 1e9
         if proof is not None:
-            self.session.proofs[arm.name] = proof
+            plan.proofs[arm.name] = proof
 
     def _judge(self, arm: Arm, run: Run) -> tuple[str, str, Proof | None]:
         """Return the verdict that takes the arm out of the trial and why, both "" where it may stay, and its proof."""
-        reference, options = self.session.reference, self.session.plan.options
-        assert reference is not None
-        if why := wrong(run, reference, bool(options.check)):
+        plan = self.session.plan
+        assert plan.reference is not None
+        if why := wrong(run, plan.reference, bool(plan.options.check)):
             return WRONG_OUTPUT, why, None
-        proof = prove(arm, self.levers, run.measurement, self.session.pilots[BASE], None)
+        proof = prove(arm, self.levers, run.measurement, plan.pilots[BASE], None)
         if proof is not None and not proof.holds:
             return NOT_APPLIED, proof.text, proof
         return "", "", proof
 
     def _placebo(self) -> None:
+        plan = self.session.plan
         placebo = Arm(PLACEBO, "placebo", preload=True)
         run = self._run(placebo, sample=True)
         _, why, _ = self._judge(placebo, run)
         if why:
-            self._out(PLACEBO, WRONG_OUTPUT, why, "")
-            plan = self.session.plan
+            self._out(PLACEBO, Failure(WRONG_OUTPUT, why))
             # What the inert library already breaks, no lever that loads it can be trusted with.
             for arm in [a for a in plan.arms if a.preload]:
-                self._out(arm.name, WRONG_OUTPUT, f"the preload library alone changes the program: {why}", "")
+                self._out(arm.name, Failure(WRONG_OUTPUT, f"the preload library alone changes the program: {why}"))
             plan.arms = [a for a in plan.arms if not a.preload]
             return
-        self.session.pilots[PLACEBO] = run.measurement
-        self.session.plan.arms.insert(1, placebo)
-        self.session.plan.arm_s[PLACEBO] = run.measurement.wall_ns / 1e9
+        plan.pilots[PLACEBO] = run.measurement
+        plan.arms.insert(1, placebo)
+        plan.arm_s[PLACEBO] = run.measurement.wall_ns / 1e9
 
     def _time_overhead(self) -> None:
         plan = self.session.plan
@@ -210,9 +207,9 @@ class Pilot:
         plan.overhead_s = max(0.0, self.clock() - begun - run.measurement.wall_ns / 1e9)
         plan.base_s = plan.arm_s[BASE] = run.measurement.wall_ns / 1e9
 
-    def _out(self, arm: str, verdict: str, why: str, fix: str) -> None:
-        self.session.failures[arm] = (verdict, f"{why}\n{fix}" if fix else why)
-        self.say(f"{arm}: {verdict}: {why}")
+    def _out(self, arm: str, failed: Failure) -> None:
+        self.session.failures[arm] = failed
+        self.say(f"{arm}: {failed.verdict}: {failed.why}")
 
 
 def _unsteady(first: Run, second: Run, why: str) -> OkosuError:
@@ -235,11 +232,11 @@ def _unsteady(first: Run, second: Run, why: str) -> OkosuError:
 
 def _check_budget(session: Session) -> None:
     plan = session.plan
-    need, budget = planning.least_s(plan), plan.options.budget_s
+    need, budget = costs.least_s(plan), plan.options.budget_s
     if need <= budget:
         return
-    fit = planning.fitting(plan)
-    few, confirm = fewest_rounds(plan.k, plan.options.alpha), fewest_rounds(min(plan.k, 2), plan.options.alpha)
+    fit = costs.fitting(plan)
+    few, confirm = costs.fewest(plan, plan.k), costs.fewest(plan, min(plan.k, costs.CONFIRMED_ARMS))
     fix = f"--budget {clock(need * 1.1)}"
     if fit:
         fix += f", or --levers {','.join(fit)} within this budget"

@@ -6,18 +6,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from okosu.errors import OkosuError
 from okosu.levers.base import Lever
+from okosu.records.types import BASE, PLACEBO, Arm, Failure, Place, Stage
 from okosu.stats import verdict as judging
-from okosu.stats.eprocess import fewest_rounds
 from okosu.stats.verdict import Judgement
 from okosu.trial import schedule
-from okosu.trial.arms import BASE, PLACEBO, Arm
-from okosu.trial.plan import round_s, subround_count
+from okosu.trial.costs import fewest, round_s, subround_count
 from okosu.trial.runs import Run, Runner
-from okosu.trial.session import Session, Stage
+from okosu.trial.session import Session
 from okosu.trial.validity import NOT_APPLIED, WRONG_OUTPUT, prove, wrong
 
 OVERRUN = 1.5
@@ -25,8 +23,14 @@ OVERRUN = 1.5
 on a stage that can no longer decide anything would be lost."""
 
 
-class Watcher(Protocol):
-    """Is told what happens, between runs only."""
+class Watcher:
+    """Is told what happens, between runs only. This one shows nothing."""
+
+    def say(self, text: str) -> None:
+        """Show a line of prose."""
+
+    def planned(self) -> None:
+        """Note that the pilot is done, and the plan fixed."""
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
         """Note that a stage begins with these arms, base apart."""
@@ -81,10 +85,10 @@ class Rounds:
         number = session.next_round(stage.stage)
         session.forget_round(stage.stage, number)
         self.watcher.stage(stage.stage, [a.name for a in stage.arms])
-        begun, few = self.clock(), fewest_rounds(max(stage.k, 1), plan.options.alpha)
+        begun, few = self.clock(), fewest(plan, stage.k)
         while True:
             judgements = {a.name: judge(session, stage.stage, a, stage.k) for a in stage.arms}
-            live = self._live(stage, judgements)
+            live = self._live(stage, judgements, number)
             spent = self.clock() - begun
             if not _undecided(live) or number >= plan.options.max_rounds:
                 return judgements
@@ -102,10 +106,11 @@ class Rounds:
             shown = {a.name: judge(session, stage.stage, a, stage.k) for a in stage.arms}
             self.watcher.round_done(number - 1, shown, max(0.0, stage.seconds - (self.clock() - begun)))
 
-    def _live(self, stage: StageRun, judgements: dict[str, Judgement]) -> list[Arm]:
+    def _live(self, stage: StageRun, judgements: dict[str, Judgement], number: int) -> list[Arm]:
         """Return the arms that still run: the unresolved ones, and the placebo for as long as one of them needs it."""
         left = [a for a in stage.arms if a.name not in self.session.failures]
-        open_arms = [a for a in left if judgements[a.name].verdict not in judging.RESOLVED]
+        asked = number < self.session.plan.options.min_rounds
+        open_arms = [a for a in left if asked or judgements[a.name].verdict not in judging.RESOLVED]
         counted = [a for a in open_arms if a.kind != "placebo"]
         placebo = [a for a in left if a.kind == "placebo"]
         wanted = placebo if any(a.preload for a in counted) else [a for a in open_arms if a.kind == "placebo"]
@@ -128,31 +133,31 @@ class Rounds:
         if plan.warm_kb:
             self.runner.warm(arm, plan.warm_kb)
         run = self.runner.run(arm, pad=sub.pad, sample=False, timeout_s=plan.timeout_s)
-        if not self._counts(arm, run, sub):
+        if not self._counts(arm, run, sub.place):
             session.passed(arm.name)
             return
         proof = None
         if plan.proof_mode == "exit":
-            pilot = session.pilots.get(arm.name)
-            proof = prove(arm, self.levers, run.measurement, session.pilots[BASE], pilot)
+            pilot = plan.pilots.get(arm.name)
+            proof = prove(arm, self.levers, run.measurement, plan.pilots[BASE], pilot)
             if proof is not None and not proof.holds:
-                session.failures[arm.name] = (NOT_APPLIED, f"{_when(stage, sub)}: {proof.text}")
-        session.add(stage.stage, sub.number, run, proof)
+                when = f"{stage.stage} round {sub.place.round + 1}"
+                session.failures[arm.name] = Failure(NOT_APPLIED, f"{when}: {proof.text}")
+        session.add(stage.stage, sub.place, run, proof)
 
-    def _counts(self, arm: Arm, run: Run, sub: schedule.SubRound) -> bool:
-        session = self.session
-        assert session.reference is not None
-        why = wrong(run, session.reference, bool(session.plan.options.check))
+    def _counts(self, arm: Arm, run: Run, place: Place) -> bool:
+        plan = self.session.plan
+        assert plan.reference is not None
+        why = wrong(run, plan.reference, bool(plan.options.check))
         if not why:
             return True
-        round_number = sub.number // schedule.MOST_PARTS + 1
         if arm.kind == "base":
             raise OkosuError(
-                f"base failed in round {round_number}: {why}",
+                f"base failed in round {place.round + 1}: {why}",
                 "a trial needs a base that ends and prints the same each time",
                 "a steadier input, or --check CMD; what was measured is kept in the records file",
             )
-        session.failures[arm.name] = (WRONG_OUTPUT, f"round {round_number}: {why}")
+        self.session.failures[arm.name] = Failure(WRONG_OUTPUT, f"round {place.round + 1}: {why}")
         return False
 
     def _settle_costs(self, live: list[Arm], spent: float) -> None:
@@ -169,7 +174,3 @@ def _undecided(live: list[Arm]) -> bool:
     """Say whether anything that counts is still open; the placebo alone does not hold a stage up, unless all is
     placebo."""
     return any(a.kind != "placebo" for a in live)
-
-
-def _when(stage: StageRun, sub: schedule.SubRound) -> str:
-    return f"{stage.stage} round {sub.number // schedule.MOST_PARTS + 1}"

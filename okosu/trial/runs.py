@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of one arm: okosu-measure around okosu-run around the program. The only part of a trial that starts
-processes."""
+"""One run of one arm: okosu-measure around okosu-run around the program. No other part of a trial starts processes."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
-import os
 import re
 import signal
 import subprocess
@@ -21,8 +19,7 @@ import msgspec
 from okosu import native
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.records.measurement import Measurement
-from okosu.trial.arms import Arm
-from okosu.trial.plan import Options
+from okosu.records.types import Arm, Plan
 
 SHOWN = 2000
 """Bytes of the program's stderr that are kept to explain a failure."""
@@ -52,31 +49,26 @@ class Runner(Protocol):
         ...
 
 
-def environment_bytes() -> int:
-    """Return the size of this process's environment block: its strings with their NULs."""
-    return sum(len(k) + len(v) + 2 for k, v in os.environb.items())
-
-
 class ProcessRunner:
-    """Runs arms as real processes, by the options of one trial."""
+    """Runs arms as real processes, by the plan of one trial."""
 
-    def __init__(self, options: Options, observes: list[str], *, proof_mode: str = "exit", pad_to: int = 0) -> None:
-        self.options, self.observes, self.proof_mode, self.pad_to = options, observes, proof_mode, pad_to
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.options = plan, plan.options
 
     def command(self, arm: Arm, pad: int, sample: bool, timeout_s: float, out: str, err: str, proof: str) -> list[str]:
         """Return the argv of okosu-measure for one run of `arm`."""
-        mode = "sample" if sample else ("exit" if self.proof_mode == "exit" else "none")
+        mode = "sample" if sample else ("exit" if self.plan.proof_mode == "exit" else "none")
         argv = [str(native.find("okosu-measure")), f"--stdout={out}", f"--stderr={err}", f"--proof={mode}"]
         if self.options.stdin:
             argv.append(f"--stdin={self.options.stdin}")
         if timeout_s > 0:
             argv.append(f"--timeout={timeout_s:.3f}")
-        argv += [f"--{what}" for what in self.observes]
+        argv += [f"--{what}" for what in self.plan.observes]
         argv += ["--", str(native.find("okosu-run")), *arm.options, f"--proof={proof}"]
         if not self.options.children:
             argv.append("--children=0")
-        if self.pad_to:
-            argv.append(f"--pad-env={self.pad_to + pad}")
+        if self.plan.pad_to:
+            argv.append(f"--pad-env={self.plan.pad_to + pad}")
         return [*argv, "--", *self.options.command]
 
     def warm(self, arm: Arm, kb: int) -> None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round) so that --resume repeats
-it."""
+"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round) so that --resume draws the
+same."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
-from okosu.trial.arms import BASE
+from okosu.records.types import BASE, Place
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,7 @@ class SubRound:
     """One base and the arms that pair with it, in the order in which they run; `pad` bytes are added to every
     environment."""
 
-    number: int
-    """Distinct over the whole stage: what Record.rounds holds."""
+    place: Place
     order: tuple[str, ...]
     pad: int
 
@@ -38,9 +37,5 @@ def draw(seed: int, stage: str, number: int, live: list[str], parts: int) -> lis
     for part in range(parts):
         members = [*arms[part::parts], BASE]
         rng.shuffle(members)
-        dealt.append(SubRound(number * MOST_PARTS + part, tuple(members), pad))
+        dealt.append(SubRound(Place(number, part), tuple(members), pad))
     return dealt
-
-
-MOST_PARTS = 64
-"""Sub-rounds that a round can have: sub-round p of round r is numbered 64 r + p."""

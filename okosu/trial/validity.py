@@ -8,10 +8,8 @@ import signal
 
 from okosu.levers.base import Lever
 from okosu.records.measurement import Measurement
-from okosu.records.types import Proof
-from okosu.trial.arms import Arm
+from okosu.records.types import Arm, Proof, Reference
 from okosu.trial.runs import Run
-from okosu.trial.session import Reference
 
 NOT_APPLIED, WRONG_OUTPUT, UNAVAILABLE = "NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE"
 

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a session to what is told the user: one verdict per arm, the headline, and the command line to type."""
+"""From a session to one verdict for each arm; the one that is recommended is marked."""
 
 from __future__ import annotations
 
-import shlex
-
-from okosu.records.types import Verdict
+from okosu.records.types import Arm, Stage, Verdict
 from okosu.stats import carry, eprocess
 from okosu.stats.verdict import FASTER, UNRESOLVED, Judgement, ratio_of_sums
-from okosu.trial.arms import Arm
-from okosu.trial.plan import round_s
+from okosu.trial.costs import round_s
 from okosu.trial.rounds import judge
-from okosu.trial.session import Session, Stage
+from okosu.trial.session import Session
 
 NOT_CONFIRMED = "NOT CONFIRMED"
 FORECAST_FACTOR = 10
@@ -33,7 +30,7 @@ def conclude(session: Session) -> list[Verdict]:
         if arm.kind in ("base", "stack") or arm.name in session.failures:
             continue
         found.append(_screened(session, arm, arm.name in carried))
-    for name in session.confirm_arms:
+    for name in session.envelope.confirm_arms:
         arm = plan.arm(name)
         if arm.name in session.failures:
             continue
@@ -47,17 +44,14 @@ def conclude(session: Session) -> list[Verdict]:
     best = [v for v in found if v.confirmed and v.ratio is not None]
     if best:
         min(best, key=lambda v: v.ratio or 1.0).headline = True
-    for name, (verdict, said) in session.failures.items():
-        why, _, fix = said.partition("\n")
-        found.append(Verdict(arm=name, verdict=verdict, why=why, fix=fix))
+    for name, failed in session.failures.items():
+        found.append(Verdict(arm=name, verdict=failed.verdict, why=failed.why, fix=failed.fix))
     return found
 
 
 def _fill(session: Session, stage: Stage, arm: Arm, judged: Judgement) -> Verdict:
-    proof = session.proofs.get(arm.name)
-    records = [r for r in session.envelope.records if r.stage == stage and arm.name in (r.lever, r.variant) and r.proof]
-    if records and records[0].proof is not None:
-        proof = records[0].proof
+    in_rounds = (r.proof for r in session.envelope.records if r.stage == stage and r.arm == arm.name and r.proof)
+    proof = next(in_rounds, session.plan.proofs.get(arm.name))
     return Verdict(
         arm=arm.name,
         verdict=judged.verdict,
@@ -105,7 +99,7 @@ def _outlook(verdict: Verdict, n: int) -> str:
 
 
 def _confirmed(session: Session, arm: Arm) -> Verdict:
-    judged = judge(session, "confirmation", arm, max(len(session.confirm_arms), 1))
+    judged = judge(session, "confirmation", arm, max(len(session.envelope.confirm_arms), 1))
     verdict = _fill(session, "confirmation", arm, judged)
     holds = judged.interval is not None and judged.interval[1] < 1
     verdict.confirmed = holds
@@ -115,9 +109,3 @@ def _confirmed(session: Session, arm: Arm) -> Verdict:
     elif holds and judged.verdict != FASTER:
         verdict.why = "confirmed, within the smallest effect of interest"
     return verdict
-
-
-def command_line(session: Session, verdict: Verdict) -> str:
-    """Return the `okosu run …` to type for a verdict's arm."""
-    children = [] if session.plan.options.children else ["--children=0"]
-    return shlex.join(["okosu", "run", *verdict.options, *children, "--", *session.plan.options.command])

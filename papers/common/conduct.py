@@ -11,7 +11,7 @@ import msgspec
 import okosu
 from okosu.bench import rows
 from okosu.bench.rows import Result
-from okosu.records.types import Compared, Envelope, Record
+from okosu.records.types import Compared, Record, ReproduceFile
 from papers.common import fresh_processes, judge, points, programs
 from papers.common.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Published, Target
@@ -26,7 +26,7 @@ class Conduct:
     """One reproduction. `envelope.compared` is filled by conclude(), which may be called at any time."""
 
     def __init__(
-        self, paper: Paper, quick: bool, envelope: Envelope, runner: programs.Runner, say: Say, keep: Keep
+        self, paper: Paper, quick: bool, envelope: ReproduceFile, runner: programs.Runner, say: Say, keep: Keep
     ) -> None:
         self.paper, self.quick, self.envelope, self.runner = paper, quick, envelope, runner
         self.say, self.keep = say, keep

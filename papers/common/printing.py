@@ -8,14 +8,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from itertools import groupby
 
-import okosu
 from okosu import machine
-from okosu.cli import _state
 from okosu.cli._bench import PEERS
-from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Tool
+from okosu.records.types import Compared, ReproduceFile, begin
 from papers.common.base import Paper
 
 NARROWEST, WIDEST = 80, 120
@@ -23,17 +20,13 @@ NUMBER = 14
 UNIT = 10
 
 
-def envelope(paper: Paper, quick: bool) -> Envelope:
+def envelope(paper: Paper, quick: bool) -> ReproduceFile:
     """Return the empty records of a reproduction that begins now."""
-    here = machine.read()
-    facts = _state.flat(here)
-    facts["state_before"] = machine.state()
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     about = paper.about()
     command = ["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])]
     plan: dict[str, object] = {"command": command, "paper": paper.name, "title": about.title_en}
     plan |= {"published_on": about.machine, "quick": quick, "seed": int.from_bytes(os.urandom(4))}
-    return Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", okosu.__version__, started), machine=facts, plan=plan)
+    return begin(ReproduceFile, machine.facts(machine.read()), plan=plan)
 
 
 def peers(paper: Paper) -> list[str]:
@@ -60,7 +53,7 @@ def listed(paper: Paper) -> str:
     return "\n".join(lines)
 
 
-def render(held: Envelope, paper: Paper) -> str:
+def render(held: ReproduceFile, paper: Paper) -> str:
     """Return the whole table of a reproduction."""
     lines = [*_head(paper), f"here: {held.machine.get('model', 'an unknown machine')}"]
     published = [item for item in held.compared if item.kind == "published"]

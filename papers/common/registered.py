@@ -19,7 +19,7 @@ import papers
 
 if TYPE_CHECKING:
     from okosu.records.summary import Kept
-    from okosu.records.types import Envelope
+    from okosu.records.types import BenchFile, ReproduceFile
     from okosu.report.part import Part
 
 MACHINE = "machine"
@@ -63,12 +63,12 @@ def _of_reports(name: str) -> list[tuple[str, ModuleType]]:
     ]
 
 
-def report_parts(envelope: Envelope, key: str) -> list[Part]:
+def report_parts(envelope: ReproduceFile, key: str) -> list[Part]:
     """Return what the papers show of the records in a report; `key` begins the ids on the page."""
     return [part for paper, module in _of_reports("parts") for part in module.parts(envelope, f"{key}-{paper}")]
 
 
-def summarised(held: Envelope | dict[str, Any]) -> Kept:
+def summarised(held: BenchFile | ReproduceFile | dict[str, Any]) -> Kept:
     """Return what the papers keep in the summary of a records file, or of a JSON file that is a paper's own."""
     from okosu.records.summary import Kept
     from okosu.report import part

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from okosu.errors import EXPECT_NOT_MET, INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from okosu.records.types import Envelope
+    from okosu.records.types import ReproduceFile
     from papers.common.base import Experiment, Paper
 
 NAME = "reproduce"
@@ -119,7 +118,7 @@ def _measure(paper: Paper, args: argparse.Namespace) -> int:
     from papers.common import printing, programs
     from papers.common.conduct import Conduct
 
-    path = _destination(args.json, paper.name)
+    path = files.destination(args.json, "reproduce", paper.name)
     envelope = printing.envelope(paper, args.quick)
     runner = programs.Runner(lambda name, words: drive.run(name, [*words, *printing.peers(paper)]), programs.listing)
     conduct = Conduct(paper, args.quick, envelope, runner, _say, lambda: files.write(envelope, path))
@@ -152,7 +151,7 @@ def _say(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def _checked(envelope: Envelope, quick: bool) -> int:
+def _checked(envelope: ReproduceFile, quick: bool) -> int:
     """Name each target that does not hold on stderr; 3 if there is one, else 0."""
     status = 0
     for item in envelope.compared:
@@ -165,16 +164,3 @@ def _checked(envelope: Envelope, quick: bool) -> int:
         print(OkosuError(f"target {item.id} {said}{reached}", item.note), file=sys.stderr)
         status = EXPECT_NOT_MET
     return status
-
-
-def _destination(json: str | None, paper: str) -> Path:
-    from okosu.records import files
-
-    if json in (None, "-"):
-        return files.default_path("reproduce", paper)
-    path = Path(str(json))
-    if path.is_dir() or not path.parent.is_dir():
-        raise OkosuError(
-            f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -", USAGE_ERROR
-        )
-    return path

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from okosu.records import files
-from okosu.records.types import Envelope, Proof, Record, Tool, Verdict
+from okosu.records.types import Arm, Options, Plan, Proof, Record, Tool, TryFile, Verdict
 from okosu.stats import verdict as judging
 
 NOTE = "synthetic: pseudo-random numbers, never measured"
@@ -34,6 +34,11 @@ class Planted:
     faults: float = 1.0
     rounds: int = 1000
     """Rounds after which the arm is dropped."""
+
+    @property
+    def extra(self) -> list[str]:
+        """Return the options that the kind of arm does not imply already."""
+        return [] if self.kind == "placebo" else self.options
 
 
 SUPERPAGE = Planted(
@@ -113,7 +118,7 @@ class Maker:
             record = self.records[key]
             record.samples.append(float(f"{value:.6g}"))
             record.order.append(self.order)
-            record.rounds.append(number * 64)
+            record.rounds.append(number)
             record.predecessor.append(self.last)
         self.order += 1
         self.last = arm.name
@@ -138,37 +143,28 @@ class Maker:
             stage=stage,  # type: ignore[arg-type]
         )
 
-    def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **plan: Any) -> Envelope:
+    def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **options: Any) -> TryFile:
         """Return the whole file."""
-        listed = [Planted("base", "base", 1.0), *arms]
-        return Envelope(
-            schema="okosu.try/1",
+        own = {OWN.name: {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}} if any(a.name == OWN.name for a in arms) else {}
+        asked = Options(command=self.command, seed=7, user_arms=own, **options)
+        asked.levers = {arm.name.partition("=")[0]: arm.name.partition("=")[2] for arm in arms if arm.kind == "lever"}
+        plan = Plan(
+            options=asked,
+            arms=[Arm("base", "base"), *(Arm(a.name, a.kind, extra=a.extra) for a in arms)],  # type: ignore[arg-type]
+            k=sum(a.kind in ("lever", "user") for a in arms),
+            warm_kb=5260000,
+            warm_why="free page reporting: memory given back to the host is slow to touch again",
+            pad_to=16384,
+            timeout_s=60.0,
+            base_s=self.base_s,
+            pilot_s=1.0,
+        )
+        fresh = [name for stage, name, _ in self.records if stage == "confirmation" and name != "base"]
+        return TryFile(
             tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
             machine=MACHINE,
-            plan={
-                "command": self.command,
-                "arms": [{"name": a.name, "kind": a.kind, "options": a.options} for a in listed],
-                "k": sum(a.kind in ("lever", "user") for a in arms),
-                "alpha": 0.05,
-                "min_effect": 0.01,
-                "seed": 7,
-                "budget_s": 600.0,
-                "metric": "wall",
-                "pattern": "",
-                "warm_kb": 5260000,
-                "proof_mode": "exit",
-                "warm_why": "free page reporting: memory given back to the host is slow to touch again",
-                "pad_to": 16384,
-                "timeout_s": 60.0,
-                "base_s": self.base_s,
-                "check": "",
-                "stdin": "",
-                "levers": {},
-                "user_arms": {"jemalloc": {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}}
-                if any(a.name == OWN.name for a in arms)
-                else {},
-                **plan,
-            },
+            plan=plan,
+            confirm_arms=list(dict.fromkeys(fresh)),
             records=list(self.records.values()),
             verdicts=verdicts,
             finished=finished,
@@ -193,7 +189,7 @@ MACHINE: dict[str, Any] = {
 }
 
 
-def win() -> Envelope:
+def win() -> TryFile:
     """Return a trial in which one lever wins, one changes nothing, one stays open, one loses and one is unavailable."""
     maker = Maker(1, 3.1, ["./examples/chase", "4G", "--steps", "20000000"])
     screened = [
@@ -221,7 +217,7 @@ def win() -> Envelope:
     return envelope
 
 
-def nothing() -> Envelope:
+def nothing() -> TryFile:
     """Return a trial in which no lever matters."""
     maker = Maker(2, 0.9, ["./examples/spin", "1000"], noise=0.002)
     arms = [PLACEBO, RETAIN, Planted("superpage", "lever", 1.0, ["--superpage=thp"])]
@@ -229,7 +225,7 @@ def nothing() -> Envelope:
     return maker.envelope(arms, [*(maker.verdict("screening", a, 2) for a in arms), UNAVAILABLE], True)
 
 
-def unfinished() -> Envelope:
+def unfinished() -> TryFile:
     """Return a trial that was stopped after five rounds, when nothing can be decided yet."""
     maker = Maker(3, 3.1, ["./examples/chase", "4G"])
     arms = [PLACEBO, SUPERPAGE, RETAIN]
@@ -237,7 +233,7 @@ def unfinished() -> Envelope:
     return maker.envelope(arms, [], False)
 
 
-def extremes() -> Envelope:
+def extremes() -> TryFile:
     """Return a trial with a ratio of 0.07 beside one of 1.0003, another metric, and an arm that was not applied."""
     command = ["sqlite3", ":memory:", "SELECT count(*) FROM a JOIN b USING (k);" * 12]
     maker = Maker(4, 1.7, command, "judged", noise=0.0004)
@@ -259,23 +255,22 @@ def extremes() -> Envelope:
     )
 
 
-def small() -> Envelope:
+def small() -> TryFile:
     """Return the smallest file with every kind of content, for tests that damage it byte by byte."""
     maker = Maker(5, 0.5, ["true"])
     maker.rounds("screening", 2, [RETAIN])
     maker.records = {key: record for key, record in maker.records.items() if key[2] == "wall"}
-    return Envelope(
-        schema="okosu.try/1",
+    return TryFile(
         tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
         machine={"id": "synthetic", "note": NOTE},
-        plan={"command": ["true"], "k": 1, "alpha": 0.05, "min_effect": 0.01, "seed": 7},
+        plan=Plan(options=Options(command=["true"], seed=7), k=1, pilot_s=1.0),
         records=list(maker.records.values()),
         verdicts=[UNAVAILABLE, Verdict(arm="retain", verdict="UNRESOLVED", ratio=1.0, interval=(0.99, 1.02), rounds=2)],
         finished=True,
     )
 
 
-ALL: dict[str, Callable[[], Envelope]] = {
+ALL: dict[str, Callable[[], TryFile]] = {
     "win": win,
     "nothing": nothing,
     "unfinished": unfinished,

@@ -51,7 +51,7 @@ def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
     assert found["more"]["verdict"] == "SLOWER"
     assert found["less"]["verdict"] in ("FASTER", "NOT CONFIRMED", "UNRESOLVED")
     assert max(map(len, done.stdout.splitlines()[:-1])) <= 80
-    assert envelope["schema"] == "okosu.try/1"
+    assert envelope["schema"] == "okosu.try/2"
     assert envelope["finished"]
 
 
@@ -186,7 +186,7 @@ def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: P
     path.write_text(text[: len(text) // 2])
     cut = okosu("try", "--resume", str(path))
     assert (cut.returncode, "fix:" in cut.stderr) == (1, True)
-    path.write_text(text.replace("okosu.try/1", "okosu.try/9", 1))
+    path.write_text(text.replace("okosu.try/2", "okosu.try/9", 1))
     newer = okosu("try", "--resume", str(path))
     assert newer.returncode == 1
     assert "okosu.try/9" in newer.stderr

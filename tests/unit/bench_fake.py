@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from okosu.bench import rows
-from okosu.records.types import Envelope, Tool
+from okosu.records.types import BenchFile, Tool
 
 HEADER: dict[str, Any] = {
     "type": "header", "bench": "fake", "version": 1, "library": "okosu 0.1.0", "features": "sse2 avx2", "tick_hz": 2e9,
@@ -74,7 +74,7 @@ def program(folder: Path, lines: list[dict[str, Any]] | None = None, name: str =
     return path
 
 
-def envelope(**changed: Any) -> Envelope:
+def envelope(**changed: Any) -> BenchFile:
     """Return a file of two benchmarks: one with peers and limits over many sizes, one with hinted entries and glibc."""
     made = {
         "blas": _blas(),
@@ -94,8 +94,7 @@ def envelope(**changed: Any) -> Envelope:
             "header": msgspec.to_builtins(result.header), "kernels": msgspec.to_builtins(result.kernels),
             "absent": msgspec.to_builtins(result.absent), "notes": result.notes, "finished": name != "odd",
         }  # fmt: skip
-    return Envelope(
-        schema="okosu.bench/1",
+    return BenchFile(
         tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
         machine={"id": "synthetic", "note": "synthetic: never measured"},
         plan={"command": ["okosu", "bench"], "options": ["--seed", "7"], "seed": 7, "benches": plan} | changed,

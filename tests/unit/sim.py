@@ -13,14 +13,10 @@ from okosu.levers.base import Availability, Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
-from okosu.records.types import TRY_SCHEMA, Envelope, Proof, Tool
+from okosu.records.types import Arm, Options, Plan, Proof, Stage, Tool, TryFile
 from okosu.stats.verdict import Judgement
-from okosu.trial.arms import Arm
-from okosu.trial.conduct import Trial
-from okosu.trial.pilot import Pilot
-from okosu.trial.plan import Options, Plan
+from okosu.trial import Session, Watcher, run
 from okosu.trial.runs import Run
-from okosu.trial.session import Session, Stage
 
 
 class FakeLever(Lever):
@@ -108,18 +104,19 @@ class SimRunner:
         return Run(arm.name, m, "other" if wrong else "digest", seconds)
 
 
-class Silent:
-    """A watcher that only remembers."""
+class Remembering(Watcher):
+    """A watcher that remembers what it is told."""
 
     def __init__(self) -> None:
+        self.said: list[str] = []
         self.stages: list[tuple[str, list[str]]] = []
         self.rounds: list[tuple[int, dict[str, Judgement]]] = []
 
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
     def stage(self, stage: Stage, arms: list[str]) -> None:
         self.stages.append((stage, arms))
-
-    def running(self, arm: str, number: int) -> None:
-        pass
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
         self.rounds.append((number, judgements))
@@ -140,18 +137,29 @@ def fake_program(preloadable: bool = True) -> Program:
 
 def session(path: Path | None = None, **options: Any) -> Session:
     asked: dict[str, Any] = {"command": ["./app"], "seed": 7, **options}
-    envelope = Envelope(schema=TRY_SCHEMA, tool=Tool("okosu", "test", "2026-01-01T00:00:00Z"), machine={}, plan={})
-    return Session(envelope, path, Plan(options=Options(**asked)))
+    tool = Tool("okosu", "test", "2026-01-01T00:00:00Z")
+    return Session(TryFile(tool=tool, machine={}, plan=Plan(options=Options(**asked))), path)
+
+
+def go_on(made: Session, runner: SimRunner, levers: list[FakeLever], lazy: bool = False) -> Remembering:
+    """Run what is left of a trial in simulated time."""
+    watcher = Remembering()
+    run(
+        made,
+        watcher,
+        runner=runner,
+        levers={lever.name: lever for lever in levers},
+        here=fake_machine(lazy),
+        program=fake_program(),
+        clock=runner.clock,
+        snapshot=dict,
+    )
+    return watcher
 
 
 def trial(
     runner: SimRunner, levers: list[FakeLever], path: Path | None = None, lazy: bool = False, **options: Any
-) -> tuple[Session, Silent, list[str]]:
-    """Run a whole trial in simulated time; return its session, what the watcher saw and what the pilot said."""
-    said: list[str] = []
+) -> tuple[Session, Remembering]:
+    """Run a whole trial in simulated time; return its session and what its watcher was told."""
     made = session(path, **{"levers": {lever.name: "" for lever in levers}, **options})
-    table: dict[str, Lever] = {lever.name: lever for lever in levers}
-    watcher = Silent()
-    Pilot(made, runner, table, fake_machine(lazy), fake_program(), said.append, clock=runner.clock).run()
-    Trial(made, runner, table, watcher, runner.clock).run()
-    return made, watcher, said
+    return made, go_on(made, runner, levers, lazy)

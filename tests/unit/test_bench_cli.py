@@ -18,7 +18,7 @@ import bench_fake
 import pytest
 
 from okosu.records import files
-from okosu.records.types import Envelope
+from okosu.records.types import BenchFile
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -40,10 +40,10 @@ def started(folder: Path, *words: str, **how: Any) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def kept(folder: Path) -> Envelope:
+def kept(folder: Path) -> BenchFile:
     found = list((folder / "state" / "okosu").glob("bench-*.json"))
     assert len(found) == 1
-    return files.read(found[0])
+    return files.read_as(BenchFile, found[0])
 
 
 def test_a_table_and_a_file(tmp_path: Path) -> None:

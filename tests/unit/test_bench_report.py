@@ -15,12 +15,13 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 from test_report_page import HOSTILE, Page
 
-from okosu.records.types import Envelope
+from okosu.records import files
+from okosu.records.types import BenchFile
 from okosu.report import bench, bench_charts, page
 from okosu.report.bench_charts import Line
 
 
-def render(envelope: Envelope) -> str:
+def render(envelope: BenchFile) -> str:
     return page.render([(Path("bench.json"), envelope)])
 
 
@@ -130,7 +131,7 @@ def test_samples_that_are_zero_or_missing_are_drawn_as_nothing() -> None:
 
 
 def test_beside_a_trial_the_list_of_files_says_what_each_is() -> None:
-    trial = msgspec.json.decode((Path(__file__).parents[1] / "data" / "try-small.json").read_bytes(), type=Envelope)
+    trial = files.read(Path(__file__).parents[1] / "data" / "try-small.json")
     few = bench_fake.envelope()
     few.records = few.records[:1]
     text = Page(page.render([(Path("a.json"), few), (Path("b.json"), trial)])).text

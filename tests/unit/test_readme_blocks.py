@@ -12,7 +12,7 @@ import pytest
 from okosu.bench import rows
 from okosu.records import summary
 from okosu.records.summary import SUMMARY_SCHEMA, Section, Source, Summary
-from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Tool, Verdict
+from okosu.records.types import Compared, ReproduceFile, Tool, Verdict
 from papers.common.tests.rows import result, row
 from papers.zero_offload.report import summary as engines
 
@@ -34,7 +34,7 @@ def readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
 
 def written(path: Path, **parts: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    source = Source(path.name, REPRODUCE_SCHEMA, "0" * 64, 1)
+    source = Source(path.name, "okosu.reproduce/2", "0" * 64, 1)
     summary.write(Summary(schema=SUMMARY_SCHEMA, sources=[source], command="okosu …", **parts), path)  # type: ignore[arg-type]
 
 
@@ -48,7 +48,7 @@ def engine(path: Path, name: str, device: str, absent: str) -> None:
     gone = [{"variant": absent, "why": "its driver is not there"}]
     kept = rows.records(result("zero-engines", made), "m")
     plan = {"benches": {"zero-engines": {"absent": gone}}}
-    held = Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=kept)
+    held = ReproduceFile(tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=kept)
     written(path, sections=engines.sections(held))
 
 

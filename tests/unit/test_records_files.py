@@ -16,14 +16,17 @@ from hypothesis import strategies as st
 from okosu.errors import OkosuError
 from okosu.records import files
 from okosu.records.types import (
-    BENCH_SCHEMA,
-    REPRODUCE_SCHEMA,
-    TRY_SCHEMA,
+    Arm,
+    BenchFile,
     Compared,
-    Envelope,
+    Failure,
+    Options,
+    Plan,
     Proof,
     Record,
+    ReproduceFile,
     Tool,
+    TryFile,
     Verdict,
 )
 
@@ -54,6 +57,7 @@ def records(draw: st.DrawFn) -> Record:
         samples=draw(st.lists(numbers, min_size=count, max_size=count)),
         order=list(range(count)) if column else [],
         rounds=draw(st.lists(st.integers(0, 2**40), min_size=count, max_size=count)),
+        parts=draw(st.lists(st.integers(0, 9), min_size=count, max_size=count)) if column else [],
         predecessor=draw(st.lists(texts, min_size=count, max_size=count)),
         parameters=draw(st.dictionaries(texts, texts | numbers, max_size=3)),
         seed=draw(st.integers(0, 2**63)),
@@ -72,7 +76,7 @@ verdicts = st.builds(
     confirmed=st.none() | st.booleans(),
     minutes_needed=st.none() | numbers,
 )
-compared = st.builds(
+comparisons = st.builds(
     Compared,
     id=texts,
     text=texts,
@@ -85,23 +89,32 @@ compared = st.builds(
 )
 
 
-def envelopes_of(schema: str, **conclusions: st.SearchStrategy[object]) -> st.SearchStrategy[Envelope]:
+plans = st.builds(
+    Plan,
+    options=st.builds(Options, command=st.lists(texts, max_size=2), levers=st.dictionaries(texts, texts, max_size=2)),
+    arms=st.lists(st.builds(Arm, texts, st.sampled_from(["base", "lever", "user"])), max_size=2),
+)
+failures = st.dictionaries(texts, st.builds(Failure, texts, texts, texts), max_size=2)
+
+
+def envelopes_of(
+    kind: type[files.File], plan: st.SearchStrategy[object], **more: st.SearchStrategy[object]
+) -> st.SearchStrategy[files.File]:
     return st.builds(
-        Envelope,
-        schema=st.just(schema),
+        kind,
         tool=st.builds(Tool, texts, texts, texts),
         machine=facts,
-        plan=facts,
+        plan=plan,
         records=st.lists(records(), max_size=3),
         finished=st.booleans(),
-        **conclusions,
+        **more,
     )
 
 
 envelopes = st.one_of(
-    envelopes_of(TRY_SCHEMA, verdicts=st.lists(verdicts, max_size=2)),
-    envelopes_of(BENCH_SCHEMA),
-    envelopes_of(REPRODUCE_SCHEMA, compared=st.lists(compared, max_size=2)),
+    envelopes_of(TryFile, plans, verdicts=st.lists(verdicts, max_size=2), failures=failures),
+    envelopes_of(BenchFile, facts),
+    envelopes_of(ReproduceFile, facts, compared=st.lists(comparisons, max_size=2)),
 )
 in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -126,7 +139,7 @@ def read_error(path: Path) -> OkosuError:
 
 @in_one_folder
 @given(envelope=envelopes)
-def test_what_is_written_comes_back(envelope: Envelope, tmp_path: Path) -> None:
+def test_what_is_written_comes_back(envelope: files.File, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     files.write(envelope, path)
     assert files.read(path) == envelope
@@ -175,6 +188,8 @@ def test_any_bytes_at_all(data: bytes, tmp_path: Path) -> None:
         ({"schema": "perfgate.run.v1"}, "not a records file", "perfgate.run.v1"),
         ({"schema": None}, "not a records file", "no schema"),
         ({"plan": []}, "schema says", "$.plan"),
+        ({"schema": "okosu.try/1"}, "okosu.try/1", "okosu 0.1.0"),
+        ({"failures": {"a": ["NOT APPLIED", "why"]}}, "schema says", "$.failures[...]"),
         ({"verdicts": [{"arm": 1}]}, "schema says", "$.verdicts[0].arm"),
     ],
 )
@@ -191,6 +206,7 @@ def test_other_files(change: dict[str, object], what: str, why: str, tmp_path: P
     [
         ("samples", [1.0, "x"], "$.records[0].samples[1]"),
         ("rounds", [1], "$.records[0].rounds"),
+        ("parts", [1], "$.records[0].parts"),
         ("predecessor", ["base"], "$.records[0].predecessor"),
         ("variant", "two names", "$.records[0]"),
         ("stage", "warming up", "$.records[0].stage"),
@@ -284,3 +300,18 @@ def test_any_subject_makes_a_plain_file_name(subject: str) -> None:
 def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     assert files.default_path("try", "true").parent == Path.home() / ".local/state/okosu"
+
+
+def test_a_file_of_another_kind_is_refused_where_a_trial_is_wanted(tmp_path: Path) -> None:
+    files.write(BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan={}), tmp_path / "bench.json")
+    with pytest.raises(OkosuError, match="not a file of `okosu try`") as caught:
+        files.read_as(TryFile, tmp_path / "bench.json")
+    three_parts(caught.value)
+    assert files.read_as(TryFile, FIXTURE).schema == "okosu.try/2"
+
+
+@given(record=records())
+def test_each_sample_has_a_place(record: Record) -> None:
+    assert [(place.round, place.part) for place in record.places()] == list(
+        zip(record.rounds, record.parts or [0] * len(record.samples), strict=True)
+    )

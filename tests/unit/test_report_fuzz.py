@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from okosu.records.types import Envelope, Record, Tool, Verdict
+from okosu.records.files import File
+from okosu.records.types import Arm, BenchFile, Options, Plan, Record, ReproduceFile, Tool, TryFile, Verdict
 
 pytest.importorskip("matplotlib")
 from okosu.report import page
@@ -25,19 +26,7 @@ anything = (
     | st.lists(words, max_size=2)
     | st.dictionaries(words, words, max_size=2)
 )
-plan_keys = [
-    "command",
-    "arms",
-    "k",
-    "alpha",
-    "min_effect",
-    "seed",
-    "budget_s",
-    "metric",
-    "options",
-    "user_arms",
-    "levers",
-]
+plan_keys = ["command", "options", "seed", "benches"]
 machine_keys = ["memory_kb", "state_before", "state_after", "state_rounds", "caches"]
 
 
@@ -55,7 +44,8 @@ def records(draw: st.DrawFn) -> Record:
         metric=draw(st.sampled_from(["wall", "cpu", "rss", "judged", "other"])),
         unit=draw(st.sampled_from(["s", "MiB", "faults", ""])),
         samples=draw(st.lists(numbers, min_size=count, max_size=count)),
-        rounds=draw(st.lists(st.integers(0, 400), min_size=count, max_size=count)),
+        rounds=draw(st.lists(st.integers(0, 40), min_size=count, max_size=count)),
+        parts=draw(st.just([]) | st.lists(st.integers(0, 3), min_size=count, max_size=count)),
         predecessor=draw(st.lists(names, min_size=count, max_size=count)),
     )
 
@@ -72,22 +62,44 @@ verdicts = st.builds(
     minutes_needed=st.none() | numbers,
     stage=st.sampled_from(["screening", "confirmation"]),
 )
-envelopes = st.builds(
-    Envelope,
-    schema=st.sampled_from(["okosu.try/1", "okosu.bench/1", "okosu.reproduce/2"]),
-    tool=st.builds(Tool, words, words, words),
-    machine=st.dictionaries(st.sampled_from(machine_keys), anything, max_size=3),
-    plan=st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6),
-    records=st.lists(records(), max_size=4),
-    verdicts=st.lists(verdicts, max_size=3),
-    finished=st.booleans(),
+options = st.builds(
+    Options,
+    command=st.lists(words, max_size=2),
+    metric=st.sampled_from(["wall", "cpu", "rss", "regex"]),
+    alpha=st.floats(0.001, 0.999),
+    min_effect=st.floats(0, 0.999),
+    budget_s=numbers,
+    levers=st.dictionaries(words, words, max_size=2),
+    user_arms=st.dictionaries(words, st.dictionaries(words, words, max_size=2), max_size=2),
 )
+plans = st.builds(
+    Plan,
+    options=options,
+    arms=st.lists(st.builds(Arm, names, st.sampled_from(["base", "placebo", "lever", "user", "stack"])), max_size=4),
+    k=st.integers(0, 9),
+    pilot_s=st.sampled_from([0.0, 1.0]),
+)
+common = {
+    "tool": st.builds(Tool, words, words, words),
+    "machine": st.dictionaries(st.sampled_from(machine_keys), anything, max_size=3),
+    "records": st.lists(records(), max_size=4),
+    "finished": st.booleans(),
+}
+trials = st.builds(
+    TryFile,
+    plan=plans,
+    confirm_arms=st.lists(names, max_size=2),
+    verdicts=st.lists(verdicts, max_size=3),
+    **common,  # type: ignore[arg-type]
+)
+loose = st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6)
+others = st.sampled_from([BenchFile, ReproduceFile]).flatmap(lambda kind: st.builds(kind, plan=loose, **common))
 
 
 @settings(max_examples=40, deadline=None)
-@given(envelope=envelopes)
-def test_any_envelope_becomes_a_page(envelope: Envelope) -> None:
+@given(envelope=trials | others)
+def test_any_file_becomes_a_page(envelope: File) -> None:
     text = page.render([(Path("any.json"), envelope)])
     assert text.endswith("</html>")
-    for verdict in envelope.verdicts if envelope.schema == "okosu.try/1" else []:
+    for verdict in envelope.verdicts if isinstance(envelope, TryFile) else []:
         assert verdict.arm in text

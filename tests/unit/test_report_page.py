@@ -17,7 +17,8 @@ pytest.importorskip("jinja2")
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 import synthetic
 
-from okosu.records.types import Envelope, Proof, Record, Tool, Verdict
+from okosu.records.files import File
+from okosu.records.types import Arm, BenchFile, Options, Plan, Proof, Record, Tool, TryFile, Verdict
 from okosu.report import page
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path", "use", "rect"}
@@ -59,7 +60,7 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", " ".join(self.words))
 
 
-def render(*named: tuple[str, Envelope]) -> str:
+def render(*named: tuple[str, File]) -> str:
     return page.render([(Path(f"{name}.json"), envelope) for name, envelope in named])
 
 
@@ -147,7 +148,7 @@ def test_very_small_and_very_close_ratios_keep_their_digits(pages: dict[str, str
     assert "--metric 'regex:latency: ([0-9.]+) ms' --better lower" in seen
 
 
-def hostile() -> Envelope:
+def hostile() -> TryFile:
     command = [HOSTILE, "</code></script><img src=//evil.example/x>", "日本語"]
     records = [
         Record(
@@ -159,7 +160,8 @@ def hostile() -> Envelope:
             unit="s",
             note=HOSTILE,
             samples=[1.0, 1.1, 1.2],
-            rounds=[0, 64, 65],
+            rounds=[0, 1, 1],
+            parts=[0, 0, 1],
             order=[0, 1, 2],
             predecessor=["", HOSTILE, arm],
             proof=Proof(True, HOSTILE, {HOSTILE: 1.5}),
@@ -176,11 +178,11 @@ def hostile() -> Envelope:
         fix=HOSTILE,
         headline=True,
     )
-    return Envelope(
-        schema="okosu.try/1",
+    options = Options(command=command, seed=1, check=HOSTILE, user_arms={HOSTILE: {HOSTILE: HOSTILE}})
+    return TryFile(
         tool=Tool(HOSTILE, HOSTILE, HOSTILE),
         machine={HOSTILE: {HOSTILE: [HOSTILE, {HOSTILE: 1}]}},
-        plan={"command": command, "seed": 1, "check": HOSTILE, "user_arms": {HOSTILE: {HOSTILE: HOSTILE}}},
+        plan=Plan(options=options, pilot_s=1.0),
         records=records,
         verdicts=[verdict],
     )
@@ -198,39 +200,20 @@ def test_hostile_text_is_shown_and_never_obeyed() -> None:
     assert "\\x1b[2J" in seen.text
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        {},
-        {
-            "command": "not a list",
-            "arms": {},
-            "k": "many",
-            "alpha": 7,
-            "min_effect": None,
-            "seed": "x",
-            "budget_s": True,
-        },
-        {
-            "command": [],
-            "arms": [1, {}, {"name": "a", "options": 3}],
-            "k": 0,
-            "user_arms": [],
-            "levers": 1,
-            "metric": None,
-        },
-    ],
-)
-def test_missing_and_wrong_keys_are_no_reason_to_fail(plan: dict[str, object]) -> None:
-    empty = Envelope(schema="okosu.try/1", tool=Tool("okosu", "0", ""), machine={}, plan=plan)
-    assert "Nothing is measured yet" in Page(render(("empty", empty))).text
+@pytest.mark.parametrize("arms", [[], [Arm("base", "base"), Arm("retain", "lever", {"retain": "on"})]])
+def test_a_trial_that_has_hardly_begun_becomes_a_page(arms: list[Arm]) -> None:
+    plan = Plan(options=Options(command=[]), arms=arms)
+    tool = Tool("okosu", "0", "")
+    assert "Nothing is decided yet" in Page(render(("empty", TryFile(tool=tool, machine={}, plan=plan)))).text
+    piloted = Plan(options=Options(command=[]), arms=arms, pilot_s=1.0)
+    assert "Nothing is measured yet" in Page(render(("empty", TryFile(tool=tool, machine={}, plan=piloted)))).text
     maker = synthetic.Maker(1, 1.0, ["x"])
     maker.rounds("screening", 3, [synthetic.RETAIN])
     records = list(maker.records.values())
     for record in records:
         record.rounds, record.order, record.predecessor = [], [], []
     records[0].samples[0] = 0.0
-    some = Envelope(schema="okosu.try/1", tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=records)
+    some = TryFile(tool=tool, machine={}, plan=piloted, records=records)
     assert "retain" in Page(render(("some", some))).text
 
 
@@ -245,9 +228,7 @@ def test_a_file_of_another_kind_becomes_a_table_of_its_records() -> None:
         unit="GB/s",
         samples=[9.5, 10.5, 11.0],
     )
-    bench = Envelope(
-        schema="okosu.bench/1", tool=Tool("okosu", "0", ""), machine={}, plan={}, records=[record], finished=True
-    )
+    bench = BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan={}, records=[record], finished=True)
     seen = Page(render(("bench", bench))).text
     assert "10.5 GB/s" in seen
     assert "okosu run" not in seen

@@ -19,7 +19,8 @@ from okosu.cli import report
 from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.report import axes, commands, formats, model, story
+from okosu.records.types import Options
+from okosu.report import axes, commands, formats, model, view
 
 DATA = Path(__file__).parents[1] / "data"
 sys.path.insert(0, str(DATA))
@@ -72,7 +73,7 @@ def test_ratios_have_the_digits_that_their_interval_allows(
     ],
 )  # fmt: skip
 def test_changes_in_words(ratio: float, metric: str, text: str) -> None:
-    assert plain(story.change(ratio, metric)) == text
+    assert plain(view.change(ratio, metric)) == text
 
 
 @settings(deadline=None)
@@ -120,12 +121,12 @@ def test_linear_ticks_are_few_and_inside(low: float, share: float, most: int) ->
 def test_rounds_pair_with_the_base_of_the_same_round_only() -> None:
     envelope = synthetic.small()
     base, retain = envelope.records
-    base.rounds, base.samples = [0, 64, 65, 128], [2.0, 4.0, 5.0, 8.0]
+    base.rounds, base.parts, base.samples = [0, 1, 1, 2], [0, 0, 1, 0], [2.0, 4.0, 5.0, 8.0]
     base.order, base.predecessor = [], []
-    retain.rounds, retain.samples = [65, 0, 192, 128], [2.5, 1.0, 9.0, 0.0]
+    retain.rounds, retain.parts, retain.samples = [1, 0, 3, 2], [1, 0, 0, 0], [2.5, 1.0, 9.0, 0.0]
     retain.order, retain.predecessor = [], []
     trial = model.load(envelope)
-    # 192 has no base, and 128 no logarithm; 65 is the third sub-round that was run.
+    # Round 3 has no base, and 0.0 no logarithm; part 1 of round 1 is the third that was run.
     assert trial.pairs("screening", "retain") == [model.Pair(1, 1.0, 2.0), model.Pair(3, 2.5, 5.0)]
     assert math.isclose(trial.pairs("screening", "retain")[0].x, math.log(0.5))
 
@@ -151,34 +152,33 @@ def test_very_many_rounds_are_thinned_and_the_last_kept() -> None:
 def test_base_by_predecessor() -> None:
     envelope = synthetic.small()
     base = envelope.records[0] if envelope.records[0].lever == "base" else envelope.records[1]
-    base.samples, base.rounds, base.order = [1.0, 2.0, 3.0], [0, 64, 128], [0, 2, 4]
+    base.samples, base.rounds, base.order = [1.0, 2.0, 3.0], [0, 1, 2], [0, 2, 4]
     base.predecessor = ["", "retain", "base"]
     assert model.load(envelope).by_predecessor() == {"base": [3.0], "retain": [2.0]}
 
 
 def test_commands_are_quoted_for_the_shell() -> None:
     envelope = synthetic.win()
-    envelope.plan["command"] = ["./my app", "it's", "$HOME"]
-    envelope.plan["options"] = {
-        "seed": 3, "levers": {"superpage": "", "pin": "list:0,1"}, "user_arms": {"own": {"A": "x y", "B": "1"}},
-        "budget_s": 7200.0, "timeout_s": 90.5, "metric": "regex", "pattern": "rate=(.*)", "better": "higher",
-        "check": "grep -q ok", "children": False, "warm": False,
-    }  # fmt: skip
-    trial = model.load(envelope)
-    words = shlex.split(commands.again(trial))
+    envelope.plan.options = Options(
+        command=["./my app", "it's", "$HOME"], seed=3, levers={"superpage": "", "pin": "list:0,1"},
+        user_arms={"own": {"A": "x y", "B": "1"}}, budget_s=7200.0, timeout_s=90.5, metric="regex",
+        pattern="rate=(.*)", better="higher", check="grep -q ok", children=False, warm=False, min_rounds=11,
+    )  # fmt: skip
+    words = shlex.split(commands.again(envelope))
     assert words[:2] == ["okosu", "try"]
     assert words[words.index("--") + 1 :] == ["./my app", "it's", "$HOME"]
     for pair in (
         ["--seed", "3"], ["--levers", "superpage,pin=list:0,1"], ["--budget", "2h"], ["--timeout", "90.5s"],
         ["--metric", "regex:rate=(.*)"], ["--better", "higher"], ["--check", "grep -q ok"], ["--children", "0"],
+        ["--min-rounds", "11"],
     ):  # fmt: skip
         assert words[words.index(pair[0]) + 1] == pair[1]
     own = words[words.index("--arm") + 1]
     assert shlex.split(own.partition("=")[2]) == ["A=x y", "B=1"]
     assert "--no-warm" in words
     best = next(v for v in envelope.verdicts if v.headline)
-    assert shlex.split(commands.use(trial, best))[-4:] == ["--", "./my app", "it's", "$HOME"]
-    assert "--children=0" in commands.use(trial, best)
+    assert shlex.split(commands.use(envelope, best))[-4:] == ["--", "./my app", "it's", "$HOME"]
+    assert "--children=0" in commands.use(envelope, best)
 
 
 def test_the_command_writes_beside_its_file_and_prints_the_path(
@@ -208,7 +208,7 @@ def test_the_page_never_replaces_a_record_file(tmp_path: Path) -> None:
     path.write_bytes(FIXTURE.read_bytes())
     with pytest.raises(OkosuError, match="one of the record files"):
         dispatch(["report", str(path)])
-    assert json.loads(path.read_text())["schema"] == "okosu.try/1"
+    assert json.loads(path.read_text())["schema"] == "okosu.try/2"
 
 
 @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])

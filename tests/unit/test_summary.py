@@ -18,7 +18,8 @@ from sim import FakeLever, SimRunner, trial
 from okosu.cli import _summary, _table, report
 from okosu.errors import OkosuError
 from okosu.records import files, schema, summary
-from okosu.trial.session import Session
+from okosu.records.types import TryFile
+from okosu.report import view
 
 RESULTS = sorted((Path(__file__).parents[2] / "results").glob("*/*.json"))
 MOST = 400_000
@@ -31,7 +32,7 @@ samples = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=40)
 def small(tmp_path: Path) -> Path:
     """Return the file of a trial in simulated time: one lever helps, one does nothing."""
     path = tmp_path / "trial.json"
-    made, _, _ = trial(SimRunner({"good": 0.8}), [FakeLever("good"), FakeLever("idle")], path)
+    made, _ = trial(SimRunner({"good": 0.8}), [FakeLever("good"), FakeLever("idle")], path)
     made.write()
     return path
 
@@ -47,18 +48,17 @@ def test_quantiles_are_those_of_the_samples(values: list[float]) -> None:
 
 
 def test_a_trial_s_summary_says_what_the_trial_said(small: Path) -> None:
-    envelope = files.read(small)
-    session = Session.restore(envelope, small)
+    envelope = files.read_as(TryFile, small)
     made = _summary.make([small])
-    assert made.printed.startswith(_table.render(session))
-    assert made.printed.endswith(_table.advice(session))
+    assert made.printed.startswith(_table.render(envelope))
+    assert made.printed.endswith(view.of(envelope).headline.command)
     assert made.verdicts == envelope.verdicts
     assert made.sources[0].sha256 == hashlib.sha256(small.read_bytes()).hexdigest()
     assert made.command.startswith("okosu try ")
     kept = {(row.arm, row.stage, row.metric): row.samples for row in made.rows}
     for record in envelope.records:
         if record.samples and record.stage != "pilot":
-            of = kept[record.lever or record.variant, record.stage, record.metric]
+            of = kept[record.arm, record.stage, record.metric]
             assert (of.count, of.median) == (
                 len(record.samples),
                 pytest.approx(statistics.median(record.samples), rel=1e-6),
@@ -73,7 +73,7 @@ def test_a_summary_is_read_back_as_it_was_written(small: Path, tmp_path: Path) -
 
 def test_trials_of_one_program_are_one_summary(small: Path) -> None:
     made = _summary.make([small, small, small])
-    arms = [verdict.arm for verdict in files.read(small).verdicts]
+    arms = [verdict.arm for verdict in files.read_as(TryFile, small).verdicts]
     (section,) = made.sections
     assert [row[0] for row in section.body] == arms
     assert all(row[1].endswith(" 3") for row in section.body)
@@ -82,7 +82,7 @@ def test_trials_of_one_program_are_one_summary(small: Path) -> None:
 
 def test_trials_of_different_programs_are_refused(small: Path, tmp_path: Path) -> None:
     held = json.loads(small.read_text())
-    held["plan"]["command"] = ["another"]
+    held["plan"]["options"]["command"] = ["another"]
     other = tmp_path / "other.json"
     other.write_text(json.dumps(held))
     with pytest.raises(OkosuError, match="different programs"):

@@ -14,7 +14,6 @@ from okosu.bench.rows import Row
 from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import REPRODUCE_SCHEMA
 from okosu.report import compared, page
 from papers import common
 from papers.common import programs
@@ -90,7 +89,7 @@ def test_json_on_stdout_is_the_envelope_and_the_table_goes_to_stderr(
     assert run("planted", "--json", "-") == 0
     said = capsys.readouterr()
     held = json.loads(said.out)
-    assert held["schema"] == REPRODUCE_SCHEMA
+    assert held["schema"] == "okosu.reproduce/2"
     assert [item["id"] for item in held["compared"]] == ["a", "b", "c", "floor"]
     assert "published" in said.err
 

@@ -13,7 +13,7 @@ from okosu.bench.rows import Result
 from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import REPRODUCE_SCHEMA, Compared, Envelope, Record, Tool
+from okosu.records.types import Compared, Record, ReproduceFile, Tool
 from okosu.report import page
 from papers import common
 from papers.common import judge, programs
@@ -46,7 +46,7 @@ def conduct(paper: Paper, quick: bool = False, keep: Callable[[], None] = lambda
     def said(experiment: Experiment, words: tuple[str, ...]) -> Said:
         raise AssertionError(f"{experiment.name} was run")
 
-    envelope = Envelope(schema=REPRODUCE_SCHEMA, tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan={})
+    envelope = ReproduceFile(tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan={})
     return Conduct(paper, quick, envelope, programs.Runner(none, said), lambda _: None, keep)
 
 

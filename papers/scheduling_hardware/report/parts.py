@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from okosu.records.types import Envelope, Record
+from okosu.records.types import Record, ReproduceFile
 from okosu.report import formats
 from okosu.report.part import Part
 from papers.scheduling_hardware import thread_model
@@ -19,7 +19,7 @@ _IDS = 250
 """Threads that can be made before one is joined: 256 ids, less those that wait in PEs' pools."""
 
 
-def parts(envelope: Envelope, key: str) -> list[Part]:
+def parts(envelope: ReproduceFile, key: str) -> list[Part]:
     """Return what to show of the simulator's records; [] where there are none."""
     by: dict[str, list[Record]] = {}
     for record in envelope.records:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from okosu.records.summary import Kept, Section
-from okosu.records.types import Envelope
+from okosu.records.types import ReproduceFile
 from okosu.report.part import section
 from papers.scheduling_hardware import cost_table
 from papers.scheduling_hardware.report import parts
@@ -14,7 +14,7 @@ from papers.scheduling_hardware.report import parts
 MUTATION_SCHEMA = "okosu rtl-mutation 1"
 
 
-def sections(envelope: Envelope) -> list[Section]:
+def sections(envelope: ReproduceFile) -> list[Section]:
     return [section(part) for part in parts.parts(envelope, "s")]
 
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from okosu.bench import rows
 from okosu.bench.rows import Row
-from okosu.records.types import Envelope, Record
+from okosu.records.types import Record, ReproduceFile
 from okosu.report import formats
 from okosu.report.part import Part
 from papers.simd_kernel.report import charts
@@ -19,7 +19,7 @@ _TIMES = {"memcpy": ("function", "memcpy"), "kernel": ("kernel", ""), "wall": ("
 """Columns of the table of workloads: the metric, and of which function."""
 
 
-def parts(envelope: Envelope, key: str) -> list[Part]:
+def parts(envelope: ReproduceFile, key: str) -> list[Part]:
     """Return what to show of the records that are not this machine's own; [] where all are."""
     held = [record for record in envelope.records if record.platform != "native"]
     return [*_benches(held, key), *_workloads(held), *_callers(held), *_break_even(held), *_survey(held)]

@@ -7,7 +7,7 @@ import functools
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from okosu.records.types import Envelope
+from okosu.records.types import ReproduceFile
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import Cell, Gain
 from papers.superpage_colouring.plan import BOTH, COLOUR, STOCK, SUPER
@@ -18,7 +18,7 @@ _CLIFF = (85, 87, 89, 91, 93, 95)
 Sentences = Callable[[Sequence[Cell], Mapping[str, float]], Iterator[str]]
 
 
-def markdown(envelope: Envelope) -> str:
+def markdown(envelope: ReproduceFile) -> str:
     """Return what stands in the README: a bullet for each finding, then tables."""
     cells = colour_model.read(envelope.records)
     published = {item.id: item.target for item in envelope.compared if item.kind == "published"}

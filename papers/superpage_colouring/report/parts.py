@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from okosu.records.types import Envelope
+from okosu.records.types import ReproduceFile
 from okosu.report import formats
 from okosu.report.part import Part
 from papers.superpage_colouring import colour_model
@@ -40,7 +40,7 @@ _FIGURES = (
 )
 
 
-def parts(envelope: Envelope, key: str) -> list[Part]:
+def parts(envelope: ReproduceFile, key: str) -> list[Part]:
     """Return what to show of the records of page colours, with what the paper published beside it; [] without any."""
     mine = [one for one in envelope.records if one.platform == "qemu" and one.subject.startswith("page-colour")]
     if not mine:

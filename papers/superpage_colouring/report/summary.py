@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from okosu.records.summary import Section
-from okosu.records.types import Envelope
+from okosu.records.types import ReproduceFile
 from okosu.report.part import section
 from papers.superpage_colouring.report import findings, parts
 
 
-def sections(envelope: Envelope) -> list[Section]:
+def sections(envelope: ReproduceFile) -> list[Section]:
     found = [section(part) for part in parts.parts(envelope, "s")]
     return [Section(id="findings", about=findings.markdown(envelope).rstrip("\n")), *found] if found else []

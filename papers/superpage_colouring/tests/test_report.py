@@ -15,7 +15,7 @@ pytest.importorskip("jinja2")
 from test_report_page import HOSTILE, Page
 
 from okosu.records.summary import slug
-from okosu.records.types import Envelope, Record
+from okosu.records.types import Record, ReproduceFile
 from okosu.report import page
 from okosu.report.part import Part
 from papers import common
@@ -54,7 +54,7 @@ LISTED = [
 ]
 
 
-def concluded(records: dict[str, list[Record]]) -> Envelope:
+def concluded(records: dict[str, list[Record]]) -> ReproduceFile:
     """Return the file of a reproduction that gave these records."""
     held = envelope([record for each in records.values() for record in each])
     conduct = Conduct(PAPER, False, held, programs.Runner(None, None), print, lambda: None)  # type: ignore[arg-type]
@@ -64,21 +64,21 @@ def concluded(records: dict[str, list[Record]]) -> Envelope:
 
 
 @pytest.fixture(scope="module")
-def held() -> Envelope:
+def held() -> ReproduceFile:
     return concluded(everything())
 
 
-def titled_parts(held: Envelope) -> dict[str, Part]:
+def titled_parts(held: ReproduceFile) -> dict[str, Part]:
     return {part.title: part for part in parts.parts(held, "k")}
 
 
 @pytest.fixture(scope="module")
-def titled(held: Envelope) -> dict[str, Part]:
+def titled(held: ReproduceFile) -> dict[str, Part]:
     return titled_parts(held)
 
 
 @pytest.fixture(scope="module")
-def html(held: Envelope) -> str:
+def html(held: ReproduceFile) -> str:
     return page.render([(Path("spc.json"), held)])
 
 
@@ -93,13 +93,13 @@ def test_every_experiment_has_its_part(titled: dict[str, Part], html: str) -> No
     assert all(width == cells for width, cells in widths.items())
 
 
-def test_another_paper_s_record_has_no_part_of_these(held: Envelope) -> None:
+def test_another_paper_s_record_has_no_part_of_these(held: ReproduceFile) -> None:
     # Another paper's entries, with names that only look like ours: t2.compiler.
     compared = [replace(item, id="t2.compiler") for item in held.compared[:1]]
     assert parts.parts(replace(held, records=[], compared=compared), "k") == []
 
 
-def test_table_2_stands_beside_ours(titled: dict[str, Part], held: Envelope) -> None:
+def test_table_2_stands_beside_ours(titled: dict[str, Part], held: ReproduceFile) -> None:
     row = next(row for row in titled["Table 2: published, and here"].body if row[0] == "85")
     compared = {item.id: item for item in held.compared}
     assert row[1:4] == ["342", "1614", "4.72"]
@@ -110,7 +110,7 @@ def test_the_paper_s_points_are_drawn_where_the_paper_has_them(html: str) -> Non
     assert html.count("○ the paper’s Table 2") == 2
 
 
-def test_a_figure_says_its_most_and_its_least(titled: dict[str, Part], held: Envelope) -> None:
+def test_a_figure_says_its_most_and_its_least(titled: dict[str, Part], held: ReproduceFile) -> None:
     cells = colour_model.read(held.records)
     stock, both = (colour_model.sweep(cells, "pentium4", arm) for arm in ("stock", "thp+hop"))
     most = max(colour_model.gains(both, stock), key=lambda one: one.ratio)
@@ -136,7 +136,7 @@ def test_arms_stand_beside_each_other(titled: dict[str, Part]) -> None:
     assert [row[-1] for row in body] == ["30", "3", "3", "30", "30", "30", "3", "30"]
 
 
-def test_the_spread_of_an_arm_is_that_of_its_seeds(titled: dict[str, Part], held: Envelope) -> None:
+def test_the_spread_of_an_arm_is_that_of_its_seeds(titled: dict[str, Part], held: ReproduceFile) -> None:
     cells = colour_model.read(held.records)
     speeds = colour_model.sweep(cells, "celeron", "stock")[85].speeds().values()
     row = next(r for r in titled["By ways to place pages: celeron-900"].body if r[:2] == ["85", "stock"])
@@ -203,7 +203,7 @@ def test_altered_records_are_drawn_or_left_out(bad: str | float) -> None:
         assert (seen.wrong, seen.open) == ([], [])
 
 
-def test_the_sentences_have_the_numbers_of_the_records(held: Envelope) -> None:
+def test_the_sentences_have_the_numbers_of_the_records(held: ReproduceFile) -> None:
     text = findings.markdown(held)
     # The lines are wrapped for the README.
     said = text.replace("\n  ", " ")
@@ -226,7 +226,7 @@ def test_without_records_nothing_is_said() -> None:
     assert findings.markdown(concluded({})) == "\n"
 
 
-def test_a_summary_keeps_the_findings_and_every_table(held: Envelope) -> None:
+def test_a_summary_keeps_the_findings_and_every_table(held: ReproduceFile) -> None:
     kept = {one.id: one for one in summary.sections(held)}
     assert kept["findings"].about + "\n" == findings.markdown(held)
     for part in parts.parts(held, "k"):

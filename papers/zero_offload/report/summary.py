@@ -7,12 +7,12 @@ from statistics import median
 
 from okosu.bench.rows import from_records
 from okosu.records.summary import Section
-from okosu.records.types import Envelope
+from okosu.records.types import BenchFile, ReproduceFile
 
 HEAD = ["engine", "device", "block", "asking", "until clean", "GB/s", "processors, s a GiB", "looked through"]
 
 
-def sections(envelope: Envelope) -> list[Section]:
+def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
     rows = from_records(envelope.records).get("zero-engines", [])
     cost = {(row.variant, row.n, row.kernel): median(row.samples) for row in rows if row.samples}
     body = []

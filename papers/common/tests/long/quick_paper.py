@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from okosu.records import files
-from okosu.records.types import Envelope
+from okosu.records.types import ReproduceFile
 
 
-def reproduce(name: str, folder: Path) -> Envelope:
+def reproduce(name: str, folder: Path) -> ReproduceFile:
     """Return the record of `okosu reproduce NAME --quick`, which has to end well."""
     path = folder / "quick.json"
     command = [sys.executable, "-m", "okosu", "reproduce", name, "--quick", "--json", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return files.read(path)
+    return files.read_as(ReproduceFile, path)

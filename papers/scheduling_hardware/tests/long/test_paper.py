@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from okosu.records.types import Compared, Envelope
+from okosu.records.types import Compared, ReproduceFile
 from papers import common
 from papers.common.tests.long import quick_paper
 from papers.scheduling_hardware.report import parts as report_parts
@@ -16,12 +16,12 @@ PAPER = common.load()["scheduling-hardware"]
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
+def held(tmp_path_factory: pytest.TempPathFactory) -> ReproduceFile:
     return quick_paper.reproduce(PAPER.name, tmp_path_factory.mktemp("reproduce"))
 
 
 @pytest.fixture(scope="module")
-def compared(held: Envelope) -> dict[str, Compared]:
+def compared(held: ReproduceFile) -> dict[str, Compared]:
     return {item.id: item for item in held.compared}
 
 
@@ -31,7 +31,7 @@ def measured(compared: dict[str, Compared], name: str) -> float:
     return value
 
 
-def test_every_run_gave_its_cycles(held: Envelope) -> None:
+def test_every_run_gave_its_cycles(held: ReproduceFile) -> None:
     assert held.finished
     assert not held.plan.get("missing")
     assert {record.platform for record in held.records} == {"verilator"}
@@ -57,6 +57,6 @@ def test_all_targets_are_judged_but_the_one_on_16_pes(compared: dict[str, Compar
         assert compared[name].holds, compared[name]
 
 
-def test_the_report_has_every_experiment(held: Envelope) -> None:
+def test_the_report_has_every_experiment(held: ReproduceFile) -> None:
     pytest.importorskip("matplotlib")
     assert len(report_parts.parts(held, "k")) == 8

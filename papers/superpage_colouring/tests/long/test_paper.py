@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from lab import qemu
-from okosu.records.types import Compared, Envelope
+from okosu.records.types import Compared, ReproduceFile
 from papers import common
 from papers.common.tests.long import quick_paper
 from papers.superpage_colouring import colour_model
@@ -24,21 +24,21 @@ PAPER = common.load()["superpage-colouring"]
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Envelope:
+def held(tmp_path_factory: pytest.TempPathFactory) -> ReproduceFile:
     return quick_paper.reproduce(PAPER.name, tmp_path_factory.mktemp("reproduce"))
 
 
 @pytest.fixture(scope="module")
-def compared(held: Envelope) -> dict[str, Compared]:
+def compared(held: ReproduceFile) -> dict[str, Compared]:
     return {item.id: item for item in held.compared}
 
 
 @pytest.fixture(scope="module")
-def cells(held: Envelope) -> list[Cell]:
+def cells(held: ReproduceFile) -> list[Cell]:
     return colour_model.read(held.records)
 
 
-def test_every_boot_of_the_quick_experiments_gave_its_counts(held: Envelope) -> None:
+def test_every_boot_of_the_quick_experiments_gave_its_counts(held: ReproduceFile) -> None:
     assert held.finished
     left_out = {one.name for one in PAPER.experiments() if not one.quick}  # type: ignore[union-attr]
     assert set(held.plan["missing"]) == left_out
@@ -82,7 +82,7 @@ def test_one_colour_is_the_worst(cells: list[Cell]) -> None:
     assert all(single[n].speed < 0.5 * stock[n].speed for n in (43, 45, 47, 49))
 
 
-def test_the_report_has_the_figures(held: Envelope) -> None:
+def test_the_report_has_the_figures(held: ReproduceFile) -> None:
     pytest.importorskip("matplotlib")
     titles = [part.title for part in parts.parts(held, "k")]
     assert titles[0] == "Table 2: published, and here"

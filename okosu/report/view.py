@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial comes to, in words: the headline, and the row of each arm in the table of verdicts."""
+"""One view of a trial: the headline, a row for each arm, how to read them.
+
+The terminal, the README and the HTML page all show this view; none of them words a trial itself.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ import math
 from dataclasses import dataclass
 from statistics import median
 
-from okosu.records.types import Verdict
-from okosu.report import commands, formats
-from okosu.report.model import BASE, Arm, Trial, running, sane
+from okosu.records.types import BASE, STAGES, TryFile, Verdict
+from okosu.report import commands, formats, model
+from okosu.report.model import Arm, Trial, running, sane
 from okosu.stats.eprocess import fewest_rounds
 
 OPEN = "NOT JUDGED YET"
@@ -20,7 +23,7 @@ _NOUNS = {"wall": "time", "cpu": "CPU time", "rss": "peak memory", "judged": "va
 
 @dataclass(frozen=True)
 class Row:
-    """One arm in the table of verdicts, every cell as text; `remark` holds (label, text) lines below it."""
+    """One arm in the table of verdicts, every cell as text; `remarks` are (label, text) lines below it."""
 
     arm: str
     kind: str
@@ -34,6 +37,7 @@ class Row:
     tag: str
     headline: bool
     failed: bool
+    proof: str
     remarks: list[tuple[str, str]]
 
 
@@ -48,9 +52,50 @@ class Headline:
     command: str
 
 
-def noun(trial: Trial) -> str:
+@dataclass(frozen=True)
+class View:
+    """A whole trial. `rows` are the measured arms in the order of the plan, then those that could not be measured."""
+
+    headline: Headline
+    rows: list[Row]
+    base: str
+    """How long base takes, by the pilot."""
+    caption: str
+    """What a ratio and an interval are."""
+    about: str
+    """How much was run, and to what plan."""
+    again: str
+    """The `okosu try` that measures the same again."""
+
+
+def of(file: TryFile) -> View:
+    """Return the view of a file of `okosu try`, finished or not, with its records or without."""
+    return view(model.load(file))
+
+
+def view(trial: Trial) -> View:
+    """Return the view of a trial."""
+    return View(
+        headline=_headline(trial),
+        rows=sorted(
+            (
+                _open_row(trial, arm) if arm.verdict is None else row(arm.verdict, arm.kind)
+                for arm in trial.arms
+                if arm.name != BASE
+            ),
+            key=lambda made: made.failed,
+        ),
+        base=formats.quantity(trial.file.plan.base_s, "s"),
+        caption=f"Ratio = arm’s {_noun(trial)} ÷ base’s in the same round, median of rounds; below 1 is better. "
+        f"The interval is a {_level(trial, 'screening')} and holds whenever the trial stops.",
+        about=_about(trial),
+        again=commands.again(trial.file),
+    )
+
+
+def _noun(trial: Trial) -> str:
     """Return what the ratios are ratios of."""
-    if trial.metric == "judged" and trial.options.get("better") == "higher":
+    if trial.metric == "judged" and trial.file.plan.options.better == "higher":
         return "inverse rate"
     return _NOUNS.get(trial.metric, trial.metric)
 
@@ -73,29 +118,40 @@ def change(ratio: float, metric: str) -> str:
     return f"{formats.percent(ratio - 1)} {more}" if ratio > 1 else "no change"
 
 
-def level(trial: Trial, k: int) -> str:
+def _level(trial: Trial, stage: str) -> str:
     """Return the level of an interval: "95 % interval", and over how many arms at once."""
+    k = trial.comparisons(stage)
     return f"{formats.setting(1 - trial.alpha)} interval" + (f" over {k} arms at once" if k > 1 else "")
 
 
-def headline(trial: Trial) -> Headline:
-    """Return the recommended arm with its fresh ratio, or honestly that there is none."""
-    best = next((v for v in trial.envelope.verdicts if v.headline and v.ratio and sane(v.ratio)), None)
-    rounds = trial.rounds()
+def _about(trial: Trial) -> str:
+    options = trial.file.plan.options
+    ran = [f"{_rounds(count)} of {stage}" for stage in STAGES if (count := trial.rounds(stage))]
+    effect = formats.setting(options.min_effect)
+    return f"{', '.join(ran) or 'No round'}; seed {options.seed}; smallest effect of interest {effect}."
+
+
+def _headline(trial: Trial) -> Headline:
+    """Return the recommended arm with its fresh ratio, or that there is none and why."""
+    file = trial.file
+    best = next((v for v in file.verdicts if v.headline and v.ratio and sane(v.ratio)), None)
+    rounds = sum(trial.rounds(stage) for stage in STAGES)
     if best is not None and best.ratio is not None:
         stage = "fresh rounds" if best.stage == "confirmation" else "rounds of screening, not confirmed"
-        said = level(trial, trial.comparisons(best.stage))
-        bounds = f" ({formats.bounds(best.interval)}, a {said})" if best.interval else ""
+        bounds = f" ({formats.bounds(best.interval)}, a {_level(trial, best.stage)})" if best.interval else ""
         detail = (
-            f"{formats.ratio(best.ratio, best.interval)} of base’s {noun(trial)}{bounds}, from {best.rounds} {stage}."
+            f"{formats.ratio(best.ratio, best.interval)} of base’s {_noun(trial)}{bounds}, from {best.rounds} {stage}. "
+            f"Base takes {formats.quantity(file.plan.base_s, 's')}."
         )
-        if not trial.envelope.finished:
+        if not file.finished:
             detail += " The trial is not finished."
-        return Headline(change(best.ratio, trial.metric), best.arm, detail, "good", commands.use(trial, best))
+        return Headline(change(best.ratio, trial.metric), best.arm, detail, "good", commands.use(file, best))
     if not rounds:
-        text = "Nothing was measured" if trial.envelope.finished else "Nothing is measured yet"
+        if not file.plan.pilot_s:
+            return Headline("Nothing is decided yet", "", "The pilot did not end.", "muted", "")
+        text = "Nothing was measured" if file.finished else "Nothing is measured yet"
         return Headline(text, "", _tally(trial) or "The file holds no round.", "muted", "")
-    if not trial.envelope.finished:
+    if not file.finished:
         few = fewest_rounds(trial.comparisons("screening"), trial.alpha)
         wait = f" The fewest that can decide are {few}." if rounds < few else ""
         return Headline("Not decided yet", "", f"{_rounds(rounds)} so far.{wait} {_tally(trial)}".strip(), "muted", "")
@@ -122,30 +178,22 @@ def _tally(trial: Trial) -> str:
     kinds = {arm.name: arm.kind for arm in trial.arms}
     said = []
     for verdict, words in sentences.items():
-        names = [v.arm for v in trial.envelope.verdicts if v.verdict == verdict and kinds.get(v.arm) != "placebo"]
+        names = [v.arm for v in trial.file.verdicts if v.verdict == verdict and kinds.get(v.arm) != "placebo"]
         if names:
             said.append(f"{', '.join(names)}: {words}")
     return "; ".join(said) + ("." if said else "")
 
 
-def rows(trial: Trial) -> list[Row]:
-    """Return the table of verdicts: measured arms in the order of the plan, then those that could not be."""
-    made = [_row(trial, arm) for arm in trial.arms if arm.name != BASE]
-    return sorted(made, key=lambda row: row.verdict in _FAILED)
-
-
-def _row(trial: Trial, arm: Arm) -> Row:
-    verdict = arm.verdict
-    if verdict is None:
-        return _open_row(trial, arm)
+def row(verdict: Verdict, kind: str = "lever") -> Row:
+    """Return the row of an arm that was judged."""
     failed = verdict.verdict in _FAILED
     fresh = verdict.stage == "confirmation" and not failed
     applied = "yes" if verdict.applied and verdict.proof else formats.DASH
     if verdict.verdict == "NOT APPLIED" or (verdict.proof and not verdict.applied):
         applied = "no"
     return Row(
-        arm=arm.name,
-        kind=arm.kind,
+        arm=verdict.arm,
+        kind=kind,
         ratio=formats.ratio(verdict.ratio, verdict.interval),
         interval=formats.bounds(verdict.interval),
         rounds=str(verdict.rounds) if verdict.rounds else formats.DASH,
@@ -156,6 +204,7 @@ def _row(trial: Trial, arm: Arm) -> Row:
         tag="" if failed else "fresh rounds" if fresh else "screening",
         headline=verdict.headline,
         failed=failed,
+        proof=verdict.proof if verdict.ratio is not None else "",
         remarks=_remarks(verdict),
     )
 
@@ -180,6 +229,7 @@ def _open_row(trial: Trial, arm: Arm) -> Row:
         tag="",
         headline=False,
         failed=False,
+        proof=proof.text if proof else "",
         remarks=[],
     )
 
@@ -194,7 +244,10 @@ def _remarks(verdict: Verdict) -> list[tuple[str, str]]:
         minutes = f", about {verdict.minutes_needed:.0f} min" if verdict.minutes_needed is not None else ""
         said.append(("needs", f"{verdict.rounds_needed} rounds{minutes}, if the present share of wins holds"))
     if verdict.carry_over:
-        said.append(("carry-over", "base took another time right after this arm than after others"))
+        what = "base took another time right after this arm than after others; a confirmation ran base between"
+        said.append(("carry-over", what))
+    if verdict.stage == "screening" and verdict.verdict == "FASTER":
+        said.append(("screening", "it is not among the arms that fresh rounds confirmed"))
     if verdict.ties:
         said.append(("ties", f"{verdict.ties} of {verdict.rounds} rounds, which say nothing about the direction"))
     return said

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a stored result still speaks of this machine: a lever's sign depends on the machine and on the state it is
-in."""
+"""A machine's facts as records files keep them, and whether they still hold: a lever that wins on one machine, or in
+one state of it, can lose in another."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from okosu.machine.model import Machine
+from okosu.machine.read import state
 
 FACTS = {
     "id": "machine",
@@ -19,15 +20,15 @@ FACTS = {
 }
 
 
-def flat(machine: Machine) -> dict[str, Any]:
-    """Return the machine's facts in builtins, as records files keep them."""
+def facts(machine: Machine) -> dict[str, Any]:
+    """Return the machine's facts in builtins, with its state at this moment as `state_before`."""
     built: dict[str, Any] = msgspec.to_builtins(machine)
-    return built
+    return {**built, "state_before": state()}
 
 
 def differences(then: dict[str, Any], now: Machine) -> list[str]:
     """Return, a line each, what is not as it was when `then` was stored."""
-    here = flat(now)
+    here: dict[str, Any] = msgspec.to_builtins(now)
     lines = []
     for key, label in FACTS.items():
         if key in then and key in here and then[key] != here[key]:
