@@ -13,8 +13,8 @@ from lab import boot, guest, initramfs, model_plugin, series
 from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
 from lab.job import OUT_ELSEWHERE, Job, guest_path
+from lab.memory import size
 from lab.outcome import STREAMS, GuestError, Heard, Outcome
-from lab.uml_needs import size
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 NAME = "x86"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,13 +13,15 @@ from lab import boot, guest, series
 from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
 from lab.job import Job, guest_path
+from lab.memory import size
 from lab.outcome import GuestError, Heard, Outcome
-from lab.uml_needs import check_host, memory_folder, size
+from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 NAME = "uml"
 MEMORY = "256M"
 _PTRACE = re.compile(r"ptrace.*(not permitted|denied|failed|expected SIGSTOP|missing)")
 TIMEOUT_S = 600.0
+CPUINFO = Path("/proc/cpuinfo")
 
 RECIPE = Recipe(
     arch="um",
@@ -99,4 +102,39 @@ def _no_ptrace(heard: Heard) -> GuestError | None:
         said.strip(),
         "in a container --cap-add SYS_PTRACE --security-opt seccomp=unconfined, else sysctl kernel.yama.ptrace_scope=1",
         heard,
+    )
+
+
+def check_host(built: Built, cpuinfo: Path = CPUINFO) -> None:
+    """Raise OkosuError (125) where this kernel could not hold this CPU's vector registers."""
+    if built.any_xstate:
+        return
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read_text(), re.M)
+    if flags and "amx_tile" in flags[1].split():
+        raise OkosuError(
+            "this kernel cannot run on this CPU under User-Mode Linux",
+            "the CPU has AMX, whose registers take 11 KB; Linux 6.12 without okosu's series has room for 2.7 KB",
+            "the same without --stock and --series: a series of the platform finds the size out at boot",
+            LAUNCHER_FAILED,
+        )
+
+
+def memory_folder(needed: int, say: Say = quiet, shm: Path = Path("/dev/shm")) -> Path:
+    """Return the folder for the file that is the guest's memory: /dev/shm, or TMPDIR where that has no room."""
+    found = []
+    for folder in (shm, Path(tempfile.gettempdir())):
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            continue
+        info = os.statvfs(folder)
+        free = info.f_bavail * info.f_frsize
+        if free >= needed and not info.f_flag & getattr(os, "ST_NOEXEC", 8):
+            if folder != shm:
+                say(f"{shm} has too little room: the guest's memory is a file in {folder}, which may be slower")
+            return folder
+        found.append(f"{folder} has {free >> 20} MiB free" + (" (noexec)" if info.f_flag & 8 else ""))
+    raise OkosuError(
+        f"no room for the guest's memory of {needed >> 20} MiB",
+        "; ".join(found) or f"neither {shm} nor {tempfile.gettempdir()} can be written",
+        "--memory with less, a larger /dev/shm (docker run --shm-size=1g), or TMPDIR=/somewhere/larger",
+        LAUNCHER_FAILED,
     )

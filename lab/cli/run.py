@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Build what is missing, run the command, and return its exit status; 125 where that could not be done."""
     from dataclasses import replace
 
-    from lab import build, platforms, uml_needs
+    from lab import build, memory, platforms
 
     if not args.command:
         raise OkosuError("no command was given", "", f"okosu lab run {args.platform} -- COMMAND [ARG...]", USAGE_ERROR)
@@ -66,13 +66,12 @@ def run(args: argparse.Namespace) -> int:
         other.refuse(args)
     platform = platforms.find(args.platform)
     chosen = _kernel_options.chosen(args, platform)
-    memory = {} if args.memory is None else {"memory": args.memory}
-    for text in memory.values():
-        uml_needs.size(text)
+    if args.memory is not None:
+        memory.size(args.memory)
     guest: dict[str, Any] = {
         "kernel_args": tuple(args.kernel_arg),
         "timeout": _options.seconds(args.timeout),
-        **memory,
+        **({} if args.memory is None else {"memory": args.memory}),
         "out": args.out,
         "root": args.root,
         **_machine.machine(args, platform),

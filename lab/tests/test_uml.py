@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import platforms, uml, uml_needs
+from lab import memory, platforms, uml
 from lab.build import Built
 from lab.job import Job, guest_path
 from lab.outcome import GuestError, Heard
@@ -178,12 +178,12 @@ def test_the_kernels_command_line(tmp_path: Path) -> None:
 
 def test_room_for_the_guests_memory(tmp_path: Path) -> None:
     said: list[str] = []
-    assert uml_needs.memory_folder(1 << 20, said.append, shm=tmp_path) == tmp_path
+    assert uml.memory_folder(1 << 20, said.append, shm=tmp_path) == tmp_path
     assert not said
-    assert uml_needs.memory_folder(1 << 20, said.append, shm=tmp_path / "none") == tmp_path / "tmp"
+    assert uml.memory_folder(1 << 20, said.append, shm=tmp_path / "none") == tmp_path / "tmp"
     assert "which may be slower" in said[0]
     with pytest.raises(OkosuError, match="no room") as caught:
-        uml_needs.memory_folder(1 << 60, shm=tmp_path)
+        uml.memory_folder(1 << 60, shm=tmp_path)
     assert f"{tmp_path} has" in caught.value.why
     assert "--shm-size" in caught.value.fix
 
@@ -191,7 +191,7 @@ def test_room_for_the_guests_memory(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_a_folder_that_cannot_be_written_is_not_taken(tmp_path: Path) -> None:
     (closed := tmp_path / "closed").mkdir(mode=0o500)
-    assert uml_needs.memory_folder(1 << 20, shm=closed) == tmp_path / "tmp"
+    assert uml.memory_folder(1 << 20, shm=closed) == tmp_path / "tmp"
 
 
 def test_a_cpu_with_amx_needs_the_series(tmp_path: Path) -> None:
@@ -199,11 +199,11 @@ def test_a_cpu_with_amx_needs_the_series(tmp_path: Path) -> None:
     one = built(tmp_path, OK)
     stock = Built(one.path, one.key, one.version, one.compiler, (), one.fragments, any_xstate=False)
     cpuinfo.write_text("processor\t: 0\nflags\t\t: fpu sse avx2\n")
-    uml_needs.check_host(stock, cpuinfo)
+    uml.check_host(stock, cpuinfo)
     cpuinfo.write_text("processor\t: 0\nflags\t\t: fpu sse avx512f amx_bf16 amx_tile\n")
-    uml_needs.check_host(one, cpuinfo)
+    uml.check_host(one, cpuinfo)
     with pytest.raises(OkosuError, match="on this CPU") as caught:
-        uml_needs.check_host(stock, cpuinfo)
+        uml.check_host(stock, cpuinfo)
     assert "--stock" in caught.value.fix
 
 
@@ -211,13 +211,13 @@ def test_a_cpu_with_amx_needs_the_series(tmp_path: Path) -> None:
     ("text", "bytes_"), [("32M", 32 << 20), ("1g", 1 << 30), ("65536K", 64 << 20), (" 64M", 64 << 20)]
 )
 def test_sizes(text: str, bytes_: int) -> None:
-    assert uml_needs.size(text) == bytes_
+    assert memory.size(text) == bytes_
 
 
 @given(st.text(max_size=12))
 def test_no_text_is_a_size_but_a_number_with_a_unit(text: str) -> None:
     try:
-        found = uml_needs.size(text)
+        found = memory.size(text)
     except OkosuError:
         return
     assert found >= 32 << 20
