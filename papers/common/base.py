@@ -55,14 +55,14 @@ class LabExperiment:
     quick: bool = False
     """Whether --quick runs it."""
     thin: Callable[[Say], Iterator[Record]] | None = None
-    """What --quick runs in the place of `run`, None where that is short enough."""
+    """What --quick runs in the place of `run`; None: `run` itself."""
     core_seconds: float = 0.0
-    """About how long `run` takes one core, for --dry-run; 0 where nobody has said."""
+    """Seconds that `run` takes one core, about, for --dry-run; 0 if unknown."""
     thin_core_seconds: float = 0.0
     """The same of `thin`."""
 
     def takes(self, quick: bool) -> float:
-        """Return about how many seconds it takes one core; 0 where nobody has said."""
+        """Return about how many seconds it takes one core; 0 if unknown."""
         return self.thin_core_seconds if quick and self.thin else self.core_seconds
 
 
@@ -109,17 +109,17 @@ class Ours:
 
 
 class Paper(ABC):
-    """A paper. `name` is that of its files published/NAME.toml and targets/NAME.toml."""
+    """A paper. `name` is the one in its TOML files: that of its folder, with hyphens."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def experiments(self) -> Sequence[Experiment | LabExperiment]:
-        """Return what is run, in order."""
+        """Return the experiments in the order in which they are run."""
 
     @abstractmethod
     def compare(self, measured: Measured) -> dict[str, Ours]:
-        """Return ours by the id of the published entry; what could not be measured is left out."""
+        """Return our values by the ids of the published entries; an entry that could not be measured is left out."""
 
     def peers(self) -> list[Path]:
         """Return the folders of the libraries that the paper brings for its benches to compare with."""
@@ -128,8 +128,8 @@ class Paper(ABC):
     def sides(self, target: Target, measured: Measured) -> points.Found:
         """Return what a target compares, point by point.
 
-        A paper with targets on lab experiments takes those from `measured.records` itself, whatever is there already,
-        and leaves those on benches to this.
+        This serves targets on benches. A paper with targets on lab experiments overrides it for those, and takes what
+        they compare from `measured.records`, of which some may be missing.
         """
         if not target.bench:
             raise NotImplementedError(f"{self.name}: no sides() for target {target.id} on a lab experiment")
@@ -137,17 +137,13 @@ class Paper(ABC):
         return points.find(result.rows if result else [], target)
 
     def about(self) -> About:
-        """Return which paper it is."""
         return entries.published(self.name)[0]
 
     def published(self) -> list[Published]:
-        """Return every number and fact that it publishes, in its order."""
         return entries.published(self.name)[1]
 
     def targets(self) -> list[Target]:
-        """Return okosu's targets beyond it; [] where there are none."""
         return entries.targets(self.name)[1]
 
     def target_source(self) -> str:
-        """Return where the targets come from."""
         return entries.targets(self.name)[0]

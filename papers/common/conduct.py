@@ -19,7 +19,7 @@ from papers.common.judge import Judged
 
 Keep = Callable[[], None]
 KEEP_S = 2.0
-"""How long records of a lab experiment may be held in memory alone: some come by the thousand."""
+"""Records of a lab experiment are written at most this often: some experiments yield thousands."""
 
 
 class Conduct:

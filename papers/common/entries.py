@@ -59,10 +59,10 @@ class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A target beyond the paper (the fields are explained at the head of targets/hpc-programming.toml).
+    """A target beyond the paper (papers/hpc_programming/targets.toml explains the fields at its head).
 
-    It speaks of the rows of a bench, which `select` and `against` choose, or of a lab experiment's records, from which
-    the paper's `sides` takes what is compared (`against` is then its own). ValueError where it names both, or neither.
+    A target on a bench compares rows that `select` and `against` choose. A target on a lab experiment compares what the
+    paper's `sides` takes from the records. ValueError where it names both a bench and an experiment, or neither.
     """
 
     id: str
@@ -86,12 +86,10 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def measured_by(self) -> str:
-        """Return the name of the experiment that it speaks of."""
         return self.bench or self.experiment
 
     @property
     def sign(self) -> Literal["≥", "≤"]:
-        """Return how the measured value must stand to the target's."""
         return "≤" if self.kind == "at-most" else "≥"
 
 
@@ -107,14 +105,14 @@ class _TargetsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 @functools.cache
 def published(name: str) -> tuple[About, list[Published]]:
-    """Return which paper that is, and every number and fact that it publishes, in its order."""
+    """Return the head of the paper's published.toml, and its entries in the order of the file."""
     held = _toml(folder(name) / "published.toml", _PublishedFile)
     return held.paper, held.published
 
 
 @functools.cache
 def targets(name: str) -> tuple[str, list[Target]]:
-    """Return where the targets come from, and the targets; "" and [] where there are none."""
+    """Return the `source` of the paper's targets.toml and its targets; "" and [] if there is no such file."""
     path = folder(name) / "targets.toml"
     held = _toml(path, _TargetsFile) if path.exists() else _TargetsFile(source="")
     return held.source, held.target

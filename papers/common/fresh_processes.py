@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second stage: points that one process leaves in doubt, measured in many fresh ones (docs/METHOD.md, section 10).
 
-Where a process's stack, heap and pages come to lie decides what a short call costs in it, and all its rounds share
-that: so the process is what is repeated. A process gives one cost for each row, the median of its rounds, and stands
-where a round stands in the first stage; the best peer is then the one of least median over processes.
+What a short call costs depends on where the process's stack, heap and pages lie, which all its rounds share. So the
+process is what is repeated. Each process gives one cost for each row, the median of its rounds, which is used as
+one round is in the first stage. The best peer is the one with the least median over processes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from papers.common.points import Found, Sides
 from papers.common.programs import Runner
 
 PROCESSES = 25
-"""With one point in doubt a floor fails where 18 of them are below it, with ten where 20 are."""
+"""A floor with one point in doubt fails where 18 processes are below it; with ten points in doubt, 20."""
 ROUNDS = 7
-"""Of each process but the first, which runs as many as the first stage did: its median alone counts."""
+"""Rounds of every process but the first; only their median is used. The first has as many as the first stage."""
 BUDGET_S = 90.0
-"""No further process of each bench is begun that would end later than this."""
+"""No process is started that would end later than this after the first began."""
 POINTS = 200
-"""Most points of one bench that are measured again: about what its option --points takes."""
+"""Most points of one bench that are measured again: about as many as the length of its option --points allows."""
 
 Clock = Callable[[], float]
 

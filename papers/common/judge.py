@@ -23,9 +23,9 @@ from papers.common.points import Found, Point, Sides
 
 ALPHA = 0.05
 NEAR = 1.1
-"""A median this near to what must be reached, and no further beyond it, may be one process's luck."""
+"""A median that misses its target, or passes it by less than this factor, is measured again in fresh processes."""
 PARTS = 3
-"""A target that is to be held over time must be reached in each so-manieth part of the rounds."""
+"""A target with `held` must be reached in each third of the rounds."""
 KINDS: Final[dict[str, Literal["floor", "at least", "at most"]]] = {
     "floor": "floor",
     "at-least": "at least",
@@ -36,13 +36,13 @@ KINDS: Final[dict[str, Literal["floor", "at least", "at most"]]] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """One point: the ratio that the target bounds, and its interval (null where the rounds are too few for one)."""
+    """One point: the ratio that the target bounds, and its interval (None where the rounds are too few)."""
 
     sides: Sides
     ratio: float
     interval: tuple[float, float] | None
     weakest: float
-    """The worst of what must reach the target here: the ratio, or that of a part of the rounds."""
+    """The number that must reach the target: the ratio, the interval's end (`certain`), or the worst third (`held`)."""
 
     def below(self, value: float) -> bool:
         """Say whether the interval lies wholly below."""
@@ -50,7 +50,7 @@ class Judged:
 
 
 def judge(target: Target, sides: Sequence[Sides], of: int | None = None) -> list[Judged]:
-    """Return each point's ratio with the interval corrected over all of them, or over the `of` that they are from."""
+    """Return each point's ratio and its interval, corrected over `of` points (None: over as many as `sides` has)."""
     judged = (_point(target, each, ALPHA / (of or len(sides))) for each in sides)
     return [one for one in judged if one is not None]
 
@@ -99,8 +99,8 @@ class Fresh:
 def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
     """Return the points that one process does not decide: where a floor failed, or the rest was missed or nearly so.
 
-    What is to be held over time or to be certain is a matter of the rounds, and rounds of the lab are fresh boots or
-    runs already.
+    Targets with `held` or `certain` are decided by the rounds of one process. Rounds of the lab are fresh boots or runs
+    already.
     """
     if target.experiment or target.held or target.certain:
         return []

@@ -30,7 +30,7 @@ class Point(NamedTuple):
 class Sides(NamedTuple):
     """Ours and what it is compared with at a point, each as cost by round; their ratio is what the target bounds.
 
-    Of a lab experiment a round is one boot or run, the same for both sides: several samples of one boot are one cost.
+    A round of a lab experiment is one boot or run, and both sides have it; several samples of one boot are one cost.
     """
 
     point: Point
@@ -40,7 +40,7 @@ class Sides(NamedTuple):
     ours: dict[int, float]
     theirs: dict[int, float]
     exact: bool = False
-    """Whether every run gives these very numbers (a simulation's cycles), so that one round is all that there is."""
+    """Whether every run gives the same numbers (a simulation's cycles), so that one round is enough."""
 
     @property
     def label(self) -> str:
@@ -126,7 +126,7 @@ def _ours(rows: Iterable[Row], select: Select) -> list[Row]:
 
 
 def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
-    """Return both sides at the row's point, or what is lacking. `against` is explained in targets/*.toml."""
+    """Return both sides at the row's point, or what is lacking; hpc_programming/targets.toml explains `against`."""
     kind, _, name = against.partition(":")
     here = point(row)
     match kind:

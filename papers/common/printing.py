@@ -54,7 +54,7 @@ def listed(paper: Paper) -> str:
 
 
 def render(held: ReproduceFile, paper: Paper) -> str:
-    """Return the whole table of a reproduction."""
+    """Return the tables of published values and targets, at most 120 columns wide."""
     lines = [*_head(paper), f"here: {held.machine.get('model', 'an unknown machine')}"]
     published = [item for item in held.compared if item.kind == "published"]
     for where, place in groupby(published, lambda item: item.source):
@@ -111,7 +111,7 @@ def _row(text: str, numbers: list[str], unit: str) -> list[str]:
     room = _width() - len(right)
     indent = " " * (len(text) - len(text.lstrip()))
     words = textwrap.wrap(text.strip(), room - 1, subsequent_indent=indent + "  ", initial_indent=indent) or [""]
-    # The numbers stand on the last line of a text that takes several: there the eye ends.
+    # The numbers stand on the last line of a text that is wrapped.
     return [*words[:-1], f"{words[-1]:<{room}}{right}".rstrip()]
 
 
@@ -120,7 +120,7 @@ def _prose(text: str) -> list[str]:
 
 
 def _number(value: float | None) -> str:
-    """Return four significant digits, and no exponent for anything that a person would write out."""
+    """Return four significant digits; whole numbers from a thousand on, with no exponent."""
     if value is None:
         return "–"
     if value == int(value) or abs(value) >= 1000:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading numbers out of a bench's rows: what the papers' comparisons have in common. None stands for "not there"."""
+"""Readers of a bench's rows that the papers' comparisons share. None means that a number was not measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and results as a bench would give them, with planted samples, for the tests of okosu.papers."""
+"""Rows and results as a bench would give them, with planted samples, for the papers' tests."""
 
 from __future__ import annotations
 
