@@ -5,7 +5,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 export OKOSU_LAB="${OKOSU_LAB:-1}"
-command -v chromium >/dev/null || tools/chromium.sh
+# The report is looked at in a browser where one can be had.
+if ! command -v chromium >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive sh -c 'apt-get install -y --no-install-recommends chromium || {
+        apt-get update -qq && apt-get install -y --no-install-recommends chromium; }' >/dev/null 2>&1 ||
+        echo "okosu: the report is not checked in a browser (fix: apt-get install chromium, as root)" >&2
+fi
 tools/lab-deps.sh
 # okosu try's own acceptance test measures, so that nothing else may run beside it: 10 minutes.
 .venv/bin/okosu selftest

@@ -108,7 +108,7 @@ def test_the_script_for_a_machine_with_a_gpu(mocks: Path, tmp_path: Path) -> Non
         "OKOSU_NATIVE": str(native.find("okosu-zerod").parents[2]),
         "OCL_ICD_VENDORS": str(tmp_path),
     }
-    script = [ROOT / "tools/gpu.sh", tmp_path / "new", "--dry-run"]
+    script = [ROOT / "papers/zero_offload/gpu.sh", tmp_path / "new", "--dry-run"]
     done = subprocess.run(script, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
     once = [json.loads(line) for line in done.stdout.splitlines() if "not_zero" in line]

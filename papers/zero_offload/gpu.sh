@@ -4,7 +4,7 @@
 # options are those of okosu reproduce). It needs the device's driver and a C compiler, and either a network or Python
 # with msgspec, rich, rich-argparse, numpy, meson and ninja.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 if [ -n "${OKOSU_NATIVE:-}" ]; then
     okosu="python3 -m okosu"
 elif python3 -c 'import msgspec, numpy, rich_argparse' 2>/dev/null && command -v meson >/dev/null && command -v ninja >/dev/null; then

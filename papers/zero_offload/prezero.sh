@@ -3,7 +3,7 @@
 # The trials that the lever prezero is held to, and their records: prezero.sh [FOLDER [TRIAL…]] (default records/DATE, and
 # all of them, two minutes each at most).
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 out=${1:-records/$(date +%F)}
 [ $# -eq 0 ] || shift
 only=" $* "
