@@ -87,6 +87,23 @@ def _nearest(name: str) -> OkosuError:
     return OkosuError(f"no command is called {name!r}", "", fix, USAGE_ERROR)
 
 
+def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespace:
+    """Return the options of a command; what stands behind `--` is the program."""
+    own, program = words, []
+    if "--" in words:
+        cut = words.index("--")
+        own, program = words[:cut], words[cut + 1 :]
+    args = _parser(name, module).parse_args(own)
+    if program or not hasattr(args, "command"):
+        args.command = program
+    return args
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Return the options of one command line (without the program's name), and run nothing."""
+    return _parsed(argv[0], commands()[argv[0]], argv[1:])
+
+
 def dispatch(argv: list[str]) -> int:
     """Run one command line (without the program's name) and return its exit status."""
     if not argv or argv[0] in ("-h", "--help", "help"):
@@ -104,14 +121,7 @@ def dispatch(argv: list[str]) -> int:
     module = commands().get(name)
     if module is None:
         raise _nearest(name)
-    parser = _parser(name, module)
-    own, program = rest, []
-    if "--" in rest:
-        cut = rest.index("--")
-        own, program = rest[:cut], rest[cut + 1 :]
-    args = parser.parse_args(own)
-    if program or not hasattr(args, "command"):
-        args.command = program
+    args = _parsed(name, module, rest)
     status: int = module.run(args)
     return status
 

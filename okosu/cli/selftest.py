@@ -28,6 +28,7 @@ EXAMPLES = """\
 
 # A loop of the shell: some tens of milliseconds on any machine, no memory, no input, the same each time.
 LOOP = "i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done"
+HOG = ["/bin/sh", "-c", "while :; do :; done"]
 ROUNDS = 30
 ALPHA = 0.05
 LONG_S = 1e9
@@ -98,7 +99,7 @@ def cases(quick: bool, cpus: int) -> tuple[list[Case], int]:
 @contextlib.contextmanager
 def hogs(count: int) -> Iterator[None]:
     """Keep `count` endless shell loops running beside."""
-    running = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    running = [subprocess.Popen(HOG) for _ in range(count)]
     try:
         yield
     finally:

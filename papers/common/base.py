@@ -56,10 +56,16 @@ class LabExperiment:
     """Whether --quick runs it."""
     thin: Callable[[Say], Iterator[Record]] | None = None
     """What --quick runs in the place of `run`; None: `run` itself."""
+    thin_shown: str = ""
+    """What a person would type to get what `thin` gives, where that is something else than `shown`."""
     core_seconds: float = 0.0
     """Seconds that `run` takes one core, about, for --dry-run; 0 if unknown."""
     thin_core_seconds: float = 0.0
     """The same of `thin`."""
+
+    def typed(self, quick: bool) -> str:
+        """Return what a person would type to get the same."""
+        return self.thin_shown if quick and self.thin_shown else self.shown
 
     def takes(self, quick: bool) -> float:
         """Return about how many seconds it takes one core; 0 if unknown."""

@@ -82,7 +82,10 @@ class Conduct:
             programs.run_lab(experiment, self.quick, self.measured, say, took)
         finally:
             # Whatever ends it (an interruption, a bug), what was measured is kept.
-            about = {"command": experiment.shown, "records": len(self.measured.records.get(experiment.name, []))}
+            about = {
+                "command": experiment.typed(self.quick),
+                "records": len(self.measured.records.get(experiment.name, [])),
+            }
             self.envelope.plan.setdefault("lab", {})[experiment.name] = about
             self._tell_missing(experiment.name)
             self.keep()

@@ -65,7 +65,7 @@ def run_lab(experiment: LabExperiment, quick: bool, into: Measured, say: Say, to
     if quick and not experiment.quick:
         into.missing[experiment.name] = LEFT_OUT
         return
-    say(experiment.shown)
+    say(experiment.typed(quick))
     held = into.records.setdefault(experiment.name, [])
     try:
         measure = experiment.thin if quick and experiment.thin else experiment.run

@@ -75,7 +75,7 @@ def _dry_run(paper: Paper, quick: bool) -> int:
             takes = 0.0 if left_out else experiment.takes(quick)
             total += takes
             about = f", about {_minutes(takes)} of one core" if takes else ""
-            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.shown}{about}")
+            print(f"{experiment.name}: {'left out by --quick' if left_out else experiment.typed(quick)}{about}")
         else:
             print(f"{experiment.name}: {_program(paper, experiment, quick)}")
     if total:

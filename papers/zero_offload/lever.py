@@ -1,84 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lever prezero on two programs, with a CPU that idles and with none: paired runs, as `okosu try` has them."""
+"""The lever prezero on two programs, with a CPU that idles and with none, as `okosu try` measures it.
+
+The command lines that are shown are parsed and run here, so that typing one of them measures the same.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import json
 import os
-import random
-import subprocess
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import okosu
-from okosu import native
+from okosu import native, trial
+from okosu.cli import _options, main
+from okosu.cli.selftest import HOG, hogs
 from okosu.errors import OkosuError
-from okosu.records.types import Record
+from okosu.records.types import BASE, Record, Stage
+from okosu.stats.verdict import Judgement
 from papers.common.base import Say
 
+LEVER = "prezero"
 ROUNDS, FEW = 11, 3
-WARM = 1 << 30
-"""Bytes touched before each run, for a virtual machine's memory may be with its host."""
-TEMPORARIES = native.PACKAGE.parent / "examples/real/numpy-temporaries.py"
-SHOWN = "okosu try --levers prezero -- build/examples/churn 40 1 calloc; and a numpy program; idle, then with CPU hogs"
+EXAMPLES = native.PACKAGE.parent / "examples"
+BUILT = native.PACKAGE.parent / "build/examples"
 
 
 def _programs() -> dict[str, list[str]]:
-    """Return the programs; OkosuError where one is not here."""
-    churn = native.find("okosu-measure").parents[2] / "examples" / "churn"
-    for example in (churn, TEMPORARIES):
+    return {
+        "churn": [str(BUILT / "churn"), "40", "1", "calloc"],
+        "numpy": [sys.executable, str(EXAMPLES / "real/numpy-temporaries.py")],
+    }
+
+
+def _check_programs() -> None:
+    """Raise OkosuError where one of the programs cannot run here."""
+    for example in (BUILT / "churn", EXAMPLES / "real/numpy-temporaries.py"):
         if not example.is_file():
             raise OkosuError(f"examples/{example.name} was not found", "it is there in a checkout only", "make build")
     if importlib.util.find_spec("numpy") is None:
         raise OkosuError("numpy was not found", "one of the programs is written in it", "pip install numpy")
-    return {"churn": [str(churn), "40", "1", "calloc"], "numpy": [sys.executable, str(TEMPORARIES)]}
 
 
-@contextlib.contextmanager
-def _hogs(count: int) -> Iterator[None]:
-    """Keep so many endless loops running."""
-    running = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for one in running:
-            one.kill()
-            one.wait()
+def _asked(program: list[str], rounds: int) -> list[str]:
+    """Return the command line that measures a program over a fixed number of rounds, whatever the first ones say."""
+    fixed = ["--min-rounds", str(rounds), "--max-rounds", str(rounds)]
+    return ["okosu", "try", "--seed", "1", "--levers", LEVER, *fixed, "--budget", "1h", "--", *program]
 
 
-def _run(program: list[str], levers: list[str]) -> float:
-    """Return the nanoseconds of one run, after one that touches memory under the same levers."""
-    launcher = [str(native.find("okosu-run")), *levers, "--"]
-    subprocess.run([*launcher, str(native.find("okosu-warm")), str(WARM)], check=False, capture_output=True)
-    measure = [str(native.find("okosu-measure")), "--proof=none", "--stdout=/dev/null", "--"]
-    done = subprocess.run([*measure, *launcher, *program], capture_output=True, text=True, check=False)
-    told = json.loads(done.stdout) if done.returncode == 0 else {}
-    if told.get("status") != 0:
-        raise OkosuError(f"{Path(program[0]).name} did not run to its end", done.stderr.strip(), "run it by hand")
-    return float(told["wall_ns"])
+def shown(rounds: int) -> str:
+    """Return the command lines, one a line; those of a busy machine start a loop for each CPU, and end it."""
+    typed = [shlex.join(_asked(program, rounds)) for program in _programs().values()]
+    loops = f"for cpu in $(seq {_cpus()}); do {shlex.join(HOG)} & done"
+    return "\n".join([*typed, *(f"{loops}; {line}; kill $(jobs -p)" for line in typed)])
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+class _Copying(trial.Watcher):
+    """Copies the rounds of a trial into records while they come.
+
+    The confirmation's rounds take the place of the screening's once there are as many.
+    """
+
+    def __init__(self, session: trial.Session, records: dict[str, Record], tell: Say) -> None:
+        self.session, self.records, self.tell = session, records, tell
+        self.at: Stage = "screening"
+
+    def stage(self, stage: Stage, arms: list[str]) -> None:
+        self.at = stage
+        self.tell(f"{next(iter(self.records.values())).subject}: {stage} of {', '.join([BASE, *arms])}")
+
+    def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:  # noqa: ARG002
+        for arm, record in self.records.items():
+            values = self.session.values(self.at, arm)
+            if len(values) >= len(record.samples):
+                record.rounds, record.samples = [place.round for place in values], list(values.values())
 
 
 def _measure(rounds: int, say: Say) -> Iterator[Record]:
-    programs = _programs()
-    cpus = len(os.sched_getaffinity(0))
-    # One for each CPU leaves none to idle.
-    for busy, hogs in (("idle", 0), ("busy", cpus)):
-        if busy == "idle" and cpus < 2:
-            raise OkosuError("no CPU can idle beside the program", "this machine offers one CPU only", "two CPUs")
-        for name, program in programs.items():
-            say(f"{name}, {busy}: {rounds} rounds of base and prezero")
-            arms = {"base": [], "prezero": ["--prezero"]}
-            records = {arm: _record(name, arm, busy) for arm in arms}
+    _check_programs()
+    if _cpus() < 2:
+        raise OkosuError("no CPU can idle beside the program", "this machine offers one CPU only", "two CPUs")
+    for busy, count in (("idle", 0), ("busy", _cpus())):
+        for name, program in _programs().items():
+            session = trial.new(_options.parse(main.parse(_asked(program, rounds)[1:])), None)
+            records = {arm: _record(name, arm, busy) for arm in (BASE, LEVER)}
             yield from records.values()
-            order = random.Random(f"{name} {busy}")
-            with _hogs(hogs):
-                for number in range(rounds):
-                    for arm in order.sample(sorted(arms), len(arms)):
-                        records[arm].samples.append(_run(program, arms[arm]))
-                        records[arm].rounds.append(number)
+            with hogs(count):
+                trial.run(session, _Copying(session, records, say))
+            if failed := session.failures.get(LEVER):
+                raise OkosuError(f"{Path(program[0]).name}: {LEVER} {failed.verdict}", failed.why, failed.fix)
 
 
 def _record(program: str, arm: str, busy: str) -> Record:
@@ -89,7 +105,7 @@ def _record(program: str, arm: str, busy: str) -> Record:
         variant=arm,
         stage="bench",
         metric="wall",
-        unit="ns",
+        unit="s",
         parameters={"of": "try", "cpus": busy},
     )
 

@@ -32,7 +32,14 @@ class ZeroOffload(Paper):
             bench("fault", ("--rounds", "15", *PAGES), ("--rounds", "5", *PAGES)),
             bench("zero-engines", ("--rounds", "9"), ("--rounds", "3", "--sizes", "2097152")),
             bench("corunner", ("--rounds", "21"), ("--rounds", "8", "--variant", "nt")),
-            LabExperiment("try", lever.measure, lever.SHOWN, quick=True, thin=lever.measure_few),
+            LabExperiment(
+                "try",
+                lever.measure,
+                lever.shown(lever.ROUNDS),
+                quick=True,
+                thin=lever.measure_few,
+                thin_shown=lever.shown(lever.FEW),
+            ),
         ]
 
     def targets(self) -> list[Target]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,12 @@ from typing import Any
 import pytest
 
 from okosu.bench.rows import Absent
+from okosu.cli import _options, main
 from okosu.errors import OkosuError
-from okosu.records.types import Compared, Record
+from okosu.records.measurement import Measurement, Memory
+from okosu.records.types import Arm, Compared, Options, Plan, Record
+from okosu.trial import conduct
+from okosu.trial.runs import Run
 from papers import common
 from papers.common import judge
 from papers.common.base import Measured
@@ -146,18 +151,42 @@ def test_posting_to_a_gpu_is_judged_where_there_is_one(monkeypatch: pytest.Monke
         given.rows["zero-engines"].rows.remove(made)
 
 
-def test_programs_run_in_pairs_idle_and_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    hogs: list[int] = []
+class Fake:
+    """Runs nothing: base takes 3 s, prezero 1 s and the placebo as long as base."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.command = plan.options.command
+
+    def warm(self, arm: Arm, kb: int) -> None:
+        pass
+
+    def run(self, arm: Arm, *, pad: int, sample: bool, timeout_s: float) -> Run:
+        seconds = 1.0 if arm.name == "prezero" else 3.0
+        told = {"by": "prezero", "blocks": 40, "bytes": 1 << 30, "there": 1 << 30, "clean": 1 << 30, "cleared": 0}
+        preload: list[dict[str, object]] = [told] if arm.name == "prezero" else []
+        memory = Memory(anon_kb=1 << 20)
+        return Run(arm.name, Measurement(int(seconds * 1e9), status=0, exit=memory, preload=preload), "same", seconds)
+
+
+@pytest.fixture
+def hogs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Put Fake in the place of processes, on three CPUs; return how many loops were kept running at a time."""
+    counts: list[int] = []
 
     @contextlib.contextmanager
     def counted(count: int) -> Iterator[None]:
-        hogs.append(count)
+        counts.append(count)
         yield
 
-    monkeypatch.setattr(lever, "_hogs", counted)
-    monkeypatch.setattr(lever, "_programs", lambda: {"churn": ["churn"]})
-    monkeypatch.setattr(lever, "_run", lambda program, levers: 1.0 if levers else 3.0)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(lever, "hogs", counted)
+    monkeypatch.setattr(lever, "_programs", lambda: {"churn": ["/bin/true"]})
+    monkeypatch.setattr(lever, "_check_programs", lambda: None)
+    monkeypatch.setattr(conduct, "ProcessRunner", Fake)
+    monkeypatch.setattr(lever, "_cpus", lambda: 3)
+    return counts
+
+
+def test_programs_run_in_pairs_idle_and_busy(hogs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     records = list(lever.measure_few(lambda _: None))
     assert hogs == [0, 3]
     assert [(one.variant, one.parameters["cpus"]) for one in records] == [
@@ -165,9 +194,28 @@ def test_programs_run_in_pairs_idle_and_busy(monkeypatch: pytest.MonkeyPatch) ->
     ]  # fmt: skip
     assert all(one.rounds == list(range(lever.FEW)) for one in records)
     assert records[0].samples == [3.0] * lever.FEW
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    monkeypatch.setattr(lever, "_cpus", lambda: 1)
     with pytest.raises(OkosuError, match="no CPU can idle"):
         list(lever.measure_few(lambda _: None))
+
+
+def test_as_many_rounds_are_kept_as_were_asked_for_however_soon_they_decide(hogs: list[int]) -> None:
+    assert {len(one.samples) for one in list(lever.measure(lambda _: None))} == {lever.ROUNDS}
+
+
+def test_what_is_shown_is_what_is_measured(hogs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Options] = []
+    run = lever.trial.run
+    monkeypatch.setattr(lever.trial, "run", lambda made, *rest: (asked.append(made.plan.options), run(made, *rest)))
+    list(lever.measure_few(lambda _: None))
+    idle, busy = lever.shown(lever.FEW).splitlines()
+    assert idle in busy
+    assert busy.startswith("for cpu in $(seq 3); do ")
+    words = shlex.split(idle)
+    assert words[:2] == ["okosu", "try"]
+    assert asked == [_options.parse(main.parse(words[1:]))] * 2
+    done = subprocess.run(["/bin/sh", "-n", "-c", busy], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_targets_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
