@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carry: what the kernel refuses here although the plan allowed for it is reported like any lever
- * not applied. */
+/* Carry: a call that the kernel refuses here, although the plan expected it to work, is reported
+ * as a lever not applied. */
 #include "carry.h"
 
 #include "helper.h"
@@ -113,8 +113,8 @@ static int explain_exec(struct okosu_launch *launch, int error)
     return NOT_EXECUTABLE;
 }
 
-/* As execvp does; --inspect is not asked on the fast path, so whether it is text is seen only
- * now. */
+/* Runs the file by /bin/sh, as execvp does. Without --inspect or a lever the program was not
+ * looked into, so whether it is text is found out only here. */
 static int run_by_shell(struct okosu_launch *launch)
 {
     struct okosu_plan *plan = &launch->plan;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collapse: which chunks are worth it is read from smaps and pagemap, so sparse memory stays as
- * small as it is. */
+/* Collapse: smaps and pagemap show which chunks are dense enough, so that sparse memory does not
+ * grow. */
 #include "collapse.h"
 
 #include "base/json.h"
@@ -106,7 +106,7 @@ static unsigned resident_percent(int pagemap, uint64_t chunk, size_t page)
     return (unsigned)(100 * present / count);
 }
 
-/* IDLE: go on; else what ends the pass. */
+/* Returns OKOSU_COLLAPSE_IDLE when the pass may go on, else the reason for which it ends. */
 static enum okosu_collapse_result collapse_chunk(struct okosu_collapse *state, uint64_t chunk,
                                                  uint64_t *done)
 {

@@ -75,7 +75,7 @@ static void write_proof(const struct okosu_collapse *state, const char *proof)
     okosu_collapse_report(state, memory);
     if (fclose(memory) == 0) {
         fd = open(proof, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        /* Whoever asked for the proof sees that it is missing; there is nobody else to tell. */
+        /* If this fails, whoever asked for the proof finds that the line is missing. */
         written = fd >= 0 ? write(fd, text, size) : -1;
         (void)written;
         if (fd >= 0)
@@ -100,8 +100,8 @@ static void work(pid_t pid, int pidfd, const char *proof)
         result = okosu_collapse_pass(&state, WORK_NS);
         clock_gettime(CLOCK_MONOTONIC, &end);
         spent = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
-        /* While it bears fruit the rest is short; reading a large process's tables for nothing
-         * grows rare. */
+        /* The rest is short while chunks are being collapsed. It grows when there was nothing to
+         * do, because reading a large process's page tables takes time. */
         if (state.collapsed > before && result != OKOSU_COLLAPSE_PAUSE) {
             rest = REST_MS > spent ? REST_MS : (int)spent;
         } else {

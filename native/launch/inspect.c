@@ -67,8 +67,8 @@ int okosu_inspect_find(struct okosu_arena *arena, const struct okosu_env *env, c
             program->path = file;
             return found;
         }
-        /* As shells do: one that may not be executed is remembered while a better one is looked
-         * for, but in a folder that may not be entered there is none. */
+        /* As shells do: a file without execute permission is remembered while the search goes
+         * on; a folder that may not be entered holds none. */
         if (found == -EACCES && rc == -ENOENT && access(file, F_OK) == 0) {
             program->path = file;
             rc = found;
@@ -86,7 +86,7 @@ static char *env_target(struct okosu_arena *arena, const char *argument)
         size_t length;
 
         argument += strspn(argument, " \t");
-        /* -S may be glued to what it splits. */
+        /* The option -S may be joined to the words that it splits. */
         if (strncmp(argument, "-S", 2) == 0)
             argument += 2;
         argument += strspn(argument, " \t");
@@ -208,11 +208,9 @@ static unsigned version_inside(const char *path)
     return version;
 }
 
-/*
- * Version of the glibc whose dynamic loader is at `path`. Nearly always it is the one that loaded
- * this launcher; another one (nix, a chroot of its own) names its version in its file name
- * (before 2.34) or in the text that
- * --version prints. */
+/* Version of the glibc whose dynamic loader is at `path`. Nearly always it is the one that
+ * loaded this launcher. Another one (nix, a chroot) names its version in its file name (before
+ * 2.34) or in the text that --version prints. */
 static unsigned glibc_version(const char *path)
 {
     const char *ours = NULL;

@@ -31,7 +31,8 @@ static const char *set_children(struct okosu_options *options, const char *value
 
 static const char *set_skip(struct okosu_options *options, const char *value)
 {
-    /* Taken out after all options are read, so that its place among them does not matter. */
+    /* The lever is left out once all options have been read, so that the order of options does
+     * not matter. */
     return okosu_lever_find(value) ? NULL : "there is no such lever";
 }
 
@@ -215,7 +216,7 @@ static int read_option(struct okosu_options *options, struct okosu_arena *arena,
     return unknown_option(arena, name);
 }
 
-/* What only makes sense together, or not at all. */
+/* Rejects combinations of options that mean nothing. */
 static int check(const struct okosu_options *options, struct okosu_arena *arena)
 {
     if (options->help || options->version || options->describe)

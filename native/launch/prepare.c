@@ -239,7 +239,7 @@ static int make_proof(struct okosu_launch *launch)
     return launch->proof ? 0 : -errno;
 }
 
-/* A run of the placebo has no other variable than the user asked for. */
+/* The placebo sets no variable but those that the user asked for. */
 static int speak(struct okosu_launch *launch)
 {
     const struct okosu_options *options = &launch->options;
@@ -374,7 +374,7 @@ int okosu_prepare_plan(struct okosu_launch *launch)
         record(launch, "placebo", NULL, rc, false);
         plan->preload |= rc == 0;
     }
-    /* With nothing to keep from the children there is nothing to clean. */
+    /* If no lever was applied, the children's environment needs no cleaning. */
     if (options->children == 0 && launch->program.preloadable && something_applied(launch))
         plan->preload = true;
     if (okosu_plan_compose_tunables(plan) || (plan->preload && speak(launch)) ||

@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A tracee that was killed meanwhile is not there to go on; its end is reported on its own. */
+/* A tracee that was killed meanwhile cannot be continued; its end is reported separately. */
 static void go_on(enum __ptrace_request how, pid_t tid, int signal)
 {
     ptrace(how, tid, NULL, (void *)(long)signal);
@@ -46,8 +46,8 @@ bool okosu_follow_shares_memory(const struct okosu_process *process)
     long order = syscall(SYS_kcmp, process->pid, process->maker, KCMP_VM, 0UL, 0UL);
     if (order >= 0)
         return order == 0;
-    /* No such process: the maker has gone, the memory is this one's. Else kcmp is refused or not
-     * built in. */
+    /* ESRCH: the maker has ended, so the memory is this process's own. Any other error: kcmp is
+     * refused or not built in. */
     return errno != ESRCH && process->vforked && !process->execed;
 }
 
@@ -110,8 +110,9 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
         read_thread(process, tid, &status);
         if (tells) {
             goes_on = okosu_group_goes_on(run, process, tid, status.threads);
-            /* Of those that leave one by one only the last has the last word; the first, in case
-             * that is missed. */
+            /* Threads of one process may leave one by one, and only the last of them still sees
+             * the memory that the process held. The first is read as well, in case the last one
+             * is missed. */
             if (first || !goes_on)
                 process->final = read_end(run, process, tid, &status) && !goes_on;
             process->leaderless |= goes_on;
@@ -162,7 +163,7 @@ static void is_made(struct okosu_run *run, struct okosu_process *maker, pid_t ti
     char path[80];
 
     if (!task && was_unannounced(run, tid)) {
-        /* It has been taken for a fork, and has ended since. */
+        /* It was counted as a fork, and has ended since. */
         if (event == PTRACE_EVENT_VFORK && run->table->forks > 0)
             run->table->forks--;
         return;
@@ -257,8 +258,8 @@ static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
         int error = okosu_group_seize(row->pid, run->options->threads);
         if (error == -ESRCH)
             return;
-        /* One of ours whose announcement is still on its way is refused for being traced
-         * already. */
+        /* A process whose ptrace event is still on its way is traced already, and cannot be
+         * seized again. */
         if (error && (okosu_proc_status(row->pid, row->pid, &status) || status.tracer == run->self))
             return;
         untraceable = error != 0;
@@ -271,8 +272,8 @@ static void adopt(struct okosu_run *run, const struct okosu_proc_row *row)
     process->untraceable = untraceable;
     process->maker = row->ppid;
     process->listed = true;
-    /* How it was made can only be guessed once it has executed something; err on the side of a
-     * fork. */
+    /* Once it has executed a program, /proc no longer tells how it was made; it is then counted
+     * as a fork. */
     process->forked = !okosu_follow_shares_memory(process);
 }
 

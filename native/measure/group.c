@@ -45,8 +45,8 @@ static void leave_seize(int signal)
     siglongjmp(out_of_seize, 1);
 }
 
-/* -EAGAIN when it took too long. Only a jump gets out: the kernel restarts the call after any
- * handler. */
+/* Returns -EAGAIN when seizing took too long. The signal handler must leave by a jump, because
+ * the kernel restarts the call after a handler that returns. */
 static int seize_patiently(pid_t tid)
 {
     struct sigaction jump = {.sa_handler = leave_seize}, before;

@@ -155,7 +155,8 @@ static int exec_failed(const char *program, int error)
                              "%s not started: %s", program, what);
 }
 
-/* The streams' descriptors are taken for granted by all that follows. */
+/* Opens the standard streams that are closed: the code that follows relies on descriptors 0 to
+ * 2. */
 static void fill_standard_streams(void)
 {
     int fd;

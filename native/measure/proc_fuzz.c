@@ -33,7 +33,7 @@ static bool ended(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-/* What the unharmed texts say, by eye. */
+/* The values of the unmodified seeds, worked out by hand. */
 static void check_seeds(void)
 {
     struct okosu_memory memory;
@@ -130,7 +130,7 @@ static void check_parsers(const char *text, size_t length)
     okosu_proc_parse_key(text, length, "MemAvailable:", &value);
 }
 
-/* Whatever went in, what comes out is one printable string. */
+/* Any input must come out as one printable JSON string. */
 static void check_json(const char *text, size_t length)
 {
     char *out = NULL, *given = strndup(text, length);

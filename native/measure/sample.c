@@ -57,7 +57,7 @@ static uint64_t sample_threads(struct okosu_process *process)
     return others;
 }
 
-/* Untraced there will be no reading at the end: the largest values seen stand in for it. */
+/* An untraced process is not read at its end, so the largest values seen stand in for that. */
 static void keep_sample(struct okosu_process *process)
 {
     struct okosu_proc_status status;

@@ -93,7 +93,7 @@ int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]
     return 0;
 }
 
-/* In the child: everything that is not the program's own work is done before the clock starts. */
+/* In the child: all preparation is done before the clock starts. */
 _Noreturn static void become_program(const struct okosu_measure_options *options,
                                      const int streams[3], const sigset_t *mask, pid_t parent,
                                      int go, int failed)

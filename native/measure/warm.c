@@ -80,7 +80,7 @@ static uint64_t touch(uint64_t length, uint64_t page, const char **why)
     return done;
 }
 
-/* Should memory run out all the same, this process is the one to go. */
+/* Makes this process the first that the OOM killer ends. */
 static void offer_to_die(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

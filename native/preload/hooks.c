@@ -42,7 +42,8 @@ static void *large(size_t size, size_t align, bool *zeroed)
     return p;
 }
 
-/* The next allocator found no memory: whether something was given back that it could use. */
+/* The next allocator found no memory. Returns whether the region gave something back, so that a
+ * second try is worthwhile. */
 static bool relieved(void)
 {
     int saved = errno;

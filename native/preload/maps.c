@@ -100,7 +100,7 @@ static bool remember(uintptr_t start, size_t length, size_t chunks)
 {
     struct advised_map *m = NULL;
 
-    /* A signal handler that maps memory while this thread holds the lock goes without. */
+    /* A signal handler that maps memory while this thread holds the lock gets a plain mapping. */
     if (okosu_lock_is_mine(&lock))
         return false;
     okosu_lock_take(&lock);

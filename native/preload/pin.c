@@ -165,8 +165,8 @@ static bool has_own_affinity(const pthread_attr_t *attr)
     return false;
 }
 
-/* The record is gone before the program's routine runs, so that pthread_exit and cancellation in it
- * have nothing of ours to leave behind; there is no cancellation point before. */
+/* The record is freed before the program's routine runs, so that pthread_exit and cancellation
+ * in the routine leak nothing; there is no cancellation point before that. */
 static void *pinned_start(void *record)
 {
     struct start start = *(struct start *)record;

@@ -11,7 +11,7 @@
 
 enum kind { NOBODY, MALLOC, CALLOC, MMAP, HOLED };
 
-/* Of the first unit of a block; its holder's. */
+/* The row of a block's first unit; it belongs to the thread that holds the block. */
 struct block {
     size_t asked, dirty; /* bytes; dirty: from the block's start, the most that it ever held */
     uint32_t offset;     /* of the program's pointer */
@@ -62,7 +62,7 @@ static uint32_t choose_offset(size_t size, size_t align)
     uint32_t offset = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) * 39 % 64 * 64;
 
     offset &= ~((uint32_t)(align < PAGE ? align : PAGE) - 1);
-    /* A unit more only to be placed well is not worth it. */
+    /* A better place in the cache is not worth one more unit. */
     return size % UNIT && size % UNIT + offset <= UNIT ? offset : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See prezero_pool.h. */
+/* The pool behind libokosu-prezero.so (see prezero_pool.h). */
 #include "prezero_pool.h"
 
 #include "companion.h"
@@ -52,8 +52,8 @@ __attribute__((constructor)) static void remember_mask(void)
     mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask_at_start), mask_at_start);
 }
 
-/* Of the one thread that there is at a time; allocated nowhere, for in malloc, too, a thread that
- * is put off keeps others waiting. */
+/* Arguments of the pool's worker, of which there is one at a time. They are not allocated: a
+ * thread of lowest priority that is put off inside malloc keeps others waiting. */
 static struct {
     void *(*run)(void *);
     void *arg;
@@ -81,7 +81,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     return okosu_next.pthread_create(thread, attr, run_unbound, NULL);
 }
 
-/* Where every mapping is charged in full, address space for later is memory that others lack. */
+/* Under strict overcommit every mapping is charged in full, so that address space kept for later
+ * is memory that others lack. */
 static bool charges_address_space(void)
 {
     char text[8];
@@ -113,8 +114,8 @@ static bool is_left_out(void)
     return children && !strcmp(children, "0") && !(root && atol(root) == (long)getpid());
 }
 
-/* At the second large request: programs with one have nothing that comes and goes. What this
- * allocates itself goes to the next allocator, for `begun` is set. */
+/* The pool is made at the second large request: a program with only one has no blocks that come
+ * and go. Since `begun` is set, what is allocated here goes to the next allocator. */
 static void begin(void)
 {
     struct okosu_zero_pool_options options = {
@@ -157,7 +158,7 @@ static bool raise_to(atomic_size_t *value, size_t least)
     return false;
 }
 
-/* So that few requests raise it. */
+/* The margin keeps the wanted amount from being raised at every request. */
 static size_t with_margin(size_t bytes)
 {
     return bytes + bytes / 4;

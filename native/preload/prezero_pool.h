@@ -37,6 +37,6 @@ size_t okosu_prezero_size(const char *block);
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
 /* Map its addresses anew. False: the kernel would not; it stays held, and out of use. */
 bool okosu_prezero_renew(char *block, bool was_zero);
-/* From now on nothing more is served: what the program does to all its memory, it would do to the
- * pool's. */
+/* From now on nothing more is served, because what the program is about to do to all its memory
+ * (mlockall) would be done to the pool's too. */
 void okosu_prezero_stop(void);

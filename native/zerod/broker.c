@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker: nothing that a client says is believed, but which of its own slots it means, and how much
- * of a page it wrote while it goes on holding that page itself. */
+/* broker: of what a client says only two things are believed: which of its own slots it means,
+ * and how much of a page it wrote while it keeps that page. */
 #include "broker.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ static void *run(void *arg)
     struct zerod_hand *hand = arg;
     struct sched_param param = {0};
 
-    /* Refused by some sandboxes: then an ordinary thread. */
+    /* Some sandboxes refuse SCHED_IDLE; the thread then has ordinary priority. */
     sched_setscheduler(0, SCHED_IDLE, &param);
     pthread_setname_np(pthread_self(), "zerod-hand");
     for (;;) {
@@ -38,7 +38,8 @@ int zerod_hand_start(struct zerod_hand *hand)
     sem_init(&hand->begun, 0, 0);
     sem_init(&hand->ended, 0, 0);
     sigfillset(&all);
-    /* It may touch what is not there. */
+    /* SIGBUS stays unblocked, because the thread may touch pages that a client took away
+     * (guard.c). */
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&hand->thread, NULL, run, hand);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hand: a thread that runs where no other wants to, for what takes long. It holds no lock, ever:
- * who has a lock and gets no CPU keeps all others waiting. */
+/* hand: a thread of lowest priority for work that takes long. It never holds a lock: a thread
+ * that holds one and gets no CPU would keep all others waiting. */
 #ifndef ZEROD_HAND_H
 #define ZEROD_HAND_H
 

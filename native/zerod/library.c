@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library: dlopen, and all that is needed of it or nothing. */
+/* library: loads a driver, and fails unless it has all functions that are wanted. */
 #include "library.h"
 
 #include <dlfcn.h>

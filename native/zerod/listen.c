@@ -41,7 +41,7 @@ static int take_lock(const char *path)
     return -error;
 }
 
-/* Only a socket is removed: a slip of the fingers shall cost no file. */
+/* Only a socket is removed, so that a mistyped --socket deletes no file. */
 static int remove_old(const char *path)
 {
     struct stat about;
@@ -70,7 +70,7 @@ int zerod_listen(struct zerod_listener *listener, const char *path, int others)
         listener->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         rc = listener->fd < 0 ? -errno : 0;
     }
-    /* Nobody gets in between bind and chmod: it does not listen yet. */
+    /* Nobody can connect between bind and chmod, because the socket does not listen yet. */
     if (!rc && (bind(listener->fd, (struct sockaddr *)&address, sizeof(address)) ||
                 chmod(path, others ? 0666 : 0600) || listen(listener->fd, 64)))
         rc = -errno;

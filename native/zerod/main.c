@@ -96,7 +96,8 @@ static int serve(const struct zerod_options *options, struct zerod_store *store,
     zerod_serve_close(server);
     if (zerod_ring_close(ring))
         rc = -EIO;
-    /* What late hardware may write to is unmapped by the end of the process and by nothing else. */
+    /* Memory to which late hardware may still write must be unmapped by nothing but the end of
+     * the process. */
     if (late)
         _exit(rc ? FAILED : 0);
     return rc;

@@ -111,7 +111,7 @@ int zerod_prove(struct zerod_use *use, const struct zerod_engine *engine, bool a
     } else {
         rc = try_on(use, at, patience_ms, &still, about, room);
     }
-    /* What a late engine may still write to stays where it is. */
+    /* Memory to which a late engine may still write stays mapped. */
     if (at != MAP_FAILED && !still)
         munmap(at, 3 * UNIT);
     if (fd >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report: everything but serving. */
+/* report: --list, --once and --status, which print and end without serving anybody. */
 #include "report.h"
 
 #include "memory.h"

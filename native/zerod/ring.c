@@ -121,7 +121,7 @@ static int set_up(struct zerod_ring *ring)
     ring->page = (size_t)about.f_bsize;
     if (ring->room < sizeof(*ring->shared))
         return EPROTO;
-    /* Without a reservation: that would take the pages that are to be cleared. */
+    /* MAP_NORESERVE, because a reservation would take the very pages that are to be cleared. */
     ring->memory = mmap(NULL, ring->slots * ring->page, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_NORESERVE, ring->file, 0);
     if (ring->memory == MAP_FAILED)

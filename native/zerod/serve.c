@@ -127,8 +127,8 @@ static void let_go(struct zerod_server *server, size_t index)
     server->peers[index] = server->peers[--server->count];
 }
 
-/* Somebody is at the door and there is no descriptor for him: without the spare one he would stay
- * there, and poll() would never wait again. */
+/* A client wants to connect and there is no descriptor for it. Without the spare descriptor the
+ * client would stay in the queue, and poll() would return at once for ever. */
 static void turn_away(struct zerod_server *server)
 {
     int fd;
@@ -195,7 +195,8 @@ int zerod_serve_run(struct zerod_server *server, int stop_fd)
             continue;
         if (polled[0].revents)
             return 0;
-        /* From the last one: who goes is replaced by one that has been heard. */
+        /* Clients are heard from the last one on: a client that is let go is replaced by the
+         * last one, which has been heard already. */
         for (size_t i = server->count; i-- > 0;) {
             if (polled[2 + i].revents && !hear(server, server->peers[i]))
                 let_go(server, i);

@@ -13,7 +13,7 @@ void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate)
 
     if (!rate)
         return;
-    /* What was not used of the past is not made up for. */
+    /* Time in which less than the rate was used is not made up for. */
     if (*next < now)
         *next = now;
     *next += (uint64_t)((double)bytes / (double)rate * (double)NS_PER_S);
@@ -24,7 +24,8 @@ static size_t units(const struct zerod_store *store, size_t bytes)
     return bytes / store->limits.unit;
 }
 
-/* Between `low` and `high` it goes on doing what it did. */
+/* Between `low` and `high` a shelf goes on filling if it was filling, and goes on waiting if
+ * not. */
 static bool wants_more(const struct zerod_store *store, struct zerod_shelf *shelf)
 {
     size_t clean = shelf->in[ZEROD_CLEAN];

@@ -23,7 +23,7 @@ void okosu_message(const char *what, const char *why, const char *fix)
         length = sizeof(text) - 1;
         text[length - 1] = '\n';
     }
-    /* There is nowhere left to report that stderr is closed. */
+    /* If stderr is closed, there is nowhere left to report that. */
     if (write(STDERR_FILENO, text, (size_t)length) < 0)
         return;
 }
@@ -73,7 +73,7 @@ const char *okosu_message_nearest(const char *given, const char *const *names, s
         if (strlen(names[i]) > NAME_LIMIT)
             continue;
         edits = distance(given, names[i]);
-        /* An unfinished name is close whatever it lacks. */
+        /* A name that was typed in part is close, however much of it is missing. */
         if (length >= 3 && strncmp(given, names[i], length) == 0)
             edits = smaller(edits, 1);
         if (edits < best_distance) {

@@ -39,7 +39,8 @@ static void *touch_slice(void *arg)
     return NULL;
 }
 
-/* The threads take no signals: their handlers are the program's, and expect its threads. */
+/* The threads block all signals: the program's handlers expect to run on the program's own
+ * threads. */
 static size_t start(struct slice *slices, size_t count, int *error)
 {
     sigset_t all, before;

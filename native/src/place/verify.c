@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: on which nodes pages really lie, as move_pages tells that is asked to move none. */
+/* place: on which nodes pages really lie. move_pages tells that when it is asked to move no
+ * page. */
 #include "place/reason.h"
 
 #include <okosu/place.h>

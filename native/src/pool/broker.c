@@ -164,7 +164,7 @@ static void disconnect(struct okosu_broker *broker)
     }
     fd = broker->fd;
     file = broker->file;
-    /* First, for a child of fork closes what stands there. */
+    /* This comes first, because a child of fork closes the descriptors that it finds here. */
     broker->fd = broker->file = -1;
     close(fd);
     close(file);
@@ -301,7 +301,7 @@ static void give(struct okosu_broker *broker, uint32_t slot)
     struct okosu_wire message = {.kind = OKOSU_WIRE_GIVE, .slot = slot};
     int rc = ask(broker, &message);
 
-    /* It keeps another account than we: nothing that it says can be relied on. */
+    /* The daemon disagrees about who holds the slot, so none of its answers can be relied on. */
     if (rc && rc != -ECONNRESET)
         disconnect(broker);
 }
@@ -354,7 +354,8 @@ int okosu_broker_clear(struct okosu_broker *broker, size_t index, size_t bytes)
     if (slot >= 0) {
         message.slot = (uint32_t)slot;
         rc = ask(broker, &message);
-        /* Hardware may write there yet: it is the daemon's to wait for that. */
+        /* The daemon's hardware may still write to the slot, so the daemon keeps it until that
+         * is over. */
         if (rc == -ETIMEDOUT)
             atomic_store(&broker->slot[index], LEFT);
     }

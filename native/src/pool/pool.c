@@ -131,7 +131,7 @@ int okosu_zero_pool_open(struct okosu_zero_pool **out,
     if (!rc && options->broker)
         rc = okosu_broker_open(&pool->broker, options->broker, pool->base, pool->options.unit,
                                count);
-    /* One that stands back is started when there is something to do. */
+    /* A worker that stands back is started when there is something to do. */
     atomic_store(&pool->asleep, !options->no_worker && options->stand_back);
     if (!rc && !options->no_worker && !options->stand_back)
         rc = okosu_pool_start(pool);
@@ -287,7 +287,7 @@ static size_t whole_units(const struct okosu_zero_pool *pool, size_t bytes)
     return bytes < cap ? (bytes + unit - 1) & ~(unit - 1) : cap;
 }
 
-/* The worker may see one moved and the other not yet: it looks again. */
+/* The worker may see one value changed and the other not yet; it looks again. */
 void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t ready, size_t clean)
 {
     if (!is_mine(pool))

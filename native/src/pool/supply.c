@@ -52,7 +52,7 @@ int okosu_supply_drop(struct okosu_zero_pool *pool, size_t index)
         return okosu_backing_drop(at(pool, index), pool->options.unit);
     rc =
         okosu_backing_renew(at(pool, index), pool->options.unit, pool->hugetlb, pool->options.node);
-    /* Not before it is mapped no more. */
+    /* The daemon gets its unit back only after the unit is unmapped here. */
     if (!rc)
         okosu_broker_drop(pool->broker, index);
     return rc;

@@ -18,7 +18,7 @@ enum okosu_unit_state okosu_units_state(const struct okosu_units *units, size_t 
                                                        memory_order_relaxed);
 }
 
-/* To HELD or ZEROING, and with it the right to all else of the unit. */
+/* Moves the unit to HELD or ZEROING, which gives the caller the right to its other fields. */
 static bool own(struct okosu_units *units, size_t index, enum okosu_unit_state from,
                 enum okosu_unit_state to)
 {
@@ -50,7 +50,7 @@ void okosu_units_settle(struct okosu_units *units, size_t index, enum okosu_unit
     hand_on(units, index, state);
 }
 
-/* As they were before hold(). */
+/* Puts the units back into the states that they had before hold(). */
 static void let_go(struct okosu_units *units, size_t first, size_t count)
 {
     for (size_t k = first; k < first + count; k++) {

@@ -7,11 +7,11 @@
  * is clean, all others at once. A message of another size, of an unknown kind, or with descriptors
  * ends the connection; an answer that would have to wait for the client ends it, too.
  *
- *     HELLO   value: OKOSU_WIRE_VERSION      -> value: bytes of a unit, slot: how many; and the
- * file TAKE                                   -> slot: a clean unit, the client's from now on GIVE
- * slot                           -> the client has unmapped it before CLEAR   slot, value: pages of
- * 4096     -> so many pages at the slot's start are zero STATS                                  ->
- * figure[], of all that the daemon keeps
+ *     HELLO   value: OKOSU_WIRE_VERSION       -> value: bytes of a unit, slot: how many; the file
+ *     TAKE                                     -> slot: a clean unit, the client's from now on
+ *     GIVE    slot                             -> (the client has unmapped it before)
+ *     CLEAR   slot, value: pages of 4096       -> so many pages at the slot's start are zero
+ *     STATS                                    -> figure[], of all that the daemon keeps
  *
  * A slot is a unit of the file, at slot * unit. The file belongs to one user: whose file a page is
  * in, that user alone has seen it. */

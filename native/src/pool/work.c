@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/* Without memory the next try is a second later. */
+/* After the kernel had no memory, the worker tries again a second later. */
 #define PAUSE_NS UINT64_C(1000000000)
 
 uint64_t okosu_pool_now(void)
@@ -36,7 +36,8 @@ static bool wants_cleared(const struct okosu_zero_pool *pool, const struct count
     return now->dirty && (!pool->options.reuse || now->clean < atomic_load(&pool->clean));
 }
 
-/* Between `low` and `high` it goes on doing what it did. */
+/* Between `low` and `high` the pool goes on filling if it was filling, and goes on waiting if
+ * not. */
 static bool wants_more(struct okosu_zero_pool *pool, const struct counted *now)
 {
     size_t ready = now->clean + (pool->options.reuse ? now->dirty : 0);
@@ -90,7 +91,7 @@ static bool clear(struct okosu_zero_pool *pool, size_t index, size_t dirty, bool
     return true;
 }
 
-/* Each has claimed the unit. */
+/* The callers of the next three functions have claimed the unit. */
 static size_t clear_one(struct okosu_zero_pool *pool, size_t index)
 {
     size_t dirty = pool->units.unit[index].dirty * OKOSU_POOL_PAGE;
@@ -166,7 +167,7 @@ size_t okosu_pool_step(struct okosu_zero_pool *pool, bool *did)
         return 0;
     }
     index = work == DROP ? okosu_units_last(units, from) : okosu_units_find(units, from);
-    /* A taker may have been faster: then there may be something else to do. */
+    /* If a taker was faster, the next call looks again for something to do. */
     if (index == units->count || !okosu_units_claim(units, index, from))
         return 0;
     if (work == CLEAR)

@@ -41,7 +41,7 @@ static void hold_rate(struct okosu_zero_pool *pool, uint64_t *next, size_t bytes
 
     if (!pool->options.rate || !bytes)
         return;
-    /* What was not used of the past is not made up for. */
+    /* Time in which less than the rate was cleared is not made up for. */
     if (*next < now)
         *next = now;
     *next += (uint64_t)((double)bytes / (double)pool->options.rate * (double)NS_PER_S);
@@ -110,11 +110,13 @@ static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t unti
         stand_back(pool);
         return false;
     }
-    /* A process ends when its threads have, and one of lowest priority may take long to. */
+    /* A process ends only when all its threads have, and a thread of lowest priority may take
+     * long to. */
     if (pool->options.stand_back)
         return false;
     atomic_store(&pool->asleep, true);
-    /* Whoever took or gave a block before it saw that: nobody else comes to wake. */
+    /* A thread that took or gave a block before `asleep` was set has not woken the worker, so
+     * the worker looks once more. */
     if (!okosu_pool_has_work(pool, &until)) {
         if (until)
             wait_until(pool, until);
@@ -169,7 +171,7 @@ static void *run(void *arg)
     uint64_t next = 0, until, worked = okosu_pool_now();
     bool stays;
 
-    /* Refused by some sandboxes: then an ordinary thread. */
+    /* Some sandboxes refuse SCHED_IDLE; the worker then has ordinary priority. */
     sched_setscheduler(0, SCHED_IDLE, &param);
     pthread_setname_np(pthread_self(), "okosu-zero");
     pthread_mutex_lock(&pool->lock);
@@ -193,7 +195,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* It takes no signals: their handlers are the program's, and expect its threads. */
+/* The worker blocks all signals: the program's handlers expect to run on the program's own
+ * threads. */
 int okosu_pool_start(struct okosu_zero_pool *pool)
 {
     sigset_t all, before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo: reading. One file answers for all CPUs of a place, so a machine costs a read a place, not
- * five a CPU. */
+/* topo: reading. The file of one CPU lists all CPUs of the same package, cache or core, so that
+ * a machine costs one read for each of those and not five for each CPU. */
 #include "base/cgroup.h"
 #include "base/file.h"
 
@@ -156,7 +156,8 @@ int okosu_topo_online(const char *root, struct okosu_cpuset *online)
     return rc < 0 ? (int)rc : okosu_cpulist_parse_set(text, online);
 }
 
-/* A cgroup without a cpuset of its own has its parent's: the climb ends where a file is there. */
+/* A group without a cpuset of its own has its parent's, so the climb ends at the first group
+ * that has the file. */
 static bool read_cpuset(const char *folder, bool unified, void *data)
 {
     struct okosu_cpuset cpuset, *cpus = data;
