@@ -9,6 +9,7 @@ import shutil
 import sysconfig
 from pathlib import Path
 
+from okosu import plugins
 from okosu.errors import OkosuError
 
 PACKAGE = Path(__file__).resolve().parent
@@ -24,44 +25,45 @@ _BUILD_PLACES = {
 
 _SCRIPTS = frozenset({"okosu-run", "okosu-zerod"})
 
-# Every microbenchmark okosu-bench-NAME is native/bench/NAME.c, so that a new one needs no row above.
 BENCH = "okosu-bench-"
-_BENCH_FOLDER = "native/bench"
-# Every listing okosu-paper-FOLDER-NAME is papers/FOLDER/listings/NAME.c; a folder's name has no hyphen.
-PAPER = "okosu-paper-"
-_PAPERS_FOLDER = "papers"
 
 
-def _build_place(name: str) -> str:
-    if name.startswith(PAPER):
-        return f"{_PAPERS_FOLDER}/{name.removeprefix(PAPER).partition('-')[0]}/listings/{name}"
-    return f"{_BENCH_FOLDER}/{name}" if name.startswith(BENCH) else _BUILD_PLACES[name]
+def _build_places(name: str) -> list[str]:
+    if name in _BUILD_PLACES:
+        return [_BUILD_PLACES[name]]
+    # A microbenchmark okosu-bench-NAME is native/bench/NAME.c or lies in a folder that is registered, as every other
+    # program does.
+    folders = ["native/bench"] if name.startswith(BENCH) else []
+    folders += [folder for registered in plugins.load("okosu.programs").values() for folder in registered()]
+    return [f"{folder}/{name}" for folder in folders]
 
 
-def _candidates(name: str) -> list[Path]:
+def _candidates(name: str) -> list[list[Path]]:
+    """Return the places where `name` may be, those of one build tree or installation together."""
     found = []
     if override := os.environ.get("OKOSU_NATIVE"):
-        found += [Path(override) / _build_place(name), Path(override) / name]
-    found.append(PACKAGE.parent / "build" / _build_place(name))
+        found += [[Path(override) / place for place in _build_places(name)], [Path(override) / name]]
+    found.append([PACKAGE.parent / "build" / place for place in _build_places(name)])
     schemes = [s for s in ("posix_prefix", "posix_user", "posix_local") if s in sysconfig.get_scheme_names()]
     # PACKAGE.parent is the prefix of `pip install --target`.
     if name in _SCRIPTS:
-        found += [Path(sysconfig.get_path("scripts", s)) / name for s in schemes]
-        found.append(PACKAGE.parent / "bin" / name)
+        found += [[Path(sysconfig.get_path("scripts", s)) / name] for s in schemes]
+        found.append([PACKAGE.parent / "bin" / name])
         if on_path := shutil.which(name):
-            found.append(Path(on_path))
+            found.append([Path(on_path)])
     else:
-        found += [Path(sysconfig.get_path("data", s)) / "share" / "okosu" / name for s in schemes]
-        found.append(PACKAGE.parent / "share" / "okosu" / name)
+        found += [[Path(sysconfig.get_path("data", s)) / "share" / "okosu" / name] for s in schemes]
+        found.append([PACKAGE.parent / "share" / "okosu" / name])
     return found
 
 
 @functools.cache
 def find(name: str) -> Path:
     """Return the path of the native program or library `name`; OkosuError (125) if it was never built."""
-    for path in _candidates(name):
-        if path.is_file():
-            return path
+    for together in _candidates(name):
+        for path in together:
+            if path.is_file():
+                return path
     raise OkosuError(
         f"{name} not found",
         "the native part is neither in the installed package nor in build/ of this checkout",
@@ -72,10 +74,11 @@ def find(name: str) -> Path:
 
 def benches() -> list[str]:
     """Return the names of the microbenchmarks that are there, in alphabetical order; OkosuError (125) if none is."""
-    for folder in {path.parent: None for path in _candidates(f"{BENCH}x")}:
-        names = {path.name.removeprefix(BENCH) for path in folder.glob(f"{BENCH}*") if os.access(path, os.X_OK)}
+    for together in _candidates(f"{BENCH}x"):
+        programs = [path for place in together for path in place.parent.glob(f"{BENCH}*")]
         # Meson keeps the objects of a program beside it, in NAME.p.
-        if found := sorted(name for name in names if (folder / f"{BENCH}{name}").is_file()):
-            return found
+        names = [path.name for path in programs if os.access(path, os.X_OK) and path.is_file()]
+        if names:
+            return sorted(name.removeprefix(BENCH) for name in names)
     find(f"{BENCH}NAME")
     return []

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,12 @@ def _of_reports(name: str) -> list[tuple[str, ModuleType]]:
         for package in modules("report")
         if any(info.name == name for info in pkgutil.iter_modules(package.__path__))
     ]
+
+
+def program_folders() -> list[str]:
+    """Return the folders below a build tree that hold the papers' benchmarks and listings."""
+    found = sorted(path for name in ("bench", "listings") for path in Path(papers.__path__[0]).glob(f"*/{name}"))
+    return [f"papers/{path.parent.name}/{path.name}" for path in found if (path / "meson.build").is_file()]
 
 
 def report_parts(envelope: ReproduceFile, key: str) -> list[Part]:

@@ -25,7 +25,7 @@ LEVEL = {
     "stats": 1,
     "errors": -1,
     "native": 0,
-    "plugins": 0,
+    "plugins": -1,
 }
 """Rooms of the checkout, and packages of okosu; none imports a sibling of its own level."""
 

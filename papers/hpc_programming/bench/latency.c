@@ -2,9 +2,9 @@
 /* latency: the paper's ten dependent operations a pass by every compiler and option, and what the
  * core itself takes for one. */
 #include "harness.h"
-#include "latency/paper.h"
 #include "latency_chains.h"
 #include "latency_rows.h"
+#include "paper.h"
 
 #include <okosu/cpu.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* paper: the two loops of section 2 of the paper, each in a function, so that they can be timed
  * from outside; compiled once for each compiler and option, which come as COMPILER and OPTION. */
-#include "latency/paper.h"
+#include "paper.h"
 
 #define N LATENCY_PASSES
 
