@@ -73,7 +73,7 @@ class Conduct:
             keep_when_due()
 
         def say(text: str) -> None:
-            # Records grow in place, with every boot that is announced.
+            # The experiment also appends samples to records that it has yielded, and says so before each boot.
             if self.measured.records.get(experiment.name):
                 keep_when_due()
             self.say(text)
@@ -81,7 +81,7 @@ class Conduct:
         try:
             programs.run_lab(experiment, self.quick, self.measured, say, took)
         finally:
-            # Whatever ends it (an interruption, a bug), what was measured is kept.
+            # What was measured is kept however the experiment ends: an interruption and a bug included.
             about = {
                 "command": experiment.typed(self.quick),
                 "records": len(self.measured.records.get(experiment.name, [])),

@@ -120,7 +120,7 @@ def fresh(
     def again_in(result: Result) -> list[Sides]:
         return [one for one in sides(result).sides if (one.kernel, one.point) in doubted]
 
-    # In one process alone the level stays that of the whole sweep, of which these are the points in doubt.
+    # The first process alone is held to the level of the whole sweep, for these points were chosen from it.
     first = judge.judge(target, again_in(results[0]), of=max(1, len(judged)))
     return Fresh(first, judge.judge(target, again_in(pooled(results))), len(results))
 

@@ -161,7 +161,7 @@ def _floor(
     """Return whether a floor holds, and the point to quote: of one that failed, where it failed."""
     worst = _order(target, final)[0]
     below = [one for one in judged if one.below(target.value)]
-    # Every interval holds the median: where that is not below, more rounds could not make the floor fail.
+    # An interval contains its median, so a point whose median is not below could not fail with more rounds either.
     open_still = [one for one in final if one.interval is None and one.ratio < target.value]
     if not below and open_still:
         needed = paired.fewest_rounds(ALPHA / len(judged))

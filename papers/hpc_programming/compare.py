@@ -132,7 +132,7 @@ def _section4(measured: Measured) -> Values:
         why = "mbind was refused" if bound["rv"] else f"all {bound['pages']} pages asked after a first touch"
         yield "4.bind", float(bound["elsewhere"]), why
         told = f"errno {bound['maxnode_1']} with 1, {bound['maxnode_2']} with 2"
-        # With 1 refused and 2 taken for node 0, the kernel reads one bit fewer than it is told.
+        # If a mask of 1 bit is refused for node 0 and one of 2 is taken, Linux reads one bit fewer than it is told.
         fewer = 1 if bound["maxnode_1"] and not bound["maxnode_2"] else 0
         yield "4.maxnode", 8.0 - fewer, f"node 0 in a mask of one bit: {told}"
     result = measured.rows.get("numa")
@@ -208,7 +208,7 @@ def _section5(measured: Measured) -> Values:
     why = f"an addition; a multiplication takes {mul:.1f}" if mul else "an addition"
     yield "5.2.latency.k10", add, why
     vectors = quantities.over(added, quantities.over(bits, 64.0))
-    # Both are whole numbers that were measured with noise.
+    # Latency and additions in a cycle are whole numbers, measured with noise.
     count = float(round(add) * round(vectors)) if add and vectors else None
     why = f"{add or 0:.1f} cycles times {vectors or 0:.1f} vector additions in a cycle"
     yield "5.3.registers.k10", count, why

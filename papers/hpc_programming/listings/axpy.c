@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* axpy: the two listings of section 5.6 of the paper. Names apart, they are unchanged: the first
  * declares an `s` that it does not use, as there. */
-#include <hpc_programming/listings/kernels.h>
+#include <hpc_programming/listings/loops.h>
 
 #include <pmmintrin.h>
 

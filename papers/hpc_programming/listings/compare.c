@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare: the kernels of section 5 of the paper beside okosu's own, on the same numbers.
+/* compare: the loops of section 5 of the paper beside okosu's own, on the same numbers.
  *
  *   compare [N]...        (multiples of 8; the default is a few that fit the first-level cache)
  *
- * One JSON line for each kernel and N; exit status 1 if two results differ by more than rounding
+ * One JSON line for each loop and N; exit status 1 if two results differ by more than rounding
  * allows. Both sums of n terms differ from the exact one by at most (n - 1) u sum |terms| and what
  * is of second order, u = 2^-53, whatever the order of adding (Higham, Accuracy and Stability of
  * Numerical Algorithms, 2002, section 4.2); a product adds one u. So they may differ from each
  * other by 2 n u sum |terms|.
  */
-#include <hpc_programming/listings/kernels.h>
+#include <hpc_programming/listings/loops.h>
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dot: the two listings of section 5.5 of the paper. Names apart, they are unchanged (the paper's
  * second one takes `s` from the listing before). */
-#include <hpc_programming/listings/kernels.h>
+#include <hpc_programming/listings/loops.h>
 
 #include <pmmintrin.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peers: the listings of section 5 as `okosu-bench-blas1 --peers` loads them. Their own file and
  * their order of arguments are kept, so each is reached by a jump. */
-#include <hpc_programming/listings/kernels.h>
+#include <hpc_programming/listings/loops.h>
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sumsq: the three listings of section 5.4 of the paper. Names apart, they are unchanged. */
-#include <hpc_programming/listings/kernels.h>
+#include <hpc_programming/listings/loops.h>
 
 #include <pmmintrin.h>
 
