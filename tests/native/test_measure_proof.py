@@ -36,6 +36,7 @@ def holds(kib: int, mib: int) -> bool:
     return mib * MIB <= kib <= mib * MIB + SLACK
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 @pytest.mark.parametrize("pages", ["huge", "small"])
 def test_memory_at_exit(tools: Tools, pages: str, options: list[str]) -> None:
@@ -55,6 +56,7 @@ def test_memory_at_exit(tools: Tools, pages: str, options: list[str]) -> None:
         assert run.peak.anon_huge_kb >= run.exit.anon_huge_kb
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 @pytest.mark.parametrize(
     ("behaviour", "status", "anon"),
@@ -74,6 +76,7 @@ def test_last_thread_tells(tools: Tools, behaviour: list[object], status: int, a
     assert holds(run.exit.anon_kb, anon)
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_sums_over_forks(tools: Tools, options: list[str]) -> None:
     run = tools.subject_run("forks", 2, 40, options=options)
@@ -85,6 +88,7 @@ def test_sums_over_forks(tools: Tools, options: list[str]) -> None:
     assert all(process.anon_kb >= 2 * MIB for process in run.procs)
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_memory_shared_with_the_maker_counts_once(tools: Tools, options: list[str]) -> None:
     run = tools.subject_run("vforks", 32, 5, options=options)
@@ -96,6 +100,7 @@ def test_memory_shared_with_the_maker_counts_once(tools: Tools, options: list[st
     assert len(spawned.procs) == 4
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_child_of_an_untraced_thread_is_found(tools: Tools, options: list[str]) -> None:
     run = seen(
@@ -106,6 +111,7 @@ def test_child_of_an_untraced_thread_is_found(tools: Tools, options: list[str]) 
     assert holds(run.exit.anon_kb, 32)
 
 
+@pytest.mark.ptrace
 def test_peak_sees_what_was_freed(tools: Tools) -> None:
     run = seen(
         lambda patience: tools.subject_run("free", 32, patience, options=["--proof=sample"]),
@@ -118,11 +124,13 @@ def test_peak_sees_what_was_freed(tools: Tools) -> None:
     assert tools.subject_run("free", 32, 1).peak is None
 
 
+@pytest.mark.ptrace
 def test_peak_forgets_what_ran_before_exec(tools: Tools) -> None:
     run = tools.run("sh", "-c", f"exec {tools.subject} hold 8 small", options=["--proof=sample"])
     assert [process.comm for process in run.procs] == ["subject"]
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", [["--threads"], ["--proof=sample"]], ids=" ".join)
 def test_threads_and_where_they_ran(tools: Tools, options: list[str]) -> None:
     allowed = sorted(os.sched_getaffinity(0))
@@ -138,12 +146,14 @@ def test_threads_and_where_they_ran(tools: Tools, options: list[str]) -> None:
     assert len(process.thread_masks) == len(set(process.thread_masks))
 
 
+@pytest.mark.ptrace
 def test_threads_are_left_alone_without_the_option(tools: Tools) -> None:
     run = tools.subject_run("threads", 4, 30)
     assert run.threads == 0
     assert run.procs[0].thread_masks == [run.procs[0].cpus_allowed]
 
 
+@pytest.mark.ptrace
 @pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="a kernel without NUMA")
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_nodes_and_policies(tools: Tools, options: list[str]) -> None:
@@ -158,6 +168,7 @@ def test_nodes_and_policies(tools: Tools, options: list[str]) -> None:
     assert tools.subject_run("bind", 16, options=options).procs[0].numa == {}
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -174,6 +185,7 @@ def test_names_of_any_bytes(tools: Tools, name: bytes, shown: str) -> None:
     assert tools.subject_run("name", name.hex()).procs[0].comm == shown
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_launchers_helper_is_no_part_of_the_tree(tools: Tools, options: list[str]) -> None:
     helper = tools.folder / "okosu-run"
@@ -202,6 +214,7 @@ def untraced(tools: Tools, options: list[str], how: str, patience: int) -> Measu
     return parse(inner.read_bytes())
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize(("how", "why"), [("seccomp", "seccomp"), ("nested", "traces it already")])
 def test_goes_on_where_ptrace_is_refused(tools: Tools, how: str, why: str) -> None:
     run = untraced(tools, [], how, 50)
@@ -221,6 +234,7 @@ def test_goes_on_where_ptrace_is_refused(tools: Tools, how: str, why: str) -> No
     assert sampled.procs[0].thread_masks == [sampled.procs[0].cpus_allowed]
 
 
+@pytest.mark.ptrace
 def test_unprivileged(tools: Tools) -> None:
     if os.geteuid() == 0:
         done = subprocess.run(
@@ -243,6 +257,7 @@ def test_threads_that_execute_never_hang_it(tools: Tools, options: list[str]) ->
             assert tools.subject_run(behaviour, delay, 2, options=options).status == 0
 
 
+@pytest.mark.ptrace
 def test_parsers_under_the_sanitizers() -> None:
     fuzz = native.find("okosu-measure").parent / "measure-fuzz"
     if not fuzz.exists():

@@ -23,6 +23,7 @@ def tools() -> Iterator[Tools]:
         yield built
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", MODES, ids=" ".join)
 @pytest.mark.parametrize("status", [0, 1, 125, 126, 127, 255])
 def test_status_is_the_programs_own(tools: Tools, status: int, options: list[str]) -> None:
@@ -179,6 +180,7 @@ def test_clock_holds_the_program_and_not_the_stop(tools: Tools, tmp_path: Path, 
     assert run.user_ns + run.sys_ns > 0
 
 
+@pytest.mark.ptrace
 def test_reading_the_proof_is_not_timed(tools: Tools) -> None:
     # 20 000 mappings take tens of milliseconds to read, far more than okosu-measure needs to start and end.
     before = time.monotonic_ns()

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-FEW = ["--levers", "none", "--arm", "same=OKOSU_TEST=1", "--max-rounds", "8", "--budget", "60s", "--seed", "1"]
+FEW = ["--levers", "none", "--arm", "same=OKOSU_TEST=1", "--max-rounds", "8", "--budget", "2h", "--seed", "1"]
 
 
 def okosu(*argv: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
@@ -44,7 +44,7 @@ def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
     script = "i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done"
     done, envelope = tried(
         tmp_path, "--levers", "none", "--arm", "more=TURNS=60000", "--arm", "less=TURNS=200", "--max-rounds", "40",
-        "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
+        "--budget", "2h", "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = verdicts(envelope)
@@ -135,7 +135,7 @@ def test_a_prepare_that_fails_is_said_with_what_it_printed(tmp_path: Path) -> No
 def test_a_metric_of_the_programs_own(tmp_path: Path) -> None:
     argv = [
         "--levers", "none", "--arm", "double=RATE=20", "--max-rounds", "8", "--metric", r"regex:rate=(\d+)",
-        "--better", "higher", "--budget", "60s", "--", "/bin/sh", "-c", "echo rate=${RATE:-10} >&2",
+        "--better", "higher", "--budget", "2h", "--", "/bin/sh", "-c", "echo rate=${RATE:-10} >&2",
     ]  # fmt: skip
     done, envelope = tried(tmp_path, *argv)
     assert done.returncode == 0, done.stderr
