@@ -12,11 +12,11 @@
 
 #define LIBRARIES_LIMIT 64
 #define ROWS_LIMIT 96
-/* Calls of so few elements are measured in both ways: independent, and each waiting for the
- * last. */
+/* Calls of at most this many elements are measured in two ways: independent, and each waiting for
+ * the last. */
 #define SMALL 256
-/* y and z begin so many bytes further than x, modulo 2 MiB. A load whose address lies up to 2.5 KiB
- * behind that of a store on its way, modulo 64 KiB, waits for it on Zen 5 (measured: axpy 320
+/* y and z begin this many bytes further than x, modulo 2 MiB. A load whose address lies up to 2.5
+ * KiB behind that of a store on its way, modulo 64 KiB, waits for it on Zen 5 (measured: axpy 320
  * cycles for 283); these are far from that. */
 #define Y_SKEW 20480
 #define Z_SKEW 40960
@@ -202,7 +202,8 @@ static int run_point(struct sweep *sweep, enum blas1_routine routine, size_t n,
     struct bench_row rows[ROWS_LIMIT];
     struct blas1_arg args[ROWS_LIMIT];
     char extra[LIBRARIES_LIMIT][64];
-    /* Small updates rotate over copies, but waiting means waiting for the same memory. */
+    /* Small updates rotate over copies, except where each call is to wait for the last, which needs
+     * the same memory. */
     bool rotate = n <= SMALL && !waiting;
     struct blas1_operands o = {.x = sweep->x + align[0] / sizeof(double),
                                .y = sweep->y + (Y_SKEW + align[1]) / sizeof(double),
@@ -219,7 +220,7 @@ static int run_point(struct sweep *sweep, enum blas1_routine routine, size_t n,
                                 .mode = waiting ? "latency" : "throughput"};
     size_t count = 0;
 
-    /* Scaling by this changes no size, and the other updates grow by little. */
+    /* Scaling by -1 keeps every element's size, and 1e-9 lets the other updates grow by little. */
     o.a = routine == BLAS1_DSCAL ? -1.0 : 1e-9;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct blas1_library *library = &sweep->libraries[i];
@@ -249,8 +250,9 @@ static int run_point(struct sweep *sweep, enum blas1_routine routine, size_t n,
 
 static int run_size(struct sweep *sweep, enum blas1_routine routine, size_t n)
 {
-    /* Lines; doubles that malloc gives, the same for both operands; operands that differ, which a
-     * routine of one array has not, and which makes no difference beyond the second-level cache. */
+    /* Offsets from a line: none; those of doubles from malloc, alike for both operands; and unlike
+     * ones, which a routine of one array cannot have and which make no difference beyond the
+     * second-level cache. */
     static const size_t alignments[][2] = {{0, 0}, {8, 8}, {8, 24}};
     size_t bytes = n * sizeof(double) * blas1_arrays[routine];
     bool near = bytes <= bench_caches(sweep->bench)->l2;

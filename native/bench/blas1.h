@@ -54,7 +54,7 @@ struct blas1_library {
 struct blas1_arg {
     blas1_any *routine;
     const struct blas1_operands *operands;
-    /* Of a limit, or of an inlined form, which bring their own loop over the calls. */
+    /* A limit or an inlined form brings its own loop over the calls. */
     void (*limit)(const struct blas1_operands *operands, size_t calls);
 };
 
@@ -89,7 +89,7 @@ extern const struct blas1_inline blas1_inlines_base[];
 #if defined(__x86_64__)
 extern const struct blas1_inline blas1_inlines_avx2[], blas1_inlines_avx512[];
 #endif
-/* The address, but not before `value` is known. */
+/* Returns the address x, but only once `value` is known. */
 static inline double *blas1_after(double value, double *x, uint64_t zero)
 {
     uint64_t bits;
@@ -98,7 +98,7 @@ static inline double *blas1_after(double value, double *x, uint64_t zero)
     return (double *)((uintptr_t)x + (bits & zero));
 }
 
-/* The limits run where n is a multiple of this: they have no code for what is left over. */
+/* The limits run only where n is a multiple of this: they have no code for a remainder. */
 #define BLAS1_LIMIT_STEP 128
 
 struct blas1_limit {

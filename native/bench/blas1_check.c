@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blas1, check: a peer's results before its times. */
+/* blas1, check: compares a peer's results before it is timed. */
 #include "blas1.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void blas1_from_peer(struct blas1_library *library, const struct peer *peer)
         library->routines[k] = peers_symbol(peer, blas1_names[k]);
     if (peer->call == PEER_PLAIN)
         return;
-    /* CBLAS has no such routines, or OpenBLAS alone has. */
+    /* CBLAS has no triad and no sum of squares, and only OpenBLAS has a sum. */
     library->routines[BLAS1_DTRIAD] = NULL;
     library->routines[BLAS1_DSUMSQ] = library->routines[BLAS1_DDOT];
     library->stands_in[BLAS1_DSUMSQ] = "ddot(x, x)";
@@ -93,7 +93,7 @@ static bool writes(enum blas1_routine routine)
 static int check_one(enum blas1_routine routine, const struct blas1_library *library, size_t n,
                      char *why, size_t size)
 {
-    /* On lines, and so are the operands. */
+    /* The operands begin on lines. */
     static _Alignas(64) double x[LONGEST + 2 * GUARD], y[LONGEST + 2 * GUARD];
     static _Alignas(64) double z[LONGEST + 2 * GUARD];
     static double before[LONGEST + 2 * GUARD];
@@ -147,7 +147,8 @@ int blas1_check(const struct blas1_library *library, char *why, size_t size)
         bool same = library->stands_in[k] && k == BLAS1_DSUM;
 
         any |= library->routines[k] != NULL;
-        /* A sum of sizes is the sum of what is timed, which has no negative element. */
+        /* dasum, which stands in for the sum, is not compared: it is the sum of the timed elements,
+         * of which none is negative. */
         for (size_t i = 0; library->routines[k] && !same && i < sizeof(lengths) / sizeof(*lengths);
              i++)
             if (blas1_takes(library, lengths[i]) &&

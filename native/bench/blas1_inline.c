@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blas1, inline: okosu/vec_inline.h at lengths that are constants here, compiled once for each
- * width of vectors (BLAS1_ISA). There is no call in it, so it stands beside the calls, not among
- * them. */
+ * width of vectors (BLAS1_ISA). Its row contains no call, so it is shown beside those of calls. */
 #include "blas1.h"
 
 #include <okosu/vec_inline.h>

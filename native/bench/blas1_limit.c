@@ -17,10 +17,11 @@ typedef double vector __attribute__((vector_size(BLAS1_WIDTH), may_alias));
 
 #define LANES (BLAS1_WIDTH / sizeof(double))
 #define UNROLL 16
-/* Within what is best beyond the second-level cache, for one array and for two. */
+/* Distances of prefetching that are among the best beyond the second-level cache, for one array and
+ * for two. */
 #define AHEAD 1024
 
-/* The value is in a register now, and what follows comes later. */
+/* Forces the value into a register here, and keeps what follows behind. */
 #define HERE(value) __asm__ volatile("" : "+" REGISTER(value))
 /* The value was used. */
 #define USED(value) __asm__ volatile("" : : REGISTER(value))
@@ -208,8 +209,8 @@ static inline void ahead(const struct blas1_operands *o, vector *out, size_t cal
     }
 }
 
-/* Two units of four cycles need eight sums on their way; twice as many where there are
- * registers. */
+/* Two units of four cycles need eight sums in flight; there are twice as many where the registers
+ * allow it. */
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define CHAINS 16
 #else

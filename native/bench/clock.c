@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Ticks by which rates are given, so that they are numbers of a size to read. */
+/* Rates are given for this many ticks, which makes them numbers that are easy to read. */
 #define MILLION 1000000
 #define PAUSE_NS 20000000
 
@@ -181,7 +181,7 @@ struct value {
     const char *routine, *variant, *kind, *unit;
     size_t items;
     measure measure;
-    const char *why; /* it may be absent */
+    const char *why; /* why the value may be absent */
 };
 
 static const struct value values[] = {

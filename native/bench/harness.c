@@ -201,7 +201,7 @@ static void nothing(void *arg, size_t calls)
     bench_keep_memory(arg);
 }
 
-/* What a batch of no calls takes, taken the way that batches are. */
+/* Measures the ticks of a batch of no calls as those of other batches are measured. */
 static uint64_t overhead(const struct bench_clock *clock)
 {
     uint64_t ticks[OVERHEAD_TRIES];
@@ -218,8 +218,8 @@ static uint64_t overhead(const struct bench_clock *clock)
 }
 
 /*
- * A CPU that was idle takes a while to come to what it can do: its frequency rises, and in a guest
- * the host may move it to another core.
+ * A CPU that was idle needs a while to reach full speed: its frequency rises, and in a guest the
+ * host may move it to another core.
  */
 static void settle(const struct bench *bench)
 {
@@ -247,7 +247,7 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The upper quartile: another thread can only make it less. */
+/* The upper quartile is taken because another thread on the core can only lower the value. */
 static double measure_width(const struct bench_clock *clock)
 {
     double ratios[OVERHEAD_TRIES];
@@ -308,7 +308,7 @@ static int use_clock(struct bench_clock *clock)
     return 0;
 }
 
-/* A point that was mistyped would be a silent hole in a table. */
+/* A mistyped point would otherwise leave a silent hole in a table. */
 static void note_points_not_met(struct bench *bench)
 {
     for (size_t i = 0; i < bench->options.points.count; i++)
@@ -316,7 +316,7 @@ static void note_points_not_met(struct bench *bench)
             bench_note(bench, "--points: there is no %s", bench->options.points.names[i]);
 }
 
-/* stdout may be a full disk or a reader that left. */
+/* Writing to stdout may have failed: the disk is full, or the reader has gone. */
 static int finish(struct bench *bench, int error)
 {
     bench_progress(bench, "");

@@ -20,8 +20,8 @@
  * than they are to each other, and memory's own speed varies by more. */
 #define BENCH_LONG_US 1000
 #define BENCH_LONG_CHAIN_TOLERANCE 0.05
-/* What may be lost to other programs during a batch: this share of it, and what reading the clocks
- * may be wrong by. */
+/* The time that other programs may take during a batch: this share of it, plus the error of reading
+ * the clocks. */
 #define BENCH_AWAY_SHARE 0.01
 #define BENCH_AWAY_NS 2000
 /* Runs of one batch before it is given up. */
@@ -32,8 +32,8 @@
  * longer. Alone, 99 % of readings lie within 2 % of each other (Zen 5 guest).
  */
 #define BENCH_WIDTH_SHARE 0.93
-/* How long to wait for calm before a batch is tried again, as long as the run has patience left,
- * and then. */
+/* Microseconds to wait for a calm machine before a batch is tried again: while the run has patience
+ * left, and afterwards. */
 #define BENCH_WAIT_US 20000
 #define BENCH_SHORT_WAIT_US 500
 #define BENCH_PATIENCE_US 20e6
@@ -118,7 +118,7 @@ uint64_t bench_width_ticks(void);
 
 void bench_header_print(struct bench *bench);
 void bench_routines_print(struct bench *bench);
-/* `rounds` NULL: 0, 1, 2... */
+/* `rounds`: of each sample; NULL: 0, 1, 2... */
 void bench_row_print(struct bench *bench, const struct bench_point *point,
                      const struct bench_row *row, const double *samples, const unsigned *rounds,
                      size_t count, unsigned dropped, unsigned shared);

@@ -29,7 +29,8 @@ struct bench_buffer {
     void *start;
 };
 
-/* Addresses alone; where they are limited, buffers lie wherever the kernel puts them. */
+/* Only addresses are reserved; where those are limited, buffers lie wherever the kernel puts
+ * them. */
 static char *reserve(void)
 {
     char *range = mmap(NULL, RANGE_BYTES + RANGE_ALIGNMENT, PROT_NONE,
@@ -40,7 +41,7 @@ static char *reserve(void)
     return (char *)(((uintptr_t)range + RANGE_ALIGNMENT - 1) & ~(RANGE_ALIGNMENT - 1));
 }
 
-/* Whole huge pages, of which the first holds nothing: it sets buffers apart. */
+/* Maps whole huge pages, of which the first stays empty and keeps buffers apart. */
 static void *map(struct bench *bench, size_t whole)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;

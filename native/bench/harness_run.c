@@ -41,8 +41,8 @@ static uint64_t time_prepared(const struct bench *bench, const struct bench_row 
 }
 
 /*
- * Calls that fill a batch. A first, cold call or one in which another program ran must not decide,
- * so what one timing says is believed once a second one agrees to a half.
+ * Finds how many calls fill a batch. A cold first call, or one in which another program ran, must
+ * not decide, so a timing counts only once a second one agrees with it within a half.
  */
 static size_t calibrate(const struct bench *bench, const struct bench_row *row, double target)
 {
@@ -101,8 +101,9 @@ static bool robbed(const struct bench *bench, int64_t lost, uint64_t ticks)
            BENCH_AWAY_NS + BENCH_AWAY_SHARE * (double)ticks * bench_ns_per_tick(bench);
 }
 
-/* Until the core's speed stands still and nothing shares it, or the time is over. What was waited
- * is taken from the run's patience, so that a machine that is never calm is not waited for. */
+/* Waits until the core's speed is steady and nothing shares the core, or the time is over. The time
+ * is taken from the run's patience, so that a machine that is never calm does not hold up the
+ * run. */
 static void wait_calm(struct bench *bench)
 {
     double a_us = bench->clock.tick_hz / 1e6;
@@ -162,7 +163,7 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
     slot->dropped++;
 }
 
-/* Fisher and Yates. */
+/* A Fisher-Yates shuffle. */
 static void shuffle(struct bench *bench, size_t *order, size_t count)
 {
     for (size_t i = count; i > 1; i--) {

@@ -18,10 +18,11 @@
 #define PAPER_BYTES 1000000000u
 #define PAPER_BYTE 0x77
 #define SMOKE_BYTES 16777216u
-/* The paper's machine had so many CPUs; of one with more, the first of each last-level cache. */
+/* The paper's machine had this many CPUs; on one with more, the first CPU of each last-level cache
+ * is measured. */
 #define EVERY_CPU 16
 
-/* What the user let this program have, before the harness takes one CPU for itself. */
+/* The CPUs that the user allowed, read before the harness pins itself to one. */
 static struct okosu_cpuset allowed;
 
 static const struct bench_routine routines[] = {
@@ -147,7 +148,7 @@ static void verify(struct bench *bench, struct cell *cell, const struct okosu_pl
         cell->misplaced = count.pages - count.on[cell->node];
 }
 
-/* As the paper has it: the counter, memset, the counter, twice. */
+/* Twice the counter, memset, the counter, as in the paper. */
 static void write_twice(struct bench *bench, struct cell *cell,
                         const struct okosu_place_memory *memory)
 {

@@ -21,7 +21,8 @@
 
 #define FIX "make peers"
 
-/* Each must not find another's symbols before its own; the sanitizers' runtime does not bear it. */
+/* RTLD_DEEPBIND lets each peer find its own symbols before another's; the sanitizers' runtime
+ * cannot be used with it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LOAD (RTLD_NOW | RTLD_LOCAL)
 #else
@@ -39,7 +40,8 @@ static const char *const known[] = {"openblas-debian",
                                     "gcc",
                                     "clang"};
 
-/* A data pointer is a function's address to dlsym() alone; the copy says so. */
+/* dlsym() returns a function's address as a data pointer; memcpy converts it without a cast that C
+ * does not define. */
 static peers_function *find(void *handle, const char *name)
 {
     void *address = dlsym(handle, name);
@@ -49,7 +51,7 @@ static peers_function *find(void *handle, const char *name)
     return function;
 }
 
-/* A variable as it was before. */
+/* A variable of the environment and its former value. */
 struct saved {
     char *name, *value;
 };
@@ -222,7 +224,8 @@ static void on_illegal(int number)
     siglongjmp(illegal, number);
 }
 
-/* A peer that was built for another processor ends in SIGILL: that is its absence, not ours. */
+/* A peer that was built for another processor raises SIGILL: it is then absent, and the program
+ * goes on. */
 static int check_one(struct peer *peer, peers_check *check, char *why, size_t size)
 {
     struct sigaction action = {.sa_handler = on_illegal}, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* latency_chains: in assembly, so that no compiler has a say; 100 operations a pass of a loop
- * whose own work runs beside them. One chain for all calls of a batch: a new one would begin while
- * the last still runs, which was seen as 4 % less latency. */
+/* latency_chains: the chains in assembly, so that no compiler changes them: 100 operations a pass
+ * of a loop whose own work runs beside them. One chain for all calls of a batch: a new one would
+ * begin while the last still runs, which was seen as 4 % less latency. */
 #include "latency_chains.h"
 
 #include <okosu/cpu.h>

@@ -41,7 +41,7 @@ static const struct bench_routine routines[] = {
 
 enum how { ALONE, FAULT, POOL };
 
-/* A way to have pages, and what came of it. */
+/* One way to get pages, and what was measured of it. */
 struct arm {
     const char *name, *kind, *doc;
     enum how how;
@@ -52,7 +52,7 @@ struct arm {
     uint64_t pages, misses, ns;
 };
 
-/* What the thread that takes pages has. */
+/* The state of the thread that takes pages. */
 struct taker {
     struct arm *arm;
     struct okosu_zero_pool *pool;
@@ -73,7 +73,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* The kernel clears it here and now; the pages go back many at a time. */
+/* The kernel clears the page at this write; pages are handed back many at a time. */
 static void take_fault(struct taker *taker)
 {
     if (taker->used == PAGES) {
@@ -90,7 +90,7 @@ static void take_page(struct taker *taker)
     taker->pages++;
     if (page) {
         *(volatile char *)page = 1;
-        /* Its user may have written to all of it. */
+        /* The block's user may have written to all of it. */
         okosu_zero_pool_give(taker->pool, page, PAGE);
         return;
     }
@@ -226,7 +226,7 @@ static void print_arm(struct bench *bench, const struct arm *arm)
     }
 }
 
-/* Those that the options leave; at-fault always, for it is what the others are compared with. */
+/* The arms that the options leave, and always at-fault, with which the others are compared. */
 static size_t list_arms(struct bench *bench, struct arm *arms)
 {
     size_t count = 0;

@@ -107,7 +107,7 @@ static int run_once(struct line *line, double *rate, struct fault_seen *seen)
     return error;
 }
 
-/* Memory may run out under one method, which does not end the others. */
+/* If memory runs out under one method, the others go on. */
 static void sample(struct bench *bench, struct line *line)
 {
     for (int attempt = 0; attempt < ATTEMPTS && !line->error; attempt++) {
@@ -267,7 +267,7 @@ static bool room_for(size_t bytes)
 {
     struct sysinfo info;
 
-    /* Free memory alone, not what caches could give back: taking that would take time. */
+    /* Only free memory counts, because taking back what caches hold would take time. */
     return !sysinfo(&info) && bytes < (uint64_t)info.freeram * info.mem_unit / 2;
 }
 
@@ -354,7 +354,8 @@ static int sweep(struct bench *bench)
     double *room = calloc(2 * rounds * (METHODS + OLD_METHODS), sizeof(*room)), *next = room;
     int error = room ? 0 : -ENOMEM;
 
-    /* Its first call makes the choice, which reads files. */
+    /* The first call of okosu_zero makes the choice, which reads files; it must not fall into a
+     * measurement. */
     okosu_zero_chosen(OKOSU_ZERO_PAGE, FAULT_HUGE);
     if (size_count > 1)
         bench_note(bench, "one region is measured, the first of --sizes");

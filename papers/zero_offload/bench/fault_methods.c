@@ -81,8 +81,8 @@ static bool from_pool(const struct fault_method *method)
            method->how == FAULT_TAKE_READ_AGAIN;
 }
 
-/* Some kernels count the faults that they take on behalf of populate, others don't: what shows that
- * it worked is that none comes after it. */
+/* Some kernels count the faults that they take on behalf of populate, others don't; either way
+ * populate worked if no fault comes after it. */
 static bool faults_right(const struct fault_region *region, long faults)
 {
     long pages = (long)(region->bytes / fault_page_bytes(region->method));
@@ -142,7 +142,7 @@ static int map_now(struct fault_region *region, int flags)
     return 0;
 }
 
-/* The addresses stay taken. */
+/* Keeps the addresses reserved. */
 static void unmap_now(struct fault_region *region)
 {
     if (region->mapped)
@@ -151,7 +151,7 @@ static void unmap_now(struct fault_region *region)
     region->mapped = false;
 }
 
-/* Every unit is clean before the clock runs, and in no cache. */
+/* Fills the pool: every unit is clean before the clock runs, and in no cache. */
 static int pool_fill(struct fault_region *region)
 {
     struct okosu_zero_pool_options options = {.cap = region->bytes,
@@ -176,7 +176,8 @@ static void pool_drop(struct fault_region *region)
     region->pool = NULL;
 }
 
-/* A block for each huge page; or again and again the first, which the caches hold then. */
+/* Takes a block for each huge page, or again and again the first one, which is in the caches
+ * then. */
 static int pool_take(struct fault_region *region)
 {
     enum fault_how how = region->method->how;
@@ -260,7 +261,7 @@ int fault_warm(const struct fault_region *region)
         error = fault_map(&warm);
     if (!error) {
         touch(warm.base, warm.bytes, (size_t)sysconf(_SC_PAGESIZE));
-        /* Whoever gets these pages next gets them out of memory. */
+        /* The pages' next owner finds them in memory, not in a cache. */
         bench_make_cold(warm.base, warm.bytes);
     }
     fault_close(&warm);

@@ -55,7 +55,7 @@ struct fault_seen {
 
 size_t fault_page_bytes(const struct fault_method *method);
 
-/* Take addresses. 0 or -errno. */
+/* Reserve addresses. 0 or -errno. */
 int fault_open(struct fault_region *region, const struct fault_method *method, size_t bytes);
 void fault_close(struct fault_region *region);
 
@@ -63,7 +63,7 @@ void fault_close(struct fault_region *region);
  * are backed then. */
 int fault_warm(const struct fault_region *region);
 /* Fill the memfd that the method has, and map what it needs before the clock runs. 0 or -errno;
- * fault_unmap() undoes it, also what was done of it then. */
+ * fault_unmap() undoes it, also where it failed half-way. */
 int fault_map(struct fault_region *region);
 void fault_unmap(struct fault_region *region);
 /* Run the method once after fault_map(). 0 or -errno. */

@@ -36,7 +36,7 @@ static const struct bench_routine routines[] = {
     {NULL, 0, 0, NULL, NULL},
 };
 
-/* What reading the clock twice costs by itself. */
+/* The ticks that reading the clock twice takes. */
 static uint64_t clock_ticks;
 
 static double thread_ns(int who)
@@ -96,7 +96,7 @@ static void print_line(struct bench *bench, const struct engines_line *line, siz
     }
 }
 
-/* What is charged to somebody in any case: the objection to clearing ahead. */
+/* The processor time that somebody pays in any case, which is the objection to clearing ahead. */
 static void print_seconds(struct bench *bench, const struct engines_line *lines, size_t count,
                           size_t bytes)
 {

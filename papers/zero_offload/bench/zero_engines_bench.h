@@ -50,7 +50,7 @@ void engines_list_daemon(struct bench *bench);
 double engines_others_ns(void);
 /* Cycles of this core from ticks between two readings of the clock. */
 double engines_cycles(const struct bench *bench, uint64_t ticks);
-/* Whether nobody has to wait for it any longer. */
+/* Whether a wait of this many ticks is so long that the engine is given up. */
 bool engines_over(const struct bench *bench, uint64_t ticks);
 /* Look through a block that was to be cleared. */
 void engines_look(struct engines_line *line, const void *block, size_t bytes);

@@ -115,7 +115,7 @@ static int round_trip(struct bench *bench, struct engines_line *line, const stru
     return 0;
 }
 
-/* The first one, which may have to bring code to the hardware, does not count. */
+/* The first block does not count: the engine may have to load its code into the hardware. */
 static int trips_of(struct bench *bench, struct engines_line *line, const struct zerod_use *use,
                     const struct block *block, size_t bytes, struct engines_trip *trips,
                     size_t count, bool *still)
@@ -146,7 +146,7 @@ static int measure(struct bench *bench, struct engines_line *line, size_t bytes,
                      bytes, strerror(-error));
         else
             error = trips_of(bench, line, &use, &block, bytes, trips, count, &still);
-        /* What it may yet write to stays, and so does the engine. */
+        /* The engine may still write to the block, so both are kept. */
         if (still)
             return error;
         zerod_pins_drop(&block.pins, &use);

@@ -36,7 +36,7 @@ static void print(const char *what, int n, int incx, int incy, double value)
            isnan(value) ? 0.0 : value);
 }
 
-/* A sum of all elements by their places says which ones changed. */
+/* The sum of all elements weighted by their places shows which ones changed. */
 #define PRINT_VECTOR(what, vector)                                                                 \
     do {                                                                                           \
         double all = 0;                                                                            \

@@ -17,7 +17,7 @@ static double drops_tail(const double *x, size_t n)
     return plain(x, n > 8 && n % 8 == 1 ? n - 1 : n);
 }
 
-/* Looks at the element after the last one, though nothing comes of it. */
+/* Reads the element after the last one, though without using it. */
 static double reads_on(const double *x, size_t n)
 {
     volatile double beyond = x[n];
@@ -26,7 +26,7 @@ static double reads_on(const double *x, size_t n)
     return plain(x, n);
 }
 
-/* ... and at the one before the first. */
+/* Reads the element before the first one. */
 static float reads_before(const float *x, size_t n)
 {
     volatile float before = x[-1];
@@ -69,7 +69,7 @@ static void fuses_all_but_last(double a, const double *x, double *y, size_t n)
     }
 }
 
-/* What is masked out is multiplied all the same. */
+/* Multiplies also the elements that the mask leaves out. */
 static double adds_masked(const double *x, const double *y, size_t n)
 {
     double sum = 0;
@@ -109,7 +109,7 @@ static double from_the_near_end(size_t n, const double *x, ptrdiff_t incx, const
     return sum;
 }
 
-/* Takes four elements at once, though they are one. */
+/* Treats four elements at once, though increment 0 makes them one. */
 static void at_once(size_t n, float a, const float *x, ptrdiff_t incx, float *y, ptrdiff_t incy)
 {
     ptrdiff_t ix = incx < 0 ? (1 - (ptrdiff_t)n) * incx : 0;

@@ -184,7 +184,7 @@ static void *call_on(void *argument)
     return NULL;
 }
 
-/* Another thread may force at any time: each call is one variant's as a whole. */
+/* Another thread may force at any time; each call is then computed by one variant alone. */
 static void check_forcing_meanwhile(void)
 {
     const struct okosu_vec_variant *const *table = okosu_vec_table();

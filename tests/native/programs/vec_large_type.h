@@ -13,7 +13,8 @@ static void LARGE(const struct okosu_vec_variant *row)
         a[i] = x[i] = (T)(int)(vec_random() % 7 + 1);
         b[i] = y[i] = (T)(int)(vec_random() % 7 + 1);
     }
-    /* Each element of memory is an element of the output so often; the first ones once more. */
+    /* How often each element of memory is an element of the output; the first ones are so once
+     * more. */
     vec_now.routine = "axpy";
     row->R(axpy)(1, x, y, n);
     for (size_t i = 0; i < EACH; i++)
@@ -27,7 +28,8 @@ static void LARGE(const struct okosu_vec_variant *row)
     for (size_t i = 0; i < EACH; i++)
         equal("scal", (double)x[i], (double)(i < TAIL ? -a[i] : a[i]));
 
-    /* Few elements that are not zero, but the very last one is: sums are exact in any order. */
+    /* Only few elements are not zero, the very last one among them, so that sums are exact in any
+     * order. */
     memset(x, 0, CHUNK);
     x[EACH - 1] = -3;
     x[TAIL - 1] = 1;

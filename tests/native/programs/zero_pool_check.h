@@ -13,8 +13,8 @@ void zero_pool_check_hugetlb(void);
 /* Where a pool's memory comes from. */
 void zero_pool_check_node(void);
 
-/* Test builds of units.c call it between the look at a unit's state and the exchange that takes it.
- */
+/* Test builds of units.c call it between the look at a unit's state and the exchange that takes
+ * it. */
 void zero_pool_check_meet(void);
 
 #endif
