@@ -4,8 +4,8 @@
 Groups: `okosu.commands` (a module with NAME, HELP, EXAMPLES, add_arguments and run, as those of okosu/cli are),
 `okosu.report` (a function that takes a ReproduceFile and a key for ids, and returns okosu.report.part.Part for the
 records that it knows), `okosu.summary` (a function that takes a paper's file, or the content of a JSON file of another
-kind, and returns okosu.records.summary.Kept), `okosu.schemas` (a list of structs, see okosu/records/schema.py) and
-`okosu.lab` (see lab/registry.py).
+kind, and returns okosu.records.summary.Kept), `okosu.schemas` (a function that returns structs, see
+okosu/records/schema.py) and `okosu.lab` (see lab/registry.py).
 """
 
 from __future__ import annotations

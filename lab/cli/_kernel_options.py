@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
@@ -82,9 +84,9 @@ def progress() -> Iterator[Say]:
         sys.stderr.flush()
 
 
-def write_json(where: str, value: dict[str, Any]) -> None:
+def write_json(where: str, value: dict[str, Any] | msgspec.Struct) -> None:
     """Write `value` to the file `where`, or to stdout where that is "-"."""
-    text = json.dumps(value, indent=2) + "\n"
+    text = json.dumps(msgspec.to_builtins(value), indent=2) + "\n"
     if where == "-":
         sys.stdout.write(text)
         return

@@ -24,14 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show or clear the cache; return 0."""
     from lab import cache
+    from lab.formats import CacheFile
 
     if args.clear:
         cache.clear()
     kept = cache.sizes()
     total = sum(size for _, size in kept)
     if args.json:
-        value = {"schema": "okosu.lab-cache/1", "folder": str(cache.root()), "bytes": dict(kept)}
-        _kernel_options.write_json(args.json, value)
+        _kernel_options.write_json(args.json, CacheFile(str(cache.root()), dict(kept)))
     if args.json != "-":
         for name, size in kept:
             print(f"{size / 1e6:9.1f} MB  {name}")

@@ -11,8 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
+
+from okosu.records.types import Rate, SelftestFile
 
 if TYPE_CHECKING:
     from okosu.machine.model import Machine
@@ -47,22 +51,6 @@ class Case:
     most_alarms: int | None = None
     fewest_found: int | None = None
     rounds: int = ROUNDS
-
-
-@dataclass(frozen=True)
-class Rate:
-    """How many of the trials of a case ended in a verdict: SLOWER where a slow-down was planted, any other one else."""
-
-    case: str
-    trials: int
-    hits: int
-    interval: tuple[float, float]
-    rounds: float
-    """Mean rounds until the verdict, of the trials that had one; 0 for none."""
-    limit: str
-    passed: bool
-    visible: int | None = None
-    """How many of the interleaved A/A trials would have ended SLOWER with the planted time added to their own runs."""
 
 
 @dataclass(frozen=True)
@@ -230,10 +218,9 @@ def _line(rate: Rate) -> str:
 
 
 def _write(destination: str, rates: list[Rate]) -> None:
-    import json
     from pathlib import Path
 
-    text = json.dumps({"schema": "okosu.selftest/1", "rates": [asdict(rate) for rate in rates]}, indent=1)
+    text = msgspec.json.format(msgspec.json.encode(SelftestFile(rates=rates)), indent=1).decode()
     if destination == "-":
         print(text)
     else:

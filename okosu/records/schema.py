@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON Schemas of all that okosu writes, generated from the types: `python -m okosu.records.schema --write`.
 
-The lab and the papers register their types by entry points of the group `okosu.schemas`: each is a list of structs,
-tagged with the name of their format in the field `schema`.
+The lab and the papers register their types by entry points of the group `okosu.schemas`: each is a function that
+returns structs, tagged with the name of their format in the field `schema`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 
 from okosu import plugins
 from okosu.records.summary import SUMMARY_SCHEMA, Summary
-from okosu.records.types import KINDS, RECORD_SCHEMA, Record
+from okosu.records.types import KINDS, RECORD_SCHEMA, Record, SelftestFile
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -25,8 +25,8 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def generate() -> dict[str, str]:
     """Return the text of each schema by its file's name, e.g. "okosu.try-2.json"."""
-    added = [kind for kinds in plugins.load("okosu.schemas").values() for kind in kinds]
-    named: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in [*KINDS, *added]}
+    added = [kind for kinds in plugins.load("okosu.schemas").values() for kind in kinds()]
+    named: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in [*KINDS, SelftestFile, *added]}
     named |= {RECORD_SCHEMA: Record, SUMMARY_SCHEMA: Summary}
     return {_file(name): _text(name, msgspec.json.schema(kind)) for name, kind in sorted(named.items())}
 

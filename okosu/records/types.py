@@ -281,6 +281,30 @@ class ReproduceFile(Envelope, kw_only=True, tag="okosu.reproduce/2"):
     compared: list[Compared] = []
 
 
+class Rate(msgspec.Struct, frozen=True):
+    """How many of the trials of a case of the selftest ended in a verdict.
+
+    The verdict is SLOWER where a slow-down was planted, and FASTER or SLOWER elsewhere.
+    """
+
+    case: str
+    trials: int
+    hits: int
+    interval: tuple[float, float]
+    rounds: float
+    """Mean rounds until the verdict, of the trials that had one; 0 for none."""
+    limit: str
+    passed: bool
+    visible: int | None = None
+    """How many of the interleaved A/A trials would have ended SLOWER with the planted time added to their own runs."""
+
+
+class SelftestFile(msgspec.Struct, tag_field="schema", tag="okosu.selftest/1"):
+    """What `okosu selftest --json` writes."""
+
+    rates: list[Rate]
+
+
 KINDS: Final[tuple[type[Envelope], ...]] = (TryFile, BenchFile, ReproduceFile)
 E = TypeVar("E", bound=Envelope)
 

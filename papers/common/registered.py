@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import papers
 
 if TYPE_CHECKING:
+    import msgspec
+
     from okosu.records.summary import Kept
     from okosu.records.types import BenchFile, ReproduceFile
     from okosu.report.part import Part
@@ -90,3 +92,8 @@ def summarised(held: BenchFile | ReproduceFile | dict[str, Any]) -> Kept:
         if paper not in named:
             sections += [part.section(one) for one in module.parts(held, "s")]
     return Kept(sections)
+
+
+def formats() -> list[type[msgspec.Struct]]:
+    """Return the types of the papers' own files: KINDS of each papers/NAME/formats.py, for okosu.records.schema."""
+    return [kind for module in modules("formats") for kind in module.KINDS]

@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 
+from lab.formats import CacheFile
 from okosu.records import schema
+from okosu.records.types import Rate, Record, SelftestFile
+from papers.simd_kernel.formats import BreakEvenCost, BreakEvenFile, ProfileFile
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT: dict[str, Any] = json.loads((DATA / "try-small.json").read_text())
@@ -68,3 +72,16 @@ def test_wrong_files_are_refused(keys: list[str | int], value: object) -> None:
         place = place[key]
     place[keys[-1]] = value
     assert list(validator("okosu.try-2.json").iter_errors(content))
+
+
+def test_files_of_the_selftest_the_lab_and_the_papers_have_schemas_that_they_obey() -> None:
+    made = [
+        ("okosu.selftest-1.json", SelftestFile([Rate("A/A", 5, 0, (0.0, 0.5), 0.0, "at most 3", True)])),
+        ("okosu.lab-cache-1.json", CacheFile("/tmp/cache", {"linux": 9})),
+        ("okosu.lab-break-even-1.json", BreakEvenFile([BreakEvenCost("avx2", 64, 10, 20, 30)], {"movsb": None}, None)),
+        ("okosu.lab-profile-1.json", ProfileFile([msgspec.convert(CONTENT["records"][0], Record)])),
+    ]
+    for name, file in made:
+        content = json.loads(msgspec.json.encode(file))
+        validator(name).validate(content)
+        assert list(validator(name).iter_errors({**content, "schema": "okosu.try/2"}))

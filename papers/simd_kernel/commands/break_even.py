@@ -26,7 +26,10 @@ def run(args: argparse.Namespace) -> int:
     """Boot the kernel and print its table: 0, also where it could not be measured, or 125."""
     from dataclasses import asdict
 
+    import msgspec
+
     from lab import build, qemu
+    from papers.simd_kernel.formats import BreakEvenFile
     from papers.simd_kernel.run import break_even
 
     if args.dry_run:
@@ -36,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     with _kernel_options.progress() as say:
         found = break_even.boot(qemu.build(say=say), kvm=args.kvm, say=say)
     if args.json:
-        _kernel_options.write_json(args.json, {"schema": "okosu.lab-break-even/1", **asdict(found)})
+        _kernel_options.write_json(args.json, msgspec.convert(asdict(found), BreakEvenFile))
     if args.json != "-":
         print("\n".join(break_even.table(found)))
     return 0

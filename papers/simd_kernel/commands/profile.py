@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from okosu.cli._kept import Kept
     from okosu.cli._lock import measuring
     from papers.simd_kernel import plan
+    from papers.simd_kernel.formats import ProfileFile
     from papers.simd_kernel.run import profiling, workloads
 
     if args.rounds < 1 or args.alone < 0 or not args.scale > 0:
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     # SIGTERM becomes KeyboardInterrupt, so that the guest is ended and the results until then are shown.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    kept = Kept("okosu.lab-profile/1", args.json, "profile")
+    kept = Kept(str(ProfileFile.__struct_config__.tag), args.json, "profile")
     with measuring(), _kernel_options.progress() as say:
         interrupted = kept.take(
             profiling.measure(
