@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coverage.h"
 
+#include "bits.h"
 #include "golden.h"
-#include "golden_bits.h"
 #include "instruction.h"
 
 #include <cstring>

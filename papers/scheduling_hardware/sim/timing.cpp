@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timing.h"
 
-#include "golden_bits.h"
+#include "bits.h"
 #include "instruction.h"
 
 #include <cstring>
