@@ -88,7 +88,7 @@ class Peers:
         rows: dict[str, list[dict[str, Any]]] = {}
         absent = {}
         for line in map(json.loads, done.stdout.splitlines()):
-            if line["type"] == "row" and line["kind"] == "peer":
+            if line["type"] == "row" and line["kind"] in ("peer", "paper"):
                 rows.setdefault(line["variant"], []).append(line)
             elif line["type"] == "absent":
                 absent[line["variant"]] = line
@@ -128,6 +128,31 @@ def test_a_peer_is_loaded_named_and_timed(peers: Peers) -> None:
     square = next(row for row in rows["one"] if row["kernel"] == "dsumsq")
     assert square["extra"] == {"routine": "ddot(x, x)"}
     assert all(row["samples"] for row in rows["one"])
+
+
+def test_directories_kinds_and_lengths_that_a_peer_takes(
+    peers: Peers, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Two directories at once; the second one's peer is a paper's, for whole multiples of 16 elements alone."""
+    peers.add("one")
+    other = Peers(tmp_path_factory.mktemp("other"), peers.compiled)
+    other.add("listing", description=DESCRIPTION + "kind paper\nmultiple 16\nalignment 16\n")
+    rows, _ = peers.run("--peers", str(other.folder), "--sizes=12,16", "--only=ddot")
+    assert {row["kind"] for row in rows["one"]} == {"peer"}
+    assert {row["kind"] for row in rows["listing"]} == {"paper"}
+    assert {row["n"] for row in rows["one"]} == {12, 16}
+    assert {(row["n"], *row["align"]) for row in rows["listing"]} == {(16, 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("kind guess", "neither peer nor paper"), ("multiple 1e3", "no number"), ("alignment", "not understood")],
+)
+def test_a_description_that_is_wrong_is_refused(peers: Peers, line: str, told: str) -> None:
+    peers.add("odd", description=f"{DESCRIPTION}{line}\n")
+    rows, absent = peers.run()
+    assert rows == {}
+    assert told in absent["odd"]["why"]
 
 
 def test_the_two_sizes_of_an_integer(peers: Peers) -> None:
