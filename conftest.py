@@ -59,11 +59,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Give each worker a temporary folder of its own, and with it a lock of its own on measuring."""
+def temporary() -> Iterator[None]:
+    """Give each worker a temporary folder of its own, and with it a lock of its own on measuring.
+
+    Every user may enter it: some tests, as root, start a program as another.
+    """
     if "PYTEST_XDIST_WORKER" in os.environ:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
+        with tempfile.TemporaryDirectory(prefix="okosu-test-") as folder, pytest.MonkeyPatch.context() as patch:
+            Path(folder).chmod(0o755)
+            patch.setenv("TMPDIR", folder)
             patch.setattr(tempfile, "tempdir", None)
             yield
     else:
