@@ -2,8 +2,8 @@
 /* loops: the listings of section 5 of the paper, under names that tell them apart (the paper uses
  * dsum_sse and dsumsq_sse twice). Arguments as there: x and y on 16-byte boundaries for every _sse
  * form; n a multiple of 2, of 8 for the forms with 4 accumulators, and then at least 8. */
-#ifndef OKOSU_PAPERS_HPC_KERNELS_H
-#define OKOSU_PAPERS_HPC_KERNELS_H
+#ifndef OKOSU_PAPERS_HPC_LOOPS_H
+#define OKOSU_PAPERS_HPC_LOOPS_H
 
 #ifdef __cplusplus
 extern "C" {
