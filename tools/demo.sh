@@ -16,10 +16,10 @@ try() {
 
 # Budgets are what a slow or busy machine may take: a trial ends when it is decided.
 # A program that nobody here wrote: large texts that come and go.
-try python --levers retain --budget 10m -- /usr/bin/python3 -S -c 't = "some words " * 4000000; print(sum(len(t.upper()) for i in range(6)))'
+try python --levers retain --budget 30m -- /usr/bin/python3 -S -c 't = "some words " * 4000000; print(sum(len(t.upper()) for i in range(6)))'
 # A table beyond the reach of the TLB.
-try chase --levers superpage --budget 10m -- build/examples/chase 128M 6M
-try churn --levers retain --budget 10m -- build/examples/churn 12
+try chase --levers superpage --budget 30m -- build/examples/chase 128M 6M
+try churn --levers retain --budget 30m -- build/examples/churn 12
 # Arithmetic in registers, which no lever of okosu's can help.
 try spin --levers superpage --max-rounds 8 --budget 4m -- build/examples/spin 200
 .venv/bin/okosu report "$out/python.json" "$out/chase.json" "$out/churn.json" "$out/spin.json" -o "$out/report.html"
