@@ -21,5 +21,5 @@ try python --levers retain --budget 30m -- /usr/bin/python3 -S -c 't = "some wor
 try chase --levers superpage --budget 30m -- build/examples/chase 128M 6M
 try churn --levers retain --budget 30m -- build/examples/churn 12
 # Arithmetic in registers, which no lever of okosu's can help.
-try spin --levers superpage --max-rounds 8 --budget 4m -- build/examples/spin 200
+try spin --levers pin --max-rounds 8 --budget 4m -- build/examples/spin 200
 .venv/bin/okosu report "$out/python.json" "$out/chase.json" "$out/churn.json" "$out/spin.json" -o "$out/report.html"
