@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the native programs are (checkout, wheel or OKOSU_NATIVE), and what they say of themselves."""
+"""Finds the native programs: in OKOSU_NATIVE, a checkout's build tree, or an installed wheel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from okosu.errors import OkosuError
 
 PACKAGE = Path(__file__).resolve().parent
 
-# Below a build tree each program lies in the folder of its sources; in a wheel some are scripts, the rest is data.
+# In a build tree each program lies in the folder of its sources. In a wheel some are scripts, and the rest is data.
 _BUILD_PLACES = {
     "okosu-run": "native/launch/okosu-run",
     "okosu-measure": "native/measure/okosu-measure",
@@ -31,15 +31,15 @@ BENCH = "okosu-bench-"
 def _build_places(name: str) -> list[str]:
     if name in _BUILD_PLACES:
         return [_BUILD_PLACES[name]]
-    # A microbenchmark okosu-bench-NAME is native/bench/NAME.c or lies in a folder that is registered, as every other
-    # program does.
+    # The product's microbenchmark okosu-bench-NAME is built from native/bench/NAME.c. A paper's benchmarks and other
+    # programs lie in the folders that the paper registers.
     folders = ["native/bench"] if name.startswith(BENCH) else []
     folders += [folder for registered in plugins.load("okosu.programs").values() for folder in registered()]
     return [f"{folder}/{name}" for folder in folders]
 
 
 def _candidates(name: str) -> list[list[Path]]:
-    """Return the places where `name` may be, those of one build tree or installation together."""
+    """The places where `name` may be, grouped by build tree or installation."""
     found = []
     if override := os.environ.get("OKOSU_NATIVE"):
         found += [[Path(override) / place for place in _build_places(name)], [Path(override) / name]]
@@ -59,7 +59,7 @@ def _candidates(name: str) -> list[list[Path]]:
 
 @functools.cache
 def find(name: str) -> Path:
-    """Return the path of the native program or library `name`; OkosuError (125) if it was never built."""
+    """The path of the native program or library `name`. OkosuError (125) if it was never built."""
     for together in _candidates(name):
         for path in together:
             if path.is_file():
@@ -73,7 +73,7 @@ def find(name: str) -> Path:
 
 
 def benches() -> list[str]:
-    """Return the names of the microbenchmarks that are there, in alphabetical order; OkosuError (125) if none is."""
+    """The names of the microbenchmarks found, in alphabetical order. OkosuError (125) if there is none."""
     for together in _candidates(f"{BENCH}x"):
         programs = [path for place in together for path in place.parent.glob(f"{BENCH}*")]
         # Meson keeps the objects of a program beside it, in NAME.p.

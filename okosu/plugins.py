@@ -17,5 +17,7 @@ from typing import Any
 
 @functools.cache
 def load(group: str) -> dict[str, Any]:
-    """Return what is registered in `group` by name, in alphabetical order; {} in a wheel without the lab."""
+    """The objects registered in `group` by name, in alphabetical order; {} in a wheel, which has no lab and no
+    papers.
+    """
     return {point.name: point.load() for point in sorted(entry_points(group=group), key=lambda point: point.name)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program okosu-bench-NAME and takes in its lines; what was measured is kept, however the run ends."""
+"""Runs a program okosu-bench-NAME and decodes its lines. What was measured is kept, however the run ends."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ class BenchError(OkosuError):
 
 
 def command(name: str, args: Sequence[str] = ()) -> list[str]:
-    """Return the argv of a microbenchmark; OkosuError (125) if there is no such program."""
+    """The argv of a microbenchmark. OkosuError (125) if there is no such program."""
     return [str(native.find(f"{native.BENCH}{name}")), *args]
 
 
 def run(name: str, args: Sequence[str] = (), progress: Progress | None = None) -> Result:
     """Run a microbenchmark to its end and return what it printed.
 
-    BenchError (status 2 where it refused its arguments, else 1) with what there was, if it fails, is killed or prints
-    what is not expected. KeyboardInterrupt comes after the program has ended and `progress` has seen its last line.
+    Raises BenchError, which holds what was measured, if the program fails, is killed or prints a line that is not
+    expected: with status 2 where it refused its arguments, else 1. KeyboardInterrupt comes after the program has ended
+    and `progress` has seen its last line.
     """
     result = Result(name)
     with tempfile.TemporaryFile() as said, contextlib.ExitStack() as stack:
@@ -71,9 +72,9 @@ def run(name: str, args: Sequence[str] = (), progress: Progress | None = None) -
 
 @contextlib.contextmanager
 def _ending(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Let Ctrl-C end the program rather than this process, so that its last whole lines are taken in and kept.
+    """Let Ctrl-C end the program rather than this process, so that the lines it still writes are read and kept.
 
-    Yields what is no longer empty once that has happened.
+    Yields a list that is no longer empty once Ctrl-C has been pressed.
     """
     numbers: list[int] = []
 
@@ -94,7 +95,7 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
 
 
 class _Lines:
-    """Takes the lines of a program into a result."""
+    """Decodes the lines of a program and adds them to a result."""
 
     def __init__(
         self, stream: IO[bytes], result: Result, progress: Progress | None, stack: contextlib.ExitStack
@@ -104,7 +105,7 @@ class _Lines:
         self._rest = b""
 
     def take(self) -> None:
-        """Take in all whole lines up to the end of the stream; OkosuError where one is not what it should be."""
+        """Decode all whole lines up to the end of the stream. OkosuError at the first malformed line."""
         for text in self._stream:
             self._number += 1
             if not text.endswith(b"\n"):
@@ -121,7 +122,7 @@ class _Lines:
                 self._progress(self._result)
 
     def unfinished(self) -> OkosuError | None:
-        """Return what is wrong with an output that ended, or None."""
+        """The error of an output that stopped before its end, or None."""
         if self._rest:
             return rows.malformed(self._program, self._number, "it ends in the middle of a line")
         if self._number == 0:
@@ -150,7 +151,6 @@ def _environment() -> dict[str, str]:
 
 
 def _reap(process: subprocess.Popen[bytes]) -> None:
-    """End the program if it still runs."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -161,7 +161,7 @@ def _reap(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failure(name: str, status: int, said: str, result: Result) -> OkosuError | None:
-    """Return the error of a program that did not end well; its own words where it has said some."""
+    """The error of a program that did not end well, in the program's own words where it printed an error; else None."""
     if status == 0:
         return None
     program = f"{native.BENCH}{name}"
@@ -177,10 +177,10 @@ def _failure(name: str, status: int, said: str, result: Result) -> OkosuError | 
 
 
 def _parts(said: str) -> tuple[str, str, str]:
-    """Return the three parts of the last message in what the program said, "" for those that it lacks."""
+    """The three parts of the last error message in the program's stderr; "" for a part that is missing."""
     found = {"okosu": "", "why": "", "fix": ""}
     for line in said.splitlines():
-        # The display of a program that was ended may stand before its message on one line.
+        # A progress display that was cut off may stand on the same line, before the message.
         key, _, text = line.rpartition("\r")[2].removeprefix("\033[K").partition(": ")
         if key.strip() == "okosu":
             found = {"okosu": text.strip(), "why": "", "fix": ""}

@@ -19,7 +19,7 @@ HINTS = {"hot": "near", "cold": "far", "drained": "far"}
 
 
 class Point(NamedTuple):
-    """Where rows are comparable: timed in the same rounds, on operands of one size at one place."""
+    """Rows with the same point can be compared: timed in the same rounds, on operands of one size at one place."""
 
     kernel: str
     mode: str
@@ -30,32 +30,31 @@ class Point(NamedTuple):
 
 
 def point(row: Row) -> Point:
-    """Return the point at which a row was measured."""
     return Point(row.kernel, row.mode, tuple(row.align), row.n, row.footprint, row.place)
 
 
 def cost(row: Row) -> float | None:
-    """Return the median cost of a call in the row's unit, None where every batch was dropped."""
+    """The median cost of a call in the row's unit, None where every batch was dropped."""
     return median(row.samples) if row.samples else None
 
 
 def items_rate(row: Row) -> float | None:
-    """Return items per cycle (or per nanosecond)."""
+    """Items per cycle, or per nanosecond for a row that is timed in nanoseconds."""
     return _rate(row, row.items)
 
 
 def flops_rate(row: Row) -> float | None:
-    """Return floating-point operations per cycle (or per nanosecond)."""
+    """Floating-point operations per cycle, or per nanosecond for a row that is timed in nanoseconds."""
     return _rate(row, row.items * row.flops_per_item)
 
 
 def bytes_rate(row: Row) -> float | None:
-    """Return bytes per cycle (or per nanosecond)."""
+    """Bytes per cycle, or per nanosecond for a row that is timed in nanoseconds."""
     return _rate(row, row.items * row.bytes_per_item)
 
 
 def gigabytes(row: Row, core_hz: float) -> float | None:
-    """Return GB/s; `core_hz` are the core's cycles a second. None of a row in ticks of the clock."""
+    """GB/s of a row; `core_hz` is the core's cycles per second. None for a row in ticks of the clock."""
     rate = bytes_rate(row)
     return None if rate is None or row.unit == "ticks" else rate * (core_hz / 1e9 if row.unit == "cycles" else 1.0)
 
@@ -79,14 +78,16 @@ class Comparison:
 
     @property
     def works(self) -> bool:
-        """Say whether the kernel moves or computes something, so that peers and limits mean anything."""
+        """Say whether the routine moves or computes anything: only then do peers and limits mean something."""
         return _works(self.rows)
 
     @cached_property
     def ours(self) -> Row | None:
-        """Return the row of `entry`; else what the library does where nobody forces a variant, whatever its speed.
+        """The row of `entry`; without one, the row of what the library does where nobody forces a variant, however
+        slow.
 
-        That is the entry that the kernel is named after, or the first; of a kernel without any, the fastest variant.
+        That is the entry that the routine is named after, or the first one; for a routine without entries, the fastest
+        variant.
         """
         own = [row for row in self.rows if row.kind == "okosu" and row.samples]
         if self.entry:
@@ -95,7 +96,9 @@ class Comparison:
         return entries[0] if entries else _fastest(own)
 
     def hinted(self) -> Comparison | None:
-        """Return the same point by the entry that is told what this mode is about, where the kernel has such."""
+        """The same point measured through the entry that is told of this mode (a hint), where the routine has such an
+        entry.
+        """
         hint = HINTS.get(self.point.mode)
         if self.ours is None or hint is None:
             return None
@@ -105,16 +108,18 @@ class Comparison:
 
     @cached_property
     def peer(self) -> Row | None:
-        """Return the fastest peer by its median, which is chosen from the same samples: to our disadvantage."""
+        """The fastest peer by median. It is chosen from the samples that it is compared on, which is to okosu's
+        disadvantage.
+        """
         return _fastest([row for row in self.rows if row.kind == "peer" and row.samples])
 
     @cached_property
     def limit(self) -> Row | None:
-        """Return the loop that bounds the kernel: of each kind the fastest, of these the one that takes longest.
+        """The row that bounds the routine: the fastest loop of each kind, and of these the slowest.
 
-        Each does a part of what the kernel must do for an item: its loads, its stores, its arithmetic, its call. Where
-        a kernel itself is faster than all that, the loops were no limit and it is one. None where only the call was
-        measured, which is no limit for more than a few items.
+        Each loop does one part of what the routine must do for an item: its loads, its stores, its arithmetic, its
+        call. Where the routine is faster than all of them, the loops were no limit, and the routine's own row is
+        returned. None where only the empty call was measured, which bounds nothing beyond a few items.
         """
         kinds: dict[str, Row] = {}
         for row in self.limits:
@@ -127,17 +132,18 @@ class Comparison:
 
     @cached_property
     def ratio(self) -> paired.Interval | None:
-        """Return the best peer's cost over ours: above 1 okosu is faster."""
+        """The best peer's cost over ours: above 1 okosu is faster."""
         return self.against(self.peer) if self.peer else None
 
     def against(self, other: Row) -> paired.Interval | None:
-        """Return another row's cost over ours, None where no round has both."""
+        """Another row's cost over ours, None where no round has both."""
         return _ratio(other, self.ours, self.alpha) if self.ours else None
 
     def share(self, row: Row) -> paired.Interval | None:
-        """Return the part of the limit's speed that a row reaches, None where no limit was measured at the point.
+        """The part of the limit's speed that a row reaches; None where no limit was measured at the point.
 
-        None in latency too: the limits are loops that wait for nothing.
+        None for latencies too: the loops of the limits do not wait for one result before the next, so they bound
+        throughput only.
         """
         if self.point.mode == LATENCY:
             return None
@@ -149,7 +155,7 @@ class Comparison:
 
 
 def is_entry(row: Row) -> bool:
-    """Say whether a row is an entry of the library, which chooses among its variants, and no variant itself."""
+    """Say whether a row is an entry of the library, which chooses among the variants, rather than a single variant."""
     return row.kind == "okosu" and (
         row.variant == "chosen" or row.variant.startswith("okosu_") or bool(row.extra.get("chosen"))
     )
@@ -162,7 +168,7 @@ def is_chosen(row: Row) -> bool:
 
 
 def compare(rows: Iterable[Row], alpha: float = ALPHA) -> list[Comparison]:
-    """Return every point of every kernel in the order in which they were measured.
+    """Every point of every routine, in the order of measurement.
 
     The level of each interval is alpha over the number of points at which there is a peer to compare with.
     """
@@ -178,7 +184,7 @@ def compare(rows: Iterable[Row], alpha: float = ALPHA) -> list[Comparison]:
 
 
 def groups(found: Iterable[Comparison]) -> list[list[Comparison]]:
-    """Return the points of each kernel, mode and placement, by size: a block of a table, or a chart."""
+    """The points of each routine, mode and placement, by size: one block of a table, or one chart."""
     by_key: dict[tuple[object, ...], list[Comparison]] = {}
     for one in found:
         by_key.setdefault((one.point.kernel, one.point.mode, one.point.align), []).append(one)
@@ -186,12 +192,12 @@ def groups(found: Iterable[Comparison]) -> list[list[Comparison]]:
 
 
 def comparisons(found: Sequence[Comparison]) -> int:
-    """Return at how many points there is a peer to compare with."""
+    """The number of points at which there is a peer to compare with."""
     return sum(_paired(one.rows) for one in found)
 
 
 def rounds_needed(count: int, alpha: float = ALPHA) -> int:
-    """Return the fewest rounds in which an interval corrected over so many comparisons can decide."""
+    """The fewest rounds in which an interval that is corrected for `count` comparisons can decide."""
     return paired.fewest_rounds(alpha / max(1, count))
 
 
@@ -204,7 +210,7 @@ def _works(rows: Sequence[Row]) -> bool:
 
 
 def _fastest(rows: Sequence[Row]) -> Row | None:
-    """Return the row of the least median; one that lost most of its batches is not compared with one that did not."""
+    """The row with the smallest median. A row that lost most of its batches is passed over while another did not."""
     most = max((len(row.samples) for row in rows), default=0)
     return min((row for row in rows if 2 * len(row.samples) >= most), key=lambda row: median(row.samples), default=None)
 
@@ -217,5 +223,5 @@ def _ratio(a: Row, b: Row, alpha: float) -> paired.Interval | None:
     try:
         return paired.ratio(a.samples, b.samples, a.rounds, b.rounds, alpha)
     except ValueError:
-        # A sample of 0 (less than the clock's own cost) has no ratio, and neither have rows without a common round.
+        # A sample of 0 (less than the clock's own cost) has no ratio; neither have two rows without a common round.
         return None

@@ -23,7 +23,7 @@ WITHIN = 0.02
 
 
 def text(result: Result) -> str:
-    """Return the profile's text. OkosuError where the rows decide nothing (--variant or --only left too few)."""
+    """The profile as text. OkosuError where the rows decide nothing (--variant or --only left too few)."""
     lines = [f"# okosu bench {result.name}"]
     if result.header is not None:
         lines.append(f"# {result.header.features}; {result.header.rounds} rounds, seed {result.header.seed}")
@@ -43,10 +43,11 @@ def text(result: Result) -> str:
 
 
 def choose(rows: Sequence[Row]) -> list[tuple[int, str]]:
-    """Return (largest size, variant) of each class in rising order, the last one's size 0 for "all above".
+    """The (largest size, variant) of each class in rising order; the last class has size 0, "everything above".
 
-    At each size that variant is best whose worst loss against the fastest, over modes and placements, is least: a
-    default must not lose anywhere. Only variants that were measured everywhere at that size take part.
+    At each size the variant is taken whose worst loss against the fastest, over modes and placements, is smallest,
+    because a default must not lose badly anywhere. Only variants that were measured in every mode and placement at that
+    size take part.
     """
     sizes = sorted({row.n for row in rows})
     classes: list[tuple[int, str]] = []
@@ -64,7 +65,7 @@ def choose(rows: Sequence[Row]) -> list[tuple[int, str]]:
 
 
 def _losses(rows: Sequence[Row]) -> dict[str, float]:
-    """Return, by variant, the logarithm of the worst cost against the fastest at the same place."""
+    """For each variant, the logarithm of its worst cost relative to the fastest variant at the same place."""
     places: dict[object, dict[str, float]] = {}
     for row in rows:
         if row.kind == "okosu" and not is_entry(row) and row.samples and (cost := median(row.samples)) > 0:

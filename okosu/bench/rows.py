@@ -45,7 +45,7 @@ class Header(_Line, tag="header", kw_only=True, frozen=True):
 
     @property
     def core_hz(self) -> float:
-        """Return the core's cycles a second when the run began."""
+        """The core's clock in cycles per second when the run began."""
         return self.tick_hz * self.cycles_per_tick
 
 
@@ -140,7 +140,7 @@ class Result:
     finished: bool = False
 
     def add(self, line: Line) -> None:
-        """Take a line in; ValueError where it cannot stand there."""
+        """Add a line; ValueError where it may not stand at this point of the output."""
         if isinstance(line, Header):
             if self.header is not None:
                 raise ValueError("a second header")
@@ -162,8 +162,7 @@ class Result:
 
 
 def decode(text: bytes, program: str, number: int) -> Line:
-    """Return what a line says. OkosuError naming the program, the line and the field where it is not what it should
-    be."""
+    """Decode one line. OkosuError with the program, the line and the field where it is malformed."""
     try:
         return _DECODER.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as error:
@@ -171,7 +170,6 @@ def decode(text: bytes, program: str, number: int) -> Line:
 
 
 def malformed(program: str, number: int, why: str) -> OkosuError:
-    """Return the error of a line that is not what okosu expects."""
     return OkosuError(
         f"{program}: line {number} of its output is not what okosu expects",
         why,
@@ -180,7 +178,7 @@ def malformed(program: str, number: int, why: str) -> OkosuError:
 
 
 def records(result: Result, machine: str = "") -> list[Record]:
-    """Return a record for each row; `from_records` gives the rows back."""
+    """One record for each row; `from_records` turns them back into rows."""
     seed = result.header.seed if result.header else 0
     return [_record(result.name, row, machine, seed) for row in result.rows]
 
@@ -222,7 +220,7 @@ def _record(bench: str, row: Row, machine: str, seed: int) -> Record:
 
 
 def from_records(found: Sequence[Record]) -> dict[str, list[Row]]:
-    """Return the rows that records of a bench hold, by bench; records of anything else are left out."""
+    """The rows in the records of a bench, by bench; other records are left out."""
     by_bench: dict[str, list[Row]] = {}
     for record in found:
         if record.stage == "bench" and "bench" in record.parameters and "kernel" in record.parameters:
@@ -243,5 +241,5 @@ def _row(record: Record) -> Row | None:
         said["extra"] = json.loads(said.get("extra", "{}"))
         return msgspec.convert({**said, **columns, "type": "row"}, Row)
     except (msgspec.ValidationError, ValueError, TypeError, RecursionError):
-        # A report shows what it can of a file that was altered by hand.
+        # A file that was altered by hand is shown as far as it makes sense.
         return None

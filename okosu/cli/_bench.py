@@ -34,7 +34,7 @@ PEERS = native.PACKAGE.parent / ".peers"
 
 
 def wanted(args: argparse.Namespace) -> list[str]:
-    """Return the benchmarks that are asked for; OkosuError (2) where the request makes no sense."""
+    """The benchmarks that the options ask for; OkosuError (2) where the options contradict each other."""
     names = native.benches()
     if args.bench == ALL:
         for option in ("only", "variant", "sizes", "profile"):
@@ -59,7 +59,7 @@ def show_list(names: list[str]) -> int:
 
 
 def dry_run(names: list[str], args: argparse.Namespace) -> int:
-    """Print what would be run and touched."""
+    """Print what would be run, and which files would be written."""
     words = arguments(args, args.seed if args.seed is not None else 0)
     for name in names:
         print(f"{name}: {' '.join(drive.command(name, words))}")
@@ -72,7 +72,7 @@ def dry_run(names: list[str], args: argparse.Namespace) -> int:
 
 
 def arguments(args: argparse.Namespace, seed: int) -> list[str]:
-    """Return the options of the programs."""
+    """The options that okosu passes to the benchmark programs."""
     peers = args.peers or ([str(PEERS)] if PEERS.is_dir() else [])
     for folder in peers:
         if not Path(folder).is_dir():
@@ -87,7 +87,9 @@ def arguments(args: argparse.Namespace, seed: int) -> list[str]:
 
 
 def measure(names: list[str], args: argparse.Namespace) -> int:
-    """Run the benchmarks one after the other, keep what they measure, and print their tables."""
+    """Run the benchmarks one after the other, keep what they measure, and print their tables. Returns the exit
+    status.
+    """
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
     words = arguments(args, seed)
     session = Session(names, words, seed, _destination(args.json, names))
@@ -116,7 +118,7 @@ def measure(names: list[str], args: argparse.Namespace) -> int:
 
 
 def _one(session: Session, name: str, words: list[str]) -> bool:
-    """Run one benchmark; say whether it came to its end. OkosuError where nothing could be run at all."""
+    """Run one benchmark; say whether it finished. OkosuError where nothing could be run at all."""
     session.results[name] = Result(name)
     try:
         session.list(drive.run(name, ["--list"]))
@@ -148,23 +150,23 @@ class Session:
         self._next = 0.0
 
     def list(self, listed: Result) -> None:
-        """Note what a benchmark says of its routines and variants."""
+        """Add the routines and variants that a benchmark lists."""
         self._listed[listed.name] = listed
 
     def take(self, result: Result) -> None:
-        """Take in what a benchmark has measured so far."""
+        """Add what a benchmark has measured so far."""
         if listed := self._listed.get(result.name):
             result.kernels, result.variants = listed.kernels, listed.variants
         self.results[result.name] = result
 
     def seen(self, result: Result) -> None:
-        """Take in what a benchmark has measured so far, and write it now and then."""
+        """Add what a benchmark has measured so far, and write the file from time to time."""
         self.take(result)
         if time.monotonic() > self._next:
             self.write()
 
     def write(self) -> None:
-        """Write everything that there is."""
+        """Write the file with everything measured so far."""
         begun = time.monotonic()
         self.envelope.records = [r for result in self.results.values() for r in rows.records(result, self._machine)]
         for name, result in self.results.items():
@@ -176,7 +178,7 @@ class Session:
         self._next = now + max(WRITE_EVERY_S, QUIET * (now - begun))
 
     def end(self, finished: bool) -> None:
-        """Write the file for the last time."""
+        """Write the file for the last time; `finished` says whether every benchmark finished."""
         self.envelope.finished = finished
         self.envelope.machine["state_after"] = machine.state()
         self.write()
@@ -184,7 +186,7 @@ class Session:
 
 @contextmanager
 def _display(session: Session, name: str) -> Iterator[drive.Progress]:
-    """Show on a terminal how far a benchmark is; yields what is to be called with every line."""
+    """Show on a terminal how far a benchmark is; yields a function to be called with the result after every line."""
     terminal = sys.stderr.isatty()
     begun = time.monotonic()
 

@@ -17,7 +17,7 @@ DASH = "–"
 
 
 def listing(result: Result) -> str:
-    """Return the routines and variants of a benchmark (--list)."""
+    """The routines and variants of a benchmark (--list)."""
     lines = [f"{result.name}", f"  {'routine':<20} {'bytes':>6} {'flops':>6}  an item is"]
     for kernel in result.kernels:
         costs = f"{kernel.bytes_per_item:>6g} {kernel.flops_per_item:>6g}"
@@ -31,7 +31,7 @@ def listing(result: Result) -> str:
 
 
 def render(result: Result) -> str:
-    """Return the whole table of one benchmark, as far as it was measured."""
+    """The whole table of one benchmark, as far as it was measured."""
     lines = _head(result)
     found = figures.compare(result.rows)
     for points in figures.groups(found):
@@ -101,7 +101,7 @@ def _compared(points: Sequence[Comparison], result: Result) -> list[str]:
 
 
 def _plain(points: Sequence[Comparison], result: Result) -> list[str]:
-    """Return a row for each variant: what has neither peer nor limit is shown as it was measured."""
+    """One line for each variant of a routine that has neither peer nor limit: its cost as measured."""
     lines = [f"{'variant':<21} {'n':>9} {'a call':>8} {'an item':>8} {'quartiles':>17} {'unit':<6} {'GB/s':>5}"]
     hz = result.header.core_hz if result.header else 0.0
     for row in (row for one in points for row in one.rows):
@@ -157,7 +157,7 @@ def _interval(ratio: Interval | None) -> str:
 
 
 def _short(value: float | None) -> str:
-    """Return three significant digits in at most 7 characters, mostly in 5."""
+    """Three significant digits in at most 7 characters, mostly in 5."""
     if value is None:
         return DASH
     for least, one, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):

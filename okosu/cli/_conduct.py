@@ -26,7 +26,6 @@ from okosu.trial.verdicts import conclude
 
 
 def begin(options: Options, json: str | None) -> Session:
-    """Return a new trial."""
     program, here = inspect(options.command[0]), machine.read()
     for name, wanted in options.levers.items():
         if wanted:
@@ -36,7 +35,7 @@ def begin(options: Options, json: str | None) -> Session:
 
 
 def resume(path: Path) -> Session:
-    """Return an interrupted trial, ready to go on."""
+    """An interrupted trial, ready to go on."""
     session = trial.resume(path)
     if session.envelope.finished:
         raise OkosuError(
@@ -46,7 +45,7 @@ def resume(path: Path) -> Session:
 
 
 def revalidate(path: Path, args: argparse.Namespace) -> Session:
-    """Return a trial of the arm alone which the file recommends, on fresh rounds."""
+    """A new trial of only the arm that the file recommends, on fresh rounds."""
     old = files.read_as(TryFile, path)
     best = [v for v in old.verdicts if v.headline]
     if not best:
@@ -95,7 +94,7 @@ def dry_run(options: Options) -> int:
 
 
 def keep(session: Session) -> None:
-    """Write what there is, with the verdicts as they stand: nothing that was measured is lost."""
+    """Write what was measured so far, with the verdicts as they stand now."""
     if session.plan.arms:
         session.envelope.verdicts = conclude(session)
     session.write()

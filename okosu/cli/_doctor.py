@@ -21,7 +21,7 @@ _SECCOMP = {0: "off", 1: "strict", 2: "filter"}
 
 
 def rows(m: Machine) -> Rows:
-    """Return what is known of the machine, in the order of reading."""
+    """What is known of the machine, in the order of reading."""
     return [
         ("CPU", _cpu(m)),
         ("Caches", _caches(m)),
@@ -38,7 +38,7 @@ def rows(m: Machine) -> Rows:
 
 
 def amount(bytes_: int) -> str:
-    """Return a size in the largest binary unit in which it is at least one: 48 KiB, 1 MiB, 23.5 GiB."""
+    """A size in the largest binary unit in which it is at least one: 48 KiB, 1 MiB, 23.5 GiB."""
     value = float(bytes_)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024:
@@ -141,7 +141,7 @@ def _huge(m: Machine) -> list[str]:
         lines = [f"transparent: {thp.enabled}, of {_unit(m)}; defrag {thp.defrag or 'unknown'}"]
         if thp.max_ptes_none is not None:
             lines.append(f"khugepaged fills in at most {thp.max_ptes_none} missing pages (max_ptes_none)")
-        # Most kernels have most sizes off, and the whole huge page as above.
+        # Shown are only the sizes that differ from the common case: most sizes off, and the whole huge page as above.
         shown = [
             f"{_kib(int(kb))} {setting}" for kb, setting in thp.sizes.items() if setting not in ("never", "inherit")
         ]

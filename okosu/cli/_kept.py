@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of a long measurement of the lab, written while they come."""
+"""Records of a long measurement in the lab, written to disk while it runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Say = Callable[[str], None]
 
 
 class Kept:
-    """Records in a file, so that whatever ends the measurement loses what was under way and no more.
+    """Records in a file that is written as they come, so that an interruption loses only the step that was running.
 
-    `where` is the file, None or "-" for one of a new name of the kind `kind` among the user's records.
+    `where` is the file; None or "-" means a file with a new name of the kind `kind` among the user's records.
     """
 
     def __init__(self, schema: str, where: str | None, kind: str) -> None:
@@ -27,7 +27,7 @@ class Kept:
         self.path = files.default_path(kind, "uml") if where in (None, "-") else Path(str(where))
 
     def take(self, measured: Iterator[Record]) -> bool:
-        """Collect all records; true where the measurement was interrupted. They are written whatever ends it."""
+        """Collect all records, and write them however the measurement ends; true where it was interrupted."""
         try:
             for record in measured:
                 self.records.append(record)
@@ -38,7 +38,9 @@ class Kept:
         return False
 
     def before(self, say: Say) -> Say:
-        """Return what writes what there is and then says a line: a measurement announces each of its steps."""
+        """A `Say` that first writes the file and then prints its line; a measurement announces each of its steps with
+        it.
+        """
 
         def both(text: str) -> None:
             self.write()
@@ -47,7 +49,7 @@ class Kept:
         return both
 
     def text(self) -> str:
-        """Return the records as JSON."""
+        """The records as JSON."""
         return json.dumps({"schema": self.schema, "records": msgspec.to_builtins(self.records)}, indent=2)
 
     def write(self) -> None:

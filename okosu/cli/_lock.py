@@ -13,17 +13,16 @@ from pathlib import Path
 
 
 def path() -> Path:
-    """Return the file that is locked while a command measures."""
     return Path(tempfile.gettempdir()) / "okosu-measuring.lock"
 
 
 @contextlib.contextmanager
 def measuring() -> Iterator[None]:
-    """Hold the machine's measurement lock: two measurements at once would measure each other. Waits for its turn."""
+    """Hold the machine's measurement lock, waiting for it: two measurements at once would disturb each other."""
     try:
         fd = os.open(path(), os.O_RDONLY | os.O_CREAT, 0o666)
     except PermissionError:
-        # Sticky folders refuse O_CREAT on another user's file; the lock needs no more than a descriptor.
+        # In a sticky folder the kernel refuses O_CREAT on another user's file, and a lock needs only a descriptor.
         fd = os.open(path(), os.O_RDONLY)
     try:
         try:

@@ -24,12 +24,11 @@ RESERVED = frozenset({"base", "placebo"})
 
 
 def usage(what: str, why: str = "", fix: str = "okosu try --help") -> OkosuError:
-    """Return a usage error (exit status 2)."""
     return OkosuError(what, why, fix, USAGE_ERROR)
 
 
 def seconds(text: str) -> float:
-    """Return a time as seconds: 90, 90s, 1.5m, 2h. Raises OkosuError (2) on anything else or on zero."""
+    """A time in seconds from 90, 90s, 1.5m or 2h. OkosuError (2) for anything else and for zero."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|)", text.strip())
     if not found or float(found[1]) == 0:
         raise usage(f"{text!r} is not a time", "", "a number with s, m or h behind it: 90s, 10m, 2h")
@@ -37,7 +36,7 @@ def seconds(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Return a share of 1 from "1%" or "0.01"; it must lie in [0, 0.5]."""
+    """A fraction from "1%" or "0.01"; it must lie in [0, 0.5]."""
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
@@ -48,9 +47,9 @@ def share(text: str) -> float:
 
 
 def lever_list(text: str, known: list[str]) -> dict[str, str]:
-    """Return {lever: value or ""} from "superpage=thp,pin=list:0,2,retain": commas inside a value are understood.
+    """{lever: value or ""} from "superpage=thp,pin=list:0,2,retain"; a value may itself contain commas.
 
-    "none" is no lever at all: only --arm's.
+    "none" gives no lever at all, only the arms of --arm.
     """
     if text in ("", "none"):
         return {}
@@ -71,7 +70,7 @@ def lever_list(text: str, known: list[str]) -> dict[str, str]:
 
 
 def user_arm(text: str) -> tuple[str, dict[str, str]]:
-    """Return (name, variables) of --arm NAME='VAR=value …'."""
+    """(name, variables) from the argument of --arm, NAME='VAR=value …'."""
     name, equals, rest = text.partition("=")
     try:
         pairs = [word.partition("=") for word in shlex.split(rest)]
@@ -92,7 +91,7 @@ def user_arm(text: str) -> tuple[str, dict[str, str]]:
 
 
 def expectation(text: str) -> tuple[str, str]:
-    """Return (lever, VERDICT) of --expect LEVER=verdict."""
+    """(lever, VERDICT) from the argument of --expect, LEVER=verdict."""
     lever, _, wanted = text.partition("=")
     verdict = wanted.upper().replace("-", " ").replace("_", " ")
     if not lever or verdict not in VERDICTS:
@@ -101,7 +100,7 @@ def expectation(text: str) -> tuple[str, str]:
 
 
 def metric(text: str, better: Better | None) -> tuple[Metric, str, Better]:
-    """Return (metric, pattern, better) of --metric and --better."""
+    """(metric, pattern, better) from --metric and --better."""
     if text in ("wall", "cpu", "rss"):
         if better == "higher":
             raise usage(f"--better higher makes no sense for {text}", "it is a cost", "leave --better out")
@@ -125,7 +124,7 @@ def metric(text: str, better: Better | None) -> tuple[Metric, str, Better]:
 
 
 def parse(args: argparse.Namespace) -> Options:
-    """Return the Options of a new trial. OkosuError (2) where something is off, before anything runs."""
+    """The Options of a new trial. OkosuError (2) for any mistake, before anything runs."""
     from okosu import levers
     from okosu.records.types import Options
 

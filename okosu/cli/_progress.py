@@ -22,7 +22,7 @@ LINES_EVERY_S = 15.0
 
 
 class Lines(Watcher):
-    """Progress as plain lines on stderr: stages, resolved arms, and a sign of life every quarter of a minute."""
+    """Progress as plain lines on stderr: stages, resolved arms, and where things stand every quarter of a minute."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -40,19 +40,17 @@ class Lines(Watcher):
         print(text, file=sys.stderr, flush=True)
 
     def planned(self) -> None:
-        """Print the plan."""
         self.say(_table.plan_line(self.session.envelope))
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
-        """See Watcher.stage."""
         self._known.clear()
         self.say(f"{stage}: {', '.join(arms)}")
 
     def running(self, arm: str, number: int) -> None:
-        """See Watcher.running; lines say nothing of single runs."""
+        """Plain lines do not show single runs."""
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
-        """See Watcher.round_done: print the arms that this round resolved, or where things stand."""
+        """Print the arms that this round resolved, or where things stand."""
         for name, j in judgements.items():
             if j.verdict in RESOLVED and name not in self._known:
                 self._known.add(name)
@@ -99,18 +97,16 @@ class Screen(Lines):
             self._live.console.print(text, highlight=False, markup=False)
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
-        """See Watcher.stage."""
         self._stage, self._left = stage, ""
         self._judgements = {name: Judgement("", None, None, 0, 0, 0) for name in arms}
         self._draw()
 
     def running(self, arm: str, number: int) -> None:
-        """See Watcher.running: draw before the run starts."""
+        """Draw the table before the run starts, because nothing may be drawn during it."""
         self._status = f"{self._stage} round {number + 1}: {arm} runs{self._left}"
         self._draw()
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
-        """See Watcher.round_done."""
         self._judgements = judgements
         self._left = f"; at most {clock(left_s)} left in this stage"
         self._status = f"{self._stage} round {number + 1} done{self._left}"
@@ -143,5 +139,5 @@ def _interval(j: Judgement) -> str:
 
 
 def watcher(session: Session) -> Lines:
-    """Return the display that suits stderr."""
+    """A live table where stderr is a terminal, plain lines elsewhere."""
     return Screen(session) if sys.stderr.isatty() else Lines(session)

@@ -28,10 +28,10 @@ _PLAN = ("metric", "alpha", "min_effect", "seed", "k", "base_s", "warm_kb")
 
 
 def make(paths: list[Path]) -> Summary:
-    """Return the summary of one records file, or of several trials of one program with one plan.
+    """The summary of one records file, or of several trials of one program with one plan.
 
-    A JSON file of another kind can be summarised if a paper knows it. OkosuError where nobody does, or where trials are
-    of different programs.
+    A JSON file of another kind is summarised by the paper that registered for it. OkosuError where no paper did, or
+    where the trials are of different programs.
     """
     if len(paths) == 1:
         return _one(paths[0])
@@ -55,7 +55,6 @@ def _one(path: Path) -> Summary:
 
 
 def of(envelope: File, source: Source) -> Summary:
-    """Return the summary of a records file."""
     made = Summary(
         schema=SUMMARY_SCHEMA, sources=[source], command="", tool=envelope.tool, machine=_machine(envelope.machine)
     )
@@ -144,7 +143,7 @@ def _decoded(data: bytes) -> Any:
 
 
 def _machine(facts: dict[str, Any]) -> dict[str, str | int | float]:
-    """Return the facts that decide a lever's sign, as far as a file has them."""
+    """The machine's facts on which a lever's gain or loss depends, as far as the file has them."""
     kept: dict[str, str | int | float] = {key: facts[key] for key in _FACTS if key in facts}
     kept["cpus"] = len(facts.get("cpus_online", []))
     for name, (group, key) in _NESTED.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict table of `okosu try`: a view of a trial in at most 80 columns of plain text."""
+"""The verdict table of `okosu try`: a trial in at most 80 columns of plain text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARM = 20
 
 
 def render(file: TryFile) -> str:
-    """Return the headline, the table with what there is to say of each arm, and how to read it."""
+    """The headline, the table with the remarks on each arm, and how to read it."""
     seen = view.of(file)
     head = f"{seen.headline.text} with {seen.headline.arm}." if seen.headline.arm else f"{seen.headline.text}."
     lines = [_wrapped(formats.plain(f"{head} {seen.headline.detail}".strip())), ""]
@@ -48,7 +48,7 @@ def _wrapped(text: str) -> str:
 
 
 def plan_line(file: TryFile) -> str:
-    """Return what is about to be done and how long it may take, in one line."""
+    """One line: what will be run, and how long it may take."""
     plan = file.plan
     arms = ", ".join(a.name for a in plan.arms[1:]) or "none"
     return f"base takes {plan.base_s:.3g} s; arms: {arms}; K = {plan.k}; at most {clock(plan.options.budget_s)}"

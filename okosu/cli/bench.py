@@ -21,7 +21,6 @@ ALL = "all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     add = parser.add_argument
     add("bench", nargs="?", default=ALL, metavar="BENCH", help="which one (--list names them; default: all)")
     add("--rounds", type=_positive, metavar="N", help="rounds, each of which runs every variant once (default 15)")
@@ -39,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command: 0 when every benchmark came to its end, 1 when one failed, 2 usage, 130 interrupted."""
+    """Run the command. Returns 0 when every benchmark finished, 1 when one failed, 2 for a usage error, 130 if
+    interrupted.
+    """
     from okosu.cli import _bench
 
     if args.command:

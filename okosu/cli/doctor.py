@@ -33,7 +33,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     add = parser.add_argument
     add("--root", metavar="DIR|TAR", help="a captured machine instead of this one (default: OKOSU_ROOT, or /)")
     add("--capture", metavar="FILE", help="write the files that okosu reads to FILE (.tar, .tar.gz, .tar.xz)")
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command: 0, or 1 where the root, the capture or the program cannot be read."""
+    """Run the command. Returns 0, or 1 where the root, the capture or the program cannot be read."""
     from okosu import machine
 
     root = Path(args.root or os.environ.get("OKOSU_ROOT") or "/")
@@ -77,7 +76,7 @@ def _report(here: Machine, args: argparse.Namespace) -> None:
 
 
 def _judge(here: Machine, program: Program | None) -> Judged:
-    """Return, by lever, whether it is available here (and for the program), and its arms for the program."""
+    """For each lever, whether it is available here (and for the program, if given), and its arms for the program."""
     from okosu import levers
 
     judged = {}
@@ -121,7 +120,7 @@ def _print(here: Machine, program: Program | None, judged: Judged) -> None:
     console = Console(highlight=False, emoji=False, markup=False)
     with console.capture() as text:
         _show(console, here, program, judged)
-    # Rich fills each cell with blanks up to its width.
+    # Rich pads each cell with blanks to its column's width.
     sys.stdout.write(re.sub(r" +$", "", text.get(), flags=re.MULTILINE))
 
 
@@ -171,7 +170,9 @@ def _table(judged: Judged, arms_known: bool) -> Any:
 
 
 def _doc(lever: str) -> str:
-    """Return what the launcher says of the lever; "" where there is no launcher, for doctor must work without it."""
+    """The launcher's one-line description of the lever; "" where there is no launcher, because doctor must work without
+    it.
+    """
     from okosu.levers import launcher
 
     try:

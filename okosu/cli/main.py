@@ -37,13 +37,13 @@ class Parser(argparse.ArgumentParser):
         raise OkosuError(message, "", f"{self.prog} --help", USAGE_ERROR)
 
     def format_help(self) -> str:
-        """Return the help: examples, then what argparse makes of the arguments."""
+        """The help text: examples first, then argparse's description of the arguments."""
         head = f"Examples:\n{self.examples}\n" if self.examples else ""
         return head + super().format_help()
 
 
 def commands() -> dict[str, ModuleType]:
-    """Return the sub-commands by name: every module of okosu/cli that defines NAME, and what others register."""
+    """The sub-commands by name: every module of okosu/cli that defines NAME, and those registered by entry points."""
     found = {}
     for info in pkgutil.iter_modules(cli.__path__):
         if info.name.startswith("_") or info.name == "main":
@@ -88,7 +88,7 @@ def _nearest(name: str) -> OkosuError:
 
 
 def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespace:
-    """Return the options of a command; what stands behind `--` is the program."""
+    """The options of a command; what follows `--` is the program and its arguments."""
     own, program = words, []
     if "--" in words:
         cut = words.index("--")
@@ -100,7 +100,7 @@ def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespa
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Return the options of one command line (without the program's name), and run nothing."""
+    """The options of one command line, without the program's name. Runs nothing."""
     return _parsed(argv[0], commands()[argv[0]], argv[1:])
 
 
@@ -114,7 +114,8 @@ def dispatch(argv: list[str]) -> int:
         return 0
     name, rest = argv[0], argv[1:]
     if name == "run":
-        # Straight to the launcher: an argument parser would only cost time and could only disagree with it.
+        # `okosu run` goes straight to the launcher, which parses its own options; a second parser here could disagree
+        # with it.
         from okosu.cli import run
 
         return run.main(rest)
@@ -134,7 +135,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return error.status
     except BrokenPipeError:
-        # The reader of our output has gone; Python would complain again while it flushes at exit.
+        # Whoever read our output has closed the pipe. Without this, Python would report the error again when it flushes
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:

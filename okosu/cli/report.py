@@ -19,7 +19,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try, bench or reproduce")
     parser.add_argument(
         "-o", "--output", metavar="OUT", help="the file to write (default: the first FILE with .html or .summary.json)"
@@ -32,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page and print its path. OkosuError if a file cannot be read, or the page not be written."""
+    """Write the page and print its path. OkosuError if a file cannot be read or the page cannot be written."""
     from okosu.records import files
     from okosu.report import page
 

@@ -37,8 +37,7 @@ def main(argv: list[str]) -> int:
 
 
 def _expand(argv: list[str]) -> list[str]:
-    """Return argv with `--from FILE` or `--from=FILE`, which must stand before `--`, replaced by that trial's
-    levers."""
+    """Replace `--from FILE` or `--from=FILE`, which must stand before `--`, by the levers that the file recommends."""
     cut = argv.index("--") if "--" in argv else len(argv)
     own, rest = argv[:cut], argv[cut:]
     made: list[str] = []
@@ -57,8 +56,9 @@ def _expand(argv: list[str]) -> list[str]:
 
 
 def _recommended(name: str) -> list[str]:
-    """Return the launcher options that the trial in the file recommends; warns where the machine or its state
-    differs."""
+    """The launcher options that the trial in the file recommends. Warns where the machine or its state is not the
+    trial's.
+    """
     from pathlib import Path
 
     from okosu import machine

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu selftest: does `try` keep its word on this machine? A against A under load, and planted slow-downs, as
-rates."""
+"""okosu selftest: are the verdicts of `try` right on this machine? It runs base against itself and against planted
+slow-downs, and compares the rates of right and wrong verdicts with their bounds.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ EXAMPLES = """\
   okosu selftest --json rates.json
 """
 
-# A loop of the shell: some tens of milliseconds on any machine, no memory, no input, the same each time.
+# A loop of the shell: some tens of milliseconds on any machine, without memory or input, and the same each time.
 LOOP = "i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done"
 HOG = ["/bin/sh", "-c", "while :; do :; done"]
 ROUNDS = 30
@@ -43,7 +44,9 @@ UNLIKELY = 0.01
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of trial: `hogs` CPU hogs beside it, an arm slower by `slow` (0: none), and what fails the test."""
+    """One kind of trial: `hogs` CPU-bound processes run beside it, `slow` is the planted slow-down (0: none), and the
+    rest is the bound on its verdicts.
+    """
 
     name: str
     hogs: int
@@ -55,7 +58,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one trial ended with, and the wall times of its pairs (base, other) in seconds, round by round."""
+    """The verdict of one trial, and the wall times in seconds of its pairs (base, other), round by round."""
 
     verdict: str
     rounds: int
@@ -64,16 +67,16 @@ class Outcome:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     parser.add_argument("--quick", action="store_true", help="few trials, for a first impression and for make test")
     parser.add_argument("--json", metavar="FILE|-", help="write the rates as JSON")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the orders (default 1)")
 
 
 def cases(quick: bool, cpus: int) -> tuple[list[Case], int]:
-    """Return the cases and the number of trials of each."""
+    """The cases, and the number of trials of each."""
     if quick:
-        # Bounds that a sound tool misses less than once in 10,000 times even where single rates are at their limit.
+        # These bounds fail a correct tool less than once in 10,000 times, even if each of its rates is exactly at its
+        # limit.
         return [Case(name, hogs, 0, most_alarms=3, rounds=15) for name, hogs in (("A/A", 0), ("A/A, 1 hog", 1))], 5
     return [
         Case("A/A", 0, 0, most_alarms=4),
@@ -86,7 +89,7 @@ def cases(quick: bool, cpus: int) -> tuple[list[Case], int]:
 
 @contextlib.contextmanager
 def hogs(count: int) -> Iterator[None]:
-    """Keep `count` endless shell loops running beside."""
+    """Keep `count` endless shell loops running in the background."""
     running = [subprocess.Popen(HOG) for _ in range(count)]
     try:
         yield
@@ -97,7 +100,7 @@ def hogs(count: int) -> Iterator[None]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command: 0 when every bound holds, 1 otherwise."""
+    """Run the command. Returns 0 when every bound holds, else 1."""
     import os
 
     from okosu.cli._lock import measuring
@@ -117,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _turns(target_s: float) -> int:
-    """Return how many turns of the loop take about that long here."""
+    """How many turns of the loop take about `target_s` seconds on this machine."""
     turns = 20_000
     begun = time.monotonic()
     subprocess.run(["/bin/sh", "-c", LOOP.format(turns=turns)], check=True)
@@ -125,7 +128,7 @@ def _turns(target_s: float) -> int:
 
 
 def _rates(together: list[Case], trials: int, turns: int, seed: int) -> list[Rate]:
-    """Run the trials of some cases in turn, so that all meet the same neighbours; print a line for each case."""
+    """Run the trials of several cases in turn, so that all meet the same load; print a line for each case."""
     outcomes: dict[str, list[Outcome]] = {case.name: [] for case in together}
     for number in range(trials):
         for place, case in enumerate(together):
@@ -153,7 +156,7 @@ def _rate(case: Case, outcomes: list[Outcome], unplanted: list[Outcome] | None) 
     if case.fewest_found is not None:
         passed, limit = hits >= case.fewest_found, f"at least {case.fewest_found} found by round {case.rounds}"
         if not passed and visible is not None:
-            # The bound is one for an unloaded machine; whether this one was, its own A/A trials say.
+            # The bound is for an unloaded machine; the A/A trials tell whether this one was unloaded.
             limit += f", or what the noise of A/A leaves visible ({visible} of {len(unplanted or [])})"
             passed = fewer_by_chance(hits, trials, visible, len(unplanted or [])) >= UNLIKELY
     mean = sum(ended) / hits if ended else 0.0
@@ -161,7 +164,9 @@ def _rate(case: Case, outcomes: list[Outcome], unplanted: list[Outcome] | None) 
 
 
 def _would_show(outcome: Outcome, case: Case) -> bool:
-    """Say whether an A/A trial would have ended SLOWER, had each run of its other arm taken the planted time longer."""
+    """Say whether an A/A trial would have ended SLOWER if each run of its second arm had taken the planted time
+    longer.
+    """
     from okosu.stats import verdict
 
     planted = outcome.base_s * case.slow
@@ -173,7 +178,7 @@ def _would_show(outcome: Outcome, case: Case) -> bool:
 
 
 def _trial(case: Case, turns: int, seed: int) -> Outcome:
-    """Run one trial of base against itself, or against itself with the planted delay; no confirmation."""
+    """Run one trial of base against itself, or against itself with the planted delay, without confirmation."""
     from okosu import trial
     from okosu.records.types import Arm, Options
     from okosu.trial.runs import ProcessRunner
@@ -192,7 +197,7 @@ def _trial(case: Case, turns: int, seed: int) -> Outcome:
     runner, base = ProcessRunner(session.plan), Arm("base", "base")
     first = [runner.run(base, pad=0, sample=False, timeout_s=60.0) for _ in range(3)]
     base_s = min(run.measurement.wall_ns for run in first) / 1e9
-    # The planted arm can only be made once it is known how long base takes.
+    # The delay is a share of base's time, so the planted arm can be made only after base has been timed.
     session.plan.given = [Arm("other", "user", extra=[f"--delay={base_s * case.slow:.6f}"] if case.slow else [])]
     trial.run(session, here=_here())
     (judged,) = session.envelope.verdicts

@@ -26,7 +26,6 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
     add = parser.add_argument
     add("--levers", metavar="LIST", help="levers to try, e.g. superpage,pin=compact, or none (default: all that apply)")
     add("--arm", action="append", default=[], metavar="NAME='VAR=…'", help="an arm of your own: variables to set")
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; exit status (0 finished, 1 failed, 2 usage, 3 an --expect not met)."""
+    """Run the command. Returns 0 if it finished, 1 if it failed, 2 for a usage error, 3 if an --expect was not met."""
     from okosu.cli import _conduct
     from okosu.cli._lock import measuring
 
@@ -106,7 +105,7 @@ def _show(session: Session, args: argparse.Namespace, interrupted: bool) -> None
 
 
 def _met(verdicts: list[Verdict], expected: list[tuple[str, str]]) -> int:
-    """Return 3, saying what was found instead, where an --expect does not hold; else 0."""
+    """Return 3 and print what was found instead if an --expect does not hold, else 0."""
     status = 0
     for lever, wanted in expected:
         found = [v for v in verdicts if v.arm == lever or v.arm.startswith(f"{lever}=")]

@@ -16,7 +16,6 @@ __all__ = ["Availability", "Lever", "load"]
 
 @functools.cache
 def load() -> dict[str, Lever]:
-    """Return every lever by its name, in alphabetical order."""
     found: dict[str, Lever] = {}
     for info in pkgutil.iter_modules(levers.__path__):
         module = importlib.import_module(f"okosu.levers.{info.name}")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every lever says of itself. Facts, values and texts come from the launcher; C applies, Python judges."""
+"""The interface of a lever. Facts, values and texts come from the launcher in C, which also applies the lever; Python
+judges whether it took effect.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from okosu.records.types import Proof
 class Availability:
     """Whether a lever can be tried here; if not, why not and what would change it (a command where there is one).
 
-    Where it can, `why` may hold what there is to know all the same.
+    Where it can be tried, `why` may hold a remark.
     """
 
     ok: bool
@@ -34,17 +36,16 @@ class Lever(ABC):
 
     @property
     def facts(self) -> launcher.Facts:
-        """Its row in the launcher's table."""
         return launcher.table()[self.name]
 
     @functools.cached_property
     def excludes(self) -> frozenset[str]:
-        """Names of levers that it cannot be stacked with."""
+        """The names of levers that it cannot be stacked with."""
         return frozenset(self.facts.excludes)
 
     @functools.cached_property
     def observes(self) -> frozenset[str]:
-        """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
+        """What okosu-measure must observe for the proof besides memory: "threads", "numa"."""
         return frozenset(self.facts.observes)
 
     @abstractmethod
@@ -53,19 +54,19 @@ class Lever(ABC):
 
     @abstractmethod
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return the arms to try: each a list of alternative values, of which the first whose proof holds is taken.
+        """The arms to try: each a list of alternative values, of which the first whose proof holds is used.
 
-        `base` is a pilot run without levers, or null before there is one. [] when the program leaves nothing to try.
+        `base` is a pilot run without levers, or None before there is one. [] when the program leaves nothing to try.
         """
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
-        """Say why `values` is [], and what would change it."""
+        """Say why `values` returned [], and what would change that."""
         return Availability(False, f"there is nothing to try for this program ({program.kind})")
 
     def suits(self, value: str, machine: Machine, program: Program) -> Availability:
-        """Say whether a value that the user asked for by name can be applied to this program here: the launcher knows.
+        """Ask the launcher whether a value that the user named can be applied to this program here.
 
-        OkosuError (2) where it is no value of this lever.
+        OkosuError (2) where the lever has no such value.
         """
         plan = launcher.plan(self.name, value, program.path, machine.root)
         return Availability(plan.applied, plan.why, plan.fix)
@@ -79,5 +80,6 @@ class Lever(ABC):
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """Judge from one run whether the value took effect.
 
-        `base` is a pilot run of base; `pilot` the (sampled) pilot run of this arm, null while judging the pilot itself.
+        `base` is a pilot run of base. `pilot` is the pilot run of this arm, in which memory was sampled; it is None
+        while the pilot run itself is judged.
         """

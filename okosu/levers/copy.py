@@ -17,25 +17,27 @@ LEAST_BYTES = 1 << 24
 
 
 class Copy(Lever):
-    """Routines for copying and setting memory, chosen by features and cache sizes, in front of libc's."""
+    """Replaces libc's routines for copying and setting memory by okosu's, chosen by CPU features and cache sizes."""
 
     name = "copy"
 
     def needs(self, machine: Machine) -> Availability:
-        """Nothing: the plainest routine runs on any processor."""
+        """Always available: the simplest routine runs on any processor."""
         return Availability(True)
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return one arm for programs that can be preloaded; which routine serves which size is no choice of theirs."""
+        """One arm for programs that can be preloaded. The library itself chooses the routine for each size."""
         return [["auto"]] if program.preloadable else []
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
-        """Only a dynamic program takes its memcpy from a library."""
+        """Only a dynamic program calls a memcpy that a library can replace."""
         why = program.why or "the preload library cannot be loaded into it"
         return Availability(False, why, "build it as a dynamic glibc program")
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """Pilot: enough went through our routines to matter. Later: at least half of the pilot's calls did."""
+        """In the pilot, enough bytes must go through okosu's routines to matter; later, at least half of the pilot's
+        calls.
+        """
         counts = _counts(run)
         if counts is None:
             why = "no process of the program told what it copied: libokosu-copy.so was not loaded, or it was killed"
@@ -62,7 +64,7 @@ class _Counts:
     """Bytes by the upper bound of the size class."""
 
     def most(self) -> str:
-        """Name the size class that most of the bytes are in."""
+        """The size class that most of the bytes are in."""
         if not self.size:
             return ""
         bound, size = max(self.classes.items(), key=lambda item: item[1])

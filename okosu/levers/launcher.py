@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks okosu-run: which levers there are and what is to be known of each, and what it would do to a program."""
+"""Asks okosu-run which levers there are, what their properties are, and what it would do to a program."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Facts(msgspec.Struct, frozen=True):
     """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
 
     def value(self, given: str) -> Value | None:
-        """Return the row that `given` is a value of ("list:0-3" of "list:CPUS")."""
+        """The row of which `given` is a value: "list:0-3" is one of "list:CPUS"."""
         for row in self.values:
             word, colon, _ = row.value.partition(":")
             if given.startswith(word + colon) if colon else given == row.value:
@@ -55,9 +55,9 @@ class _Table(msgspec.Struct):
 
 @functools.cache
 def table() -> dict[str, Facts]:
-    """Return every lever's row by name, in the order in which okosu-run applies them.
+    """Every lever's row by name, in the order in which okosu-run applies them.
 
-    OkosuError (125) where the launcher is not there or prints something else.
+    OkosuError (125) where the launcher is missing or prints something else.
     """
     launcher = native.find("okosu-run")
     done = subprocess.run([launcher, "--describe"], capture_output=True, check=False)
@@ -69,9 +69,10 @@ def table() -> dict[str, Facts]:
 
 
 def options(lever: str, value: str) -> list[str]:
-    """Return the options beside --LEVER=VALUE that okosu-run demands for it.
+    """The options besides --LEVER=VALUE that okosu-run demands for the value.
 
-    Who asks for such a value by name gives the word himself; `okosu try` offers one only where a run showed no fork.
+    They make the user confirm that the program does not fork. Here they are added: `okosu try` offers such a value by
+    itself only after a run showed no fork, and otherwise the user asked for it by name.
     """
     facts = table().get(lever)
     row = facts.value(value) if facts else None
@@ -100,7 +101,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def plan(lever: str, value: str, program: str, root: str = "/") -> Plan:
-    """Return the plan for one value on the machine below `root`.
+    """The plan for one value on the machine below `root`.
 
     OkosuError with status 2 where there is no such value, 125 where the launcher cannot be asked.
     """

@@ -43,11 +43,13 @@ class Numa(Lever):
         return Availability(True)
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return interleave and local; binding decides about the whole machine, so it is tried only on request."""
+        """Interleave and local. Binding to one node restricts the program to its memory, so it is tried only on
+        request.
+        """
         return [["interleave"], ["local"]]
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """The policy stands in numa_maps, and the pages lie as it says."""
+        """The proof: numa_maps shows the policy, and the pages lie on the nodes that it names."""
         word, _, _ = value.partition(":")
         policies = sorted({p for process in run.procs for p in process.policies})
         mine = [p for p in policies if p.partition(":")[0].split(" ")[0] == _SHOWN_AS.get(word, word)]

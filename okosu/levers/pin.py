@@ -38,15 +38,16 @@ class Pin(Lever):
         return Availability(False, why, "start from a wider mask (taskset, docker run --cpuset-cpus=…)")
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return the named policies; of those that give the same CPUs in the same order, the first."""
+        """The named policies; where several give the same CPUs in the same order, only the first."""
         arms: dict[tuple[int, ...], str] = {}
         for policy in POLICIES:
             arms.setdefault(order(policy, machine.root), policy)
         return [[policy] for cpus, policy in arms.items() if cpus]
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """All masks and all CPUs used lie among those wanted, some mask is narrower than base's, and threads that the
-        preload library pinned took the CPUs in their order."""
+        """The proof: all masks and all CPUs used are among those wanted, some mask is narrower than base's, and the
+        threads that the preload library pinned took the CPUs in order.
+        """
         wanted = order(value, os.environ.get("OKOSU_ROOT", "/"))
         masks, used = _masks(run), {cpu for p in run.procs for cpu in p.cpus_used}
         allowed = {cpu for mask in masks for cpu in cpulist(mask)}
@@ -71,9 +72,9 @@ def _masks(run: Measurement) -> set[str]:
 
 
 def _misplaced(run: Measurement, wanted: tuple[int, ...]) -> str:
-    """Say how the CPUs that the preload library gave out differ from those wanted; "" if they do not.
+    """Say how the CPUs that the preload library assigned differ from those wanted; "" if they do not.
 
-    Threads start in any order, so what is compared is how often each CPU was given.
+    Threads start in any order, so what is compared is how often each CPU was assigned.
     """
     for line in run.preload:
         pinned = cpulist_in_order(str(line.get("pins", "")))
@@ -87,14 +88,14 @@ def _misplaced(run: Measurement, wanted: tuple[int, ...]) -> str:
 
 
 def cpulist_in_order(text: str) -> list[int]:
-    """Return the numbers of "0,2,1,3" in their order."""
+    """The numbers of "0,2,1,3" in their order."""
     return [int(word) for word in text.split(",") if word.isascii() and word.isdecimal()]
 
 
 @functools.cache
 def order(value: str, root: str = "/") -> tuple[int, ...]:
-    """Return the CPUs of a policy or list in the order in which threads take them; () where it cannot be applied."""
+    """The CPUs of a policy or list in the order in which threads take them; () where it cannot be applied."""
     env = launcher.plan(Pin.name, value, "/bin/true", root).env
-    # Where /bin/true cannot be preloaded the same order stands in OpenMP's variable.
+    # Where /bin/true cannot be preloaded, OpenMP's variable in the plan has the same order.
     listed = env.get("OKOSU_PIN") or (env.get("OMP_PLACES") or "").translate({ord("{"): None, ord("}"): None})
     return tuple(cpulist_in_order(listed))

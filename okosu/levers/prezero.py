@@ -19,12 +19,14 @@ BLOCK_KB = 2048
 
 
 class Prezero(Lever):
-    """Serves large blocks from a pool: malloc's as they were given back, calloc's and mmap's cleared ahead."""
+    """Serves large blocks from a pool: malloc's as they were freed, calloc's and mmap's from blocks cleared in
+    advance.
+    """
 
     name = "prezero"
 
     def needs(self, machine: Machine) -> Availability:
-        """Base pages of 4 KiB; without huge pages the pool's blocks lie on those."""
+        """Available with base pages of 4 KiB; without huge pages the pool uses base pages."""
         if machine.page_size != PAGE:
             why = f"base pages are of {machine.page_size >> 10} KiB, and the pool's units are made for 4 KiB"
             return Availability(False, why, "a kernel with pages of 4 KiB")
@@ -34,22 +36,24 @@ class Prezero(Lever):
         return Availability(True)
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return one arm for programs that can be preloaded and have blocks of 2 MiB."""
+        """One arm for programs that can be preloaded and have blocks of at least 2 MiB."""
         if not program.preloadable or (base is not None and _idle(base)):
             return []
         return [["on"]]
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
-        """Too little memory, or a program that takes its malloc from nowhere else."""
+        """The reason: too little memory, or a program whose malloc no library can replace."""
         if program.preloadable and base is not None and _idle(base):
             return Availability(False, "the program never holds 2 MiB of memory of its own")
         why = program.why or "the preload library cannot be loaded into it"
         return Availability(False, why, "build it as a dynamic glibc program")
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """Pilot: enough of what was served needed no fault. Later: half of the pilot's bytes were the pool's.
+        """In the pilot, enough of the served bytes must need no fault; later, the pool must serve half of the pilot's
+        bytes.
 
-        How much was clean hangs on how much the machine idled, and so on the time: only the pilot is judged by it.
+        How many blocks are already clean depends on how much the machine idles, and so on time: only the pilot is
+        judged by it.
         """
         served = _served(run)
         if served is None:
@@ -76,7 +80,9 @@ class Prezero(Lever):
 
 @dataclass
 class _Served:
-    """Bytes: what was served; of it, what needed no fault, what was clean then, what was cleared on the way out."""
+    """Bytes that the pool served; and of these, how many needed no fault, were already clean, were cleared when
+    taken.
+    """
 
     blocks: int = 0
     bytes: int = 0
@@ -85,7 +91,7 @@ class _Served:
     cleared: int = 0
 
     def text(self, spared: int) -> str:
-        """Say what was served, and how many faults fewer than base's there were."""
+        """What the pool served, and how many page faults it saved; `spared` is base's count less this run's."""
         mib = self.bytes / (1 << 20)
         share = 100 * self.there / self.bytes if self.bytes else 0.0
         told = f"{self.blocks:,} blocks of {mib:,.0f} MiB, {share:.0f} % of it there before the touch"
@@ -104,6 +110,6 @@ def _served(run: Measurement) -> _Served | None:
 
 
 def _idle(base: Measurement) -> bool:
-    """Say whether the program has no memory to speak of; the faults tell of what no sample saw."""
+    """Say whether the program uses too little memory to matter. Page faults also show memory that no sample saw."""
     seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
     return seen < BLOCK_KB and base.minflt * PAGE < BLOCK_KB << 10

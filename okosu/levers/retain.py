@@ -31,17 +31,19 @@ class Retain(Lever):
         return Availability(False, why, "a system with glibc 2.26 or newer")
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return one arm for programs that use glibc's malloc."""
+        """One arm for programs that use glibc's malloc."""
         return [["on"]] if program.heeds_tunables else []
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
-        """Only glibc's malloc can be told, and not where the program gains privileges."""
+        """The reason: only glibc's malloc has this setting, and it is ignored where the program gains privileges."""
         if program.setuid:
             return Availability(False, "the program gains privileges when it starts, and then ignores GLIBC_TUNABLES")
         return Availability(False, f"the program does not use glibc's malloc ({program.kind})")
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """Page faults fell: clearly in the pilot, and in each later run they are nearer (in log) to the pilot's."""
+        """In the pilot, page faults must fall clearly; later runs must be nearer (in log) to the pilot's count than to
+        base's.
+        """
         values = {"faults": float(run.minflt), "base_faults": float(base.minflt)}
         text = f"{run.minflt:,} page faults instead of {base.minflt:,}"
         if pilot is not None:

@@ -28,7 +28,7 @@ _GRANT = "sudo setcap cap_sys_nice+ep okosu-run, then "
 
 
 class Superpage(Lever):
-    """The ladder glibc, thp, hugetlb; collapse only when it is asked for by name."""
+    """The values glibc, thp and hugetlb, tried in this order; collapse only when it is asked for by name."""
 
     name = "superpage"
 
@@ -51,14 +51,14 @@ class Superpage(Lever):
         return Availability(False, "transparent huge pages are switched off (never)", fix)
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """Return one arm, its tiers from the least intrusive on."""
+        """One arm; its alternative values begin with the one that intrudes least."""
         if base is not None and _idle(base):
             return []
         tiers = []
         if machine.thp.mode in ("always", "madvise"):
             if program.heeds_tunables and (program.kind != "glibc" or machine.glibc_version >= HUGETLB_TUNABLE):
                 tiers.append("glibc")
-            # The library works in chunks of 2 MiB; where base pages are of 64 KiB, a huge page is larger than that.
+            # The library works in chunks of 2 MiB; with base pages of 64 KiB a huge page is larger than such a chunk.
             if program.preloadable and machine.thp.pmd_size in (0, PAGE_KB * 1024):
                 tiers.append("thp")
         if program.preloadable and _pool(machine) and base is not None and base.forks == 0:
@@ -66,7 +66,7 @@ class Superpage(Lever):
         return [tiers] if tiers else []
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
-        """Too little memory, or a program that neither reads tunables nor can be preloaded."""
+        """The reason: too little memory, or a program that neither reads tunables nor can be preloaded."""
         if base is not None and _idle(base):
             return Availability(False, "the program holds less than one huge page (2 MiB) of memory of its own")
         if program.setuid:
@@ -76,13 +76,16 @@ class Superpage(Lever):
         return Availability(False, why, _COLLAPSE if able else _GRANT + _COLLAPSE)
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
-        """Pilot: enough of the peak on huge pages. Later: what is left at exit, else the faults, are the pilot's."""
+        """In the pilot, enough of the peak must lie on huge pages. Later runs must resemble the pilot in their huge
+        pages at exit, or in their page faults where none are left.
+        """
         if pilot is None:
             return _prove_pilot(run, base)
         if run.traced and _huge(pilot.exit) >= PAGE_KB:
             holds = 2 * _huge(run.exit) >= _huge(pilot.exit)
             return Proof(holds, f"{_text(run.exit)} at exit", _values(run.exit, run))
-        # It frees its memory before it ends, or nobody may look: the faults tell which pilot this run resembles.
+        # The program frees its memory before it ends, or its memory may not be read: page faults tell whether this run
+        # resembles the pilot or base.
         own, like, unlike = (log(max(1, m.minflt)) for m in (run, pilot, base))
         text = f"{run.minflt:,} page faults, {pilot.minflt:,} in the pilot, {base.minflt:,} in base"
         return Proof(abs(own - like) <= abs(own - unlike), text, {"faults": float(run.minflt)})
@@ -103,7 +106,7 @@ def _prove_pilot(run: Measurement, base: Measurement) -> Proof:
 
 
 def _fullest(run: Measurement) -> Memory:
-    """Return the memory at its peak; what a sample missed may still be there at the end."""
+    """The memory at its peak. A peak that the samples missed may still be there at the end."""
     return max(run.peak or run.exit, run.exit, key=_huge)
 
 
@@ -112,7 +115,7 @@ def _huge(memory: Memory) -> int:
 
 
 def _share(memory: Memory) -> float:
-    # The peaks of the two may be of different moments.
+    # The peak of all memory and the peak of huge pages may be of different moments.
     return min(1.0, _huge(memory) / max(1, memory.anon_kb + memory.hugetlb_kb))
 
 
@@ -130,13 +133,13 @@ def _pool(machine: Machine) -> bool:
 
 
 def _idle(base: Measurement) -> bool:
-    """Say whether the program has no memory to speak of; the faults tell of what no sample saw."""
+    """Say whether the program uses too little memory to matter. Page faults also show memory that no sample saw."""
     seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
     return seen < PAGE_KB and base.minflt < FEW_FAULTS
 
 
 def _reason(run: Measurement) -> str:
-    """Return the preload library's most frequent reason, or the likeliest one where it has none."""
+    """The preload library's most frequent reason for using no huge page, or the likeliest one where it gave none."""
     counted: dict[str, int] = {}
     for line in run.preload:
         reasons = line.get("reasons")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs and what it takes to use them, by the presence of files: a driver loaded to look would change the machine."""
+"""GPUs and what is needed to use them, found by the presence of files: loading a driver would change the machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ _FOLDERS = (
 
 
 def accelerators(tree: Tree) -> Accelerators:
-    """Return what is there."""
     devices = [f"/dev/{name}" for name in tree.names("/dev", r"nvidia[0-9]{1,3}|kfd")]
     devices += [f"/dev/dri/{name}" for name in tree.names("/dev/dri", r"(card|renderD)[0-9]{1,4}")]
     vendors = set()

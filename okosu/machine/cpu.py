@@ -34,12 +34,12 @@ _ARM_PARTS = {
 
 
 def identification(tree: Tree) -> dict[str, str]:
-    """Return what /proc/cpuinfo says of its first CPU."""
+    """The fields of the first CPU in /proc/cpuinfo."""
     return fields(tree.text("/proc/cpuinfo"))
 
 
 def field(identifying: dict[str, str], *keys: str) -> int | None:
-    """Return the first of the fields that is a number, decimal or after 0x."""
+    """The first of the named fields that is a number, decimal or hexadecimal after 0x."""
     for key in keys:
         if (value := number(identifying.get(key, ""), 0)) is not None:
             return value
@@ -47,7 +47,7 @@ def field(identifying: dict[str, str], *keys: str) -> int | None:
 
 
 def model(identifying: dict[str, str]) -> str:
-    """Return the processor's name; for an Arm part, which carries only numbers, the name they stand for if known."""
+    """The processor's name. An Arm processor states only part numbers; known ones are translated into names."""
     for key in ("model name", "cpu", "Processor", "uarch"):
         if identifying.get(key):
             return " ".join(identifying[key].split())
@@ -58,7 +58,6 @@ def model(identifying: dict[str, str]) -> str:
 
 
 def vendor(identifying: dict[str, str]) -> str:
-    """Return who made the processor."""
     implementer = field(identifying, "CPU implementer")
     if implementer is not None:
         return _ARM_VENDORS.get(implementer, f"implementer {implementer:#x}")
@@ -66,22 +65,21 @@ def vendor(identifying: dict[str, str]) -> str:
 
 
 def online(tree: Tree) -> list[int]:
-    """Return the CPUs that are online."""
     listed = cpulist(tree.text(f"{_CPU}/online"))
     return listed or [count(name[3:]) for name in tree.names(_CPU, r"cpu[0-9]{1,4}")]
 
 
 def topology(tree: Tree, numbers: list[int], nodes: list[Node]) -> list[Cpu]:
-    """Return where each of the CPUs sits."""
+    """The package, core and node of each CPU."""
     node_of = {c: node.number for node in nodes for c in node.cpus}
     siblings: dict[int, list[int]] = {}
     found = []
     for n in numbers:
         place = f"{_CPU}/cpu{n}/topology"
         if n not in siblings:
-            # Before Linux 5.3 the list had its other name only.
+            # Before Linux 5.3 the list was available under its older name only.
             group = cpulist(tree.text(f"{place}/core_cpus_list") or tree.text(f"{place}/thread_siblings_list"))
-            # A list that lacks its own CPU is garbled.
+            # A list that does not contain its own CPU is garbled.
             siblings.update(dict.fromkeys(group, group) if n in group else {n: [n]})
         core, package = (number(tree.text(f"{place}/{what}_id")) for what in ("core", "physical_package"))
         found.append(
@@ -91,7 +89,7 @@ def topology(tree: Tree, numbers: list[int], nodes: list[Node]) -> list[Cpu]:
 
 
 def caches(tree: Tree, numbers: list[int], page_size: int) -> list[Cache]:
-    """Return the kinds of cache, lowest level first, each with the groups of CPUs that share one."""
+    """The kinds of cache, lowest level first, each with the groups of CPUs that share one."""
     groups: dict[_Geometry, list[list[int]]] = {}
     covered: set[tuple[str, int]] = set()
     for n in numbers:
@@ -120,7 +118,7 @@ def _geometry(tree: Tree, place: str, page_size: int) -> _Geometry | None:
 
 
 def turbo(tree: Tree) -> bool | None:
-    """Say whether the clock may rise above its nominal rate, where the driver tells."""
+    """Say whether the clock may rise above its nominal rate; None where the driver does not tell."""
     if no_turbo := tree.line(f"{_CPU}/intel_pstate/no_turbo"):
         return no_turbo == "0"
     boost = tree.line(f"{_CPU}/cpufreq/boost")

@@ -21,13 +21,13 @@ FACTS = {
 
 
 def facts(machine: Machine) -> dict[str, Any]:
-    """Return the machine's facts in builtins, with its state at this moment as `state_before`."""
+    """The machine's facts in builtin types, with its present state as `state_before`."""
     built: dict[str, Any] = msgspec.to_builtins(machine)
     return {**built, "state_before": state()}
 
 
 def differences(then: dict[str, Any], now: Machine) -> list[str]:
-    """Return, a line each, what is not as it was when `then` was stored."""
+    """What has changed since `then` was stored, one line for each difference."""
     here: dict[str, Any] = msgspec.to_builtins(now)
     lines = []
     for key, label in FACTS.items():
@@ -42,7 +42,7 @@ def differences(then: dict[str, Any], now: Machine) -> list[str]:
 
 
 def notes(machine: Machine) -> list[str]:
-    """Return what about the machine's present state makes measuring slow or uncertain, a line each."""
+    """What about the machine's present state makes measuring slow or uncertain, one line each."""
     said = []
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > 0.5 * cpus:

@@ -14,14 +14,14 @@ _SIZED = r"hugepages-[0-9]{1,10}kB"
 
 
 def main(tree: Tree) -> Memory:
-    """Return the amounts of /proc/meminfo."""
+    """The amounts of /proc/meminfo."""
     found = fields(tree.text("/proc/meminfo"))
     keys = ("MemTotal", "MemFree", "MemAvailable", "SwapTotal", "SwapFree")
     return Memory(*(kib(found.get(key, "")) for key in keys))
 
 
 def nodes(tree: Tree) -> list[Node]:
-    """Return the NUMA nodes; [] where the kernel knows none."""
+    """The NUMA nodes; [] where the kernel has no NUMA support."""
     found = []
     for name in tree.names(_NODES, r"node[0-9]{1,4}"):
         lines = tree.text(f"{_NODES}/{name}/meminfo").splitlines()
@@ -39,7 +39,6 @@ def nodes(tree: Tree) -> list[Node]:
 
 
 def thp(tree: Tree) -> Thp:
-    """Return the settings of transparent huge pages."""
     sizes = {str(_kb(name)): chosen(tree.text(f"{_THP}/{name}/enabled")) for name in tree.names(_THP, _SIZED)}
     return Thp(
         chosen(tree.text(f"{_THP}/enabled")),
@@ -51,7 +50,7 @@ def thp(tree: Tree) -> Thp:
 
 
 def pools(tree: Tree) -> list[Pool]:
-    """Return the hugetlb pools, smallest page first."""
+    """The hugetlb pools, smallest page first."""
     found = []
     for name in tree.names(_POOLS, _SIZED):
         what = ("nr_hugepages", "free_hugepages", "resv_hugepages", "nr_overcommit_hugepages")
@@ -60,12 +59,12 @@ def pools(tree: Tree) -> list[Pool]:
 
 
 def free_huge(tree: Tree) -> dict[str, int]:
-    """Return the free pages of each hugetlb pool, by page size in KiB."""
+    """The free pages of each hugetlb pool, by page size in KiB."""
     return {str(_kb(name)): count(tree.text(f"{_POOLS}/{name}/free_hugepages")) for name in tree.names(_POOLS, _SIZED)}
 
 
 def buddy(tree: Tree) -> dict[str, list[int]]:
-    """Return the free blocks by order of each zone."""
+    """The free blocks of each zone, by order."""
     return buddyinfo(tree.text("/proc/buddyinfo"))
 
 

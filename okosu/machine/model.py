@@ -69,7 +69,9 @@ class Thp(msgspec.Struct, frozen=True):
 
     @property
     def mode(self) -> str:
-        """Return always, madvise or never as it holds for whole huge pages; "" where the kernel has none."""
+        """The mode as it holds for whole huge pages: always, madvise or never; "" where the kernel has no transparent
+        ones.
+        """
         own = self.sizes.get(str(self.pmd_size // 1024), "inherit")
         return self.enabled if own == "inherit" or not self.enabled else own
 
@@ -199,17 +201,15 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cpus_allowed(self) -> list[int]:
-        """Return the online CPUs that this process may use."""
         return [c for c in self.rights.cpus if c in self.cpus_online] or self.cpus_online
 
     @property
     def packages(self) -> int:
-        """Return the number of processor packages."""
         return len({c.package for c in self.cpus})
 
     @property
     def cores(self) -> int:
-        """Return the number of cores that have a CPU online."""
+        """The number of cores that have a CPU online."""
         return len({tuple(c.siblings) or (c.number,) for c in self.cpus})
 
     @property
@@ -219,19 +219,19 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def memory_nodes(self) -> list[int]:
-        """Return the NUMA nodes that have memory and that this process may allocate from."""
+        """The NUMA nodes that have memory and from which this process may allocate."""
         allowed = self.rights.mems
         return [n.number for n in self.nodes if n.total_kb > 0 and (not allowed or n.number in allowed)]
 
     @property
     def glibc_version(self) -> tuple[int, ...]:
-        """Return glibc's version as numbers, () where unknown."""
+        """glibc's version as numbers, () where unknown."""
         parts = self.glibc.split(".")
         return tuple(int(p) for p in parts) if all(p.isdecimal() for p in parts) else ()
 
 
 def identity(machine: Machine) -> str:
-    """Return the hash that `Machine.id` holds: 12 hexadecimal digits, the same for equal facts on any machine."""
+    """The hash that `Machine.id` holds: 12 hexadecimal digits, the same for equal facts on any machine."""
     import hashlib
 
     caches = [(c.level, c.type, c.size, c.ways, c.sets) for c in machine.caches]

@@ -14,7 +14,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def number(text: str, base: int = 10) -> int | None:
-    """Return the whole of `text` as an integer that fits 64 bits, or None."""
+    """The whole of `text` as an integer that fits 64 bits, or None."""
     try:
         value = int(text.strip(), base)
     except ValueError:
@@ -23,12 +23,12 @@ def number(text: str, base: int = 10) -> int | None:
 
 
 def count(text: str) -> int:
-    """Return the non-negative integer in `text`, or 0."""
+    """The non-negative integer in `text`, or 0."""
     return max(number(text) or 0, 0)
 
 
 def real(text: str) -> float:
-    """Return the finite number in `text`, or 0.0."""
+    """The finite number in `text`, or 0.0."""
     try:
         value = float(text)
     except ValueError:
@@ -37,13 +37,13 @@ def real(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Return the bytes that a size such as "48K" or "32768K" stands for, or 0."""
+    """The bytes of a size such as "48K" or "32768K", or 0."""
     match = re.fullmatch(r"([0-9]{1,15})([kmg]?)b?", text.strip().lower(), re.ASCII)
     return int(match[1]) * _UNITS[match[2]] if match else 0
 
 
 def cpulist(text: str) -> list[int]:
-    """Return the numbers of a list such as "0-3,8", sorted; a part that is malformed or absurdly large is left out."""
+    """The numbers of a list such as "0-3,8", sorted; a part that is malformed or absurdly large is left out."""
     found: set[int] = set()
     for part in text.strip().split(","):
         match = re.fullmatch(r"\s*([0-9]{1,5})(?:-([0-9]{1,5}))?\s*", part, re.ASCII)
@@ -55,7 +55,7 @@ def cpulist(text: str) -> list[int]:
 
 
 def show_cpulist(numbers: list[int]) -> str:
-    """Return the shortest list such as "0-3,8" that stands for `numbers`."""
+    """The shortest list such as "0-3,8" that stands for `numbers`."""
     runs: list[list[int]] = []
     for n in sorted(set(numbers)):
         if runs and n == runs[-1][1] + 1:
@@ -66,7 +66,7 @@ def show_cpulist(numbers: list[int]) -> str:
 
 
 def chosen(text: str) -> str:
-    """Return the choice in brackets of "always [madvise] never", the text itself where it is one word, or ""."""
+    """The choice in brackets of "always [madvise] never"; `text` itself where it is one word; else ""."""
     match = re.search(r"\[([^\]\s]+)\]", text)
     if match:
         return match[1]
@@ -75,7 +75,7 @@ def chosen(text: str) -> str:
 
 
 def fields(text: str) -> dict[str, str]:
-    """Return the "key: value" lines up to the first empty line: all of a status file, the first CPU of cpuinfo."""
+    """The "key: value" lines up to the first empty line: all of a status file, the first CPU of cpuinfo."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         key, colon, value = line.partition(":")
@@ -87,13 +87,13 @@ def fields(text: str) -> dict[str, str]:
 
 
 def kib(value: str) -> int:
-    """Return the number of "123 kB", or 0."""
+    """The number of "123 kB", or 0."""
     words = value.split()
     return count(words[0]) if words else 0
 
 
 def pressure(text: str) -> dict[str, tuple[float, int]]:
-    """Return {"some": (avg10 in per cent, total in microseconds), "full": …} of a PSI file."""
+    """{"some": (avg10 in per cent, total in microseconds), "full": …} of a PSI file."""
     found: dict[str, tuple[float, int]] = {}
     for line in text.splitlines():
         match = re.match(r"(some|full) avg10=(\S+) .*total=(\S+)", line)
@@ -103,7 +103,7 @@ def pressure(text: str) -> dict[str, tuple[float, int]]:
 
 
 def buddyinfo(text: str) -> dict[str, list[int]]:
-    """Return {"0 Normal": [free blocks of order 0, 1, …]} by node and zone."""
+    """{"0 Normal": [free blocks of order 0, 1, …]} by node and zone."""
     found: dict[str, list[int]] = {}
     for line in text.splitlines():
         match = re.match(r"Node\s+([0-9]+),\s+zone\s+(\S+)\s+(.*)", line, re.ASCII)
@@ -113,7 +113,7 @@ def buddyinfo(text: str) -> dict[str, list[int]]:
 
 
 def cgroups(text: str) -> dict[str, str]:
-    """Return {controller: path} of /proc/self/cgroup; "" is the unified hierarchy."""
+    """{controller: path} of /proc/self/cgroup; "" is the unified hierarchy."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         parts = line.split(":", 2)
@@ -124,7 +124,7 @@ def cgroups(text: str) -> dict[str, str]:
 
 
 def steal(text: str) -> int | None:
-    """Return the ticks of /proc/stat that the hypervisor took from all CPUs, or None."""
+    """The ticks of /proc/stat that the hypervisor took from all CPUs, or None."""
     for line in text.splitlines():
         words = line.split()
         if words[:1] == ["cpu"] and len(words) > 8:

@@ -25,12 +25,12 @@ class Program(msgspec.Struct, frozen=True):
 
     @property
     def heeds_tunables(self) -> bool:
-        """Say whether its malloc reads GLIBC_TUNABLES."""
+        """Say whether the program's malloc reads GLIBC_TUNABLES."""
         return self.kind in ("glibc", "static-glibc") and not self.setuid
 
 
 def inspect(name: str) -> Program:
-    """Return what `okosu-run --inspect` says of the program, given by path or to be found by PATH.
+    """What `okosu-run --inspect` says of the program, given as a path or a name on PATH.
 
     OkosuError with status 127 where there is none, 126 where it cannot be executed, 125 where the launcher fails.
     """

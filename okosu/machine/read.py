@@ -17,7 +17,7 @@ _THROTTLE = "/sys/devices/system/cpu/cpu{}/thermal_throttle/{}_throttle_count"
 
 
 def read(root: Path | Tree = Path("/")) -> Machine:
-    """Return the machine whose /proc and /sys lie below `root`; what is missing or garbled there is left unknown."""
+    """The machine whose /proc and /sys lie below `root`; what is missing or garbled there is left unknown."""
     tree = root if isinstance(root, Tree) else Tree(root)
     facts = system.facts(tree)
     identifying = cpu.identification(tree)
@@ -54,7 +54,7 @@ def read(root: Path | Tree = Path("/")) -> Machine:
 
 
 def state(root: Path | Tree = Path("/")) -> dict[str, Any]:
-    """Return the part that changes, as builtins for a records file. Takes about a millisecond on a small machine."""
+    """The part that changes, in builtin types for a records file. Takes about a millisecond on a small machine."""
     tree = root if isinstance(root, Tree) else Tree(root)
     built: dict[str, Any] = msgspec.to_builtins(_state(tree), str_keys=True)
     return built
@@ -84,7 +84,7 @@ def _throttles(tree: Tree) -> int | None:
     counts = []
     for number in cpulist(tree.text("/sys/devices/system/cpu/online")):
         texts = [tree.line(_THROTTLE.format(number, what)) for what in ("core", "package")]
-        # A kernel that counts does so for every CPU; one that does not need not be asked of each.
+        # A kernel with this counter has it for every CPU; where the first CPU has none, the others are not read.
         if not any(texts):
             break
         counts += [count(text) for text in texts]

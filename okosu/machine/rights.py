@@ -19,7 +19,7 @@ _UNLIMITED = 1 << 60
 
 
 def rights(tree: Tree, pagemap: bool | None) -> Rights:
-    """Return the rights of the process that reads."""
+    """The rights of the process that reads."""
     status = fields(tree.text("/proc/self/status"))
     effective = number(status.get("CapEff", ""), 16) or 0
     uids = status.get("Uid", "").split()
@@ -47,7 +47,7 @@ def _initial_userns(tree: Tree) -> bool:
 
 
 def limits(tree: Tree) -> Limits:
-    """Return the tightest limits over the control groups of this process and all their ancestors."""
+    """The tightest limits over the control groups of this process and all their ancestors."""
     groups = cgroups(tree.text("/proc/self/cgroup"))
     if "memory" in groups or "cpuset" in groups:
         return _version1(tree, groups)
@@ -79,9 +79,9 @@ def _version1(tree: Tree, groups: dict[str, str]) -> Limits:
 
 
 def _upwards(mount: str, group: str) -> list[str]:
-    """Return the folders of the group and its ancestors, the mount last."""
+    """The folders of the group and its ancestors, ending with the mount."""
     parts = [part for part in group.split("/") if part]
-    # In a container the path may lead out of what is mounted, which is then the container's own group.
+    # In a container the path may not exist below the mount, which is then the container's own group.
     if ".." in parts:
         parts = []
     return ["/".join([mount, *parts[:n]]) for n in range(len(parts), -1, -1)]

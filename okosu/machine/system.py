@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What only a system call tells: asked of the running system, or found in the facts file of a captured one."""
+"""Facts that only a system call gives: asked of the running system, or read from the facts file of a captured one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def facts(tree: Tree) -> Facts:
-    """Return the facts of the running system or of the tree; a tree without a facts file tells its arch at best."""
+    """The facts of the running system or of the tree; from a tree without a facts file, at most the architecture is
+    known.
+    """
     if tree.live:
         return Facts(os.uname().machine, os.sysconf("SC_PAGE_SIZE"), _glibc(), _frames_visible(tree))
     text = tree.text(FACTS)
@@ -46,7 +48,9 @@ def _glibc() -> str:
 
 
 def _frames_visible(tree: Tree) -> bool | None:
-    """Say whether the kernel shows frame numbers: those of the stack's first page, which is always there."""
+    """Say whether the kernel shows this process page frame numbers. It looks at the stack's first page, which is always
+    there.
+    """
     found = re.search(r"^[0-9a-f]+-([0-9a-f]+) .*\[stack\]$", tree.text("/proc/self/maps"), re.MULTILINE)
     if not found:
         return None

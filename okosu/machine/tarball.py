@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine in a tar file: just the files that the readers open, without what would name the host."""
+"""A machine as a tar file: only the files that the readers open, without anything that identifies the host."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LARGEST = 64 << 20
 
 
 def capture(root: Path, out: Path) -> int:
-    """Write the machine below `root` to the tar file `out` (compressed as its name says) and return the files in it.
+    """Write the machine below `root` to the tar file `out` (compressed as its suffix says); return the number of files.
 
-    Container IDs and the hostname are replaced; of files that say more than okosu reads, only what it reads is kept.
+    Container IDs and the hostname are replaced. Files that contain more than okosu reads are cut down to what it reads.
     OkosuError where `out` cannot be written.
     """
     import io
@@ -60,7 +60,7 @@ def capture(root: Path, out: Path) -> int:
 
 
 def _read_for_the_launcher(tree: Tree) -> None:
-    """Read what only okosu-run looks at: a replayed machine must place threads as the real one does."""
+    """Read the files that only okosu-run uses, so that it places threads on a replayed machine as on the real one."""
     base = "/sys/devices/system"
     for n in cpulist(tree.text(f"{base}/cpu/online")):
         for name in ("package_cpus_list", "core_siblings_list", "core_cpus_list", "thread_siblings_list"):
@@ -73,7 +73,7 @@ def _read_for_the_launcher(tree: Tree) -> None:
 
 
 def _presentable(tree: Tree) -> dict[str, bytes]:
-    """Return the recorded files as they may leave the machine; rewrites the recorded folders to match."""
+    """The recorded files without private details; the recorded folders are renamed to match."""
     hide = _Hider(os.uname().nodename if tree.live else "")
     files = {hide.path(path): content for path, content in tree.files.items()}
     tree.folders = {hide.path(folder) for folder in tree.folders}
@@ -100,7 +100,7 @@ def _first_cpu(text: str) -> str:
 
 
 class _Hider:
-    """Replaces container IDs, UUIDs and the hostname in control group names, the same one always by the same word."""
+    """Replaces container IDs, UUIDs and the hostname in control group names; equal names get equal replacements."""
 
     _ID = re.compile(r"[0-9a-f]{8}([-_])[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}|[0-9a-f]{12,}")
 
@@ -110,26 +110,27 @@ class _Hider:
         self.seen: dict[str, str] = {}
 
     def group(self, name: str) -> str:
-        """Hide what names a container or the host in "/slurm/node7/job_12"."""
+        """Hide a container's or the host's name in a group such as "/slurm/node7/job_12"."""
         name = self._ID.sub(lambda m: self.seen.setdefault(m[0], f"id{len(self.seen) + 1}"), name)
         return self.hostname.sub("host", name) if self.hostname else name
 
     def path(self, path: str) -> str:
-        """Hide it in the path of a file of a control group."""
+        """Hide such names in the path of a control group's file."""
         mount = "/sys/fs/cgroup"
         return mount + self.group(path.removeprefix(mount)) if path.startswith(f"{mount}/") else path
 
     def groups(self, text: str) -> str:
-        """Hide it in the text of /proc/self/cgroup, whose lines are NUMBER:CONTROLLERS:NAME."""
+        """Hide such names in the text of /proc/self/cgroup, whose lines are NUMBER:CONTROLLERS:NAME."""
         parts = [line.split(":", 2) for line in text.splitlines()]
         return "".join(":".join([*p[:2], self.group(p[2])]) + "\n" for p in parts if len(p) == 3)
 
 
 @contextlib.contextmanager
 def unpacked(root: Path) -> Iterator[Path]:
-    """Give the folder that holds the machine at `root`: itself, or the contents of the tar file while it is in use.
+    """Yield the folder that holds the machine at `root`: `root` itself, or the unpacked tar file while it is in use.
 
-    OkosuError where it is neither. Only plain files and folders inside the tar count: links and `..` are left out.
+    OkosuError where it is neither. Only plain files and folders inside the tar are unpacked; links and `..` are left
+    out.
     """
     if root.is_dir():
         yield root

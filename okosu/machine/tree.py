@@ -28,7 +28,8 @@ class Tree:
         place = f"{'' if self.live else self.root}{path}"
         if self.live:
             return place
-        # A link in somebody's tree must not lead to our own files. Asked once a folder, for a large machine has many.
+        # A link in a captured tree must not lead to this machine's files. The check is made once per folder, because
+        # large machines have many.
         parent = os.path.dirname(place)  # noqa: PTH120 (a Path for each of thousands of files would double the time)
         if parent not in self._parents:
             self._parents[parent] = self._inside(parent)
@@ -41,12 +42,12 @@ class Tree:
         return real == str(self.root) or real.startswith(f"{self.root}/")
 
     def text(self, path: str) -> str:
-        """Return the file's text, "" where it is missing, unreadable or not a plain file."""
+        """The file's text, "" where it is missing, unreadable or not a plain file."""
         place = self._place(path)
         if place is None:
             return ""
         try:
-            # A FIFO or device in a tree would block for ever.
+            # Reading a FIFO or device in a tree would block for ever.
             fd = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 content = _read(fd)
@@ -59,11 +60,10 @@ class Tree:
         return content.decode(errors="replace")
 
     def line(self, path: str) -> str:
-        """Return the file's text without surrounding white space."""
+        """The file's text without surrounding white space."""
         return self.text(path).strip()
 
     def has(self, path: str) -> bool:
-        """Say whether there is a file or folder of that name."""
         place = self._place(path)
         if place is None or not os.path.exists(place):  # noqa: PTH110
             return False
@@ -72,7 +72,7 @@ class Tree:
         return True
 
     def names(self, folder: str, pattern: str) -> list[str]:
-        """Return the names in `folder` that match `pattern` whole, in natural order (node2 before node10)."""
+        """The names in `folder` that match `pattern` entirely, in natural order (node2 before node10)."""
         place = self._place(folder)
         if place is None:
             return []

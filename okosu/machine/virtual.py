@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this is a virtual machine or a container, and whether its memory is really there before it is touched."""
+"""Whether this is a virtual machine or a container, and whether the host gives it memory only when it is touched."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MARKS = [
 
 
 def virtual(tree: Tree, identifying: dict[str, str]) -> Virtual:
-    """Return what is known; `identifying` is cpuinfo of one CPU."""
+    """What is known of virtualisation; `identifying` holds the fields of one CPU in /proc/cpuinfo."""
     hypervisor = _hypervisor(tree, identifying)
     why = _lazy(tree, hypervisor)
     return Virtual(hypervisor, _container(tree), bool(why), why)
@@ -47,7 +47,8 @@ def _hypervisor(tree: Tree, identifying: dict[str, str]) -> str:
     if "User Mode Linux" in identifying.get("vendor_id", ""):
         return "User Mode Linux"
     flags = identifying.get("flags", "").split()
-    # An x86 hypervisor owns up to being one, so firmware only names it there; elsewhere firmware is all there is.
+    # On x86 the CPU's flags tell whether there is a hypervisor, and the firmware's strings only name it; elsewhere the
+    # firmware's strings are the only sign.
     if flags and "hypervisor" not in flags:
         return ""
     named = _named(tree)
@@ -60,7 +61,7 @@ def _named(tree: Tree) -> str:
     if "microsoft" in tree.line("/proc/sys/kernel/osrelease").lower():
         return "Hyper-V"
     vendor, product = tree.line(f"{_DMI}/sys_vendor"), tree.line(f"{_DMI}/product_name")
-    # Clouds put their name on whole machines too.
+    # Cloud providers put their name into the firmware of bare-metal machines too.
     if not product.endswith(".metal"):
         for pattern, name in _FIRMWARE:
             if re.search(pattern, f"{vendor} {product}"):
@@ -82,7 +83,7 @@ def _container(tree: Tree) -> str:
 
 
 def _lazy(tree: Tree, hypervisor: str) -> str:
-    """Return why the host may back memory only when it is touched; "" on bare metal."""
+    """Say why the host may back memory only when it is touched; "" on bare metal."""
     if not hypervisor:
         return ""
     devices = {}

@@ -36,9 +36,9 @@ class _Head(msgspec.Struct):
 
 
 def default_path(kind: str, subject: str) -> Path:
-    """Return a path that does not exist yet: $XDG_STATE_HOME/okosu/KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
+    """A path that does not exist yet: $XDG_STATE_HOME/okosu/KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
 
-    `kind` is "try", "bench" or "reproduce"; `subject` is a command line, of which the program's name is taken.
+    `kind` is "try", "bench" or "reproduce"; NAME is the program's name in the command line `subject`.
     """
     # The XDG specification says to ignore a relative path.
     home = Path(os.environ.get("XDG_STATE_HOME", ""))
@@ -54,7 +54,7 @@ def default_path(kind: str, subject: str) -> Path:
 
 
 def destination(json: str | None, kind: str, subject: str) -> Path:
-    """Return where --json sends the records, by default_path where it names no file; OkosuError (2) for a bad one."""
+    """Where --json sends the records; default_path where it names no file. OkosuError (2) for an unusable path."""
     if json in (None, "-"):
         return default_path(kind, subject)
     path = Path(str(json))
@@ -66,7 +66,7 @@ def destination(json: str | None, kind: str, subject: str) -> Path:
 
 
 def write(envelope: Envelope, path: Path) -> None:
-    """Replace `path` by the envelope (mode 0644) in one step; OkosuError, and the old file untouched, if that fails.
+    """Replace `path` by the envelope (mode 0644) in one step. If that fails, OkosuError, and the old file is unchanged.
 
     An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
     """
@@ -90,14 +90,14 @@ def write(envelope: Envelope, path: Path) -> None:
 
 
 def encode(envelope: Envelope) -> bytes:
-    """Return the envelope as JSON on one line."""
+    """The envelope as JSON on one line."""
     return msgspec.json.encode(envelope)
 
 
 def _laid_out(envelope: Envelope) -> bytes:
-    """Return the envelope as JSON with each record, verdict and comparison on a line of its own, and the rest indented.
+    """The envelope as indented JSON with each record, verdict and comparison on one line.
 
-    A line for each sample would be a third of a large file.
+    With one line per sample, a third of a large file would be line breaks and indentation.
     """
     built: dict[str, Any] = msgspec.to_builtins(envelope)
     parts = []
@@ -112,8 +112,10 @@ def _laid_out(envelope: Envelope) -> bytes:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Replace the file by `data` (mode 0644) in one step, making its folder; OSError, and no trace, if that fails."""
-    # A link is kept and its target replaced; a device or pipe would be destroyed by the rename, so it is refused.
+    """Replace the file by `data` (mode 0644) in one step, making its folder. If that fails, OSError, and nothing is
+    left behind.
+    """
+    # A symbolic link is kept and its target replaced. A device or pipe is refused, because the rename would destroy it.
     path = path.resolve()
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         raise OSError(0, "it is there already and is not a regular file")
@@ -130,7 +132,7 @@ def replace(path: Path, data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             Path(name).unlink()
         raise
-    # The rename itself must reach the disk too, or a power cut brings the old file back.
+    # The folder must reach the disk too, or the old file could be back after a power cut.
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
@@ -139,7 +141,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def read(path: Path) -> File:
-    """Return what the file holds. OkosuError (status 1) if it is missing, damaged, of another version or not ours."""
+    """What the file holds. OkosuError (status 1) if it is missing, damaged, of another version or not okosu's."""
     data = _bytes(path)
     try:
         head = msgspec.json.decode(data, type=_Head)
@@ -158,7 +160,7 @@ def read(path: Path) -> File:
 
 
 def read_as(kind: type[F], path: Path) -> F:
-    """Return what the file holds, as `read`; OkosuError too where it is a file of another kind."""
+    """What the file holds, as `read`; OkosuError also where it is a file of another kind."""
     envelope = read(path)
     if not isinstance(envelope, kind):
         wanted = str(kind.__struct_config__.tag).partition("/")[0].replace(".", " ")
@@ -184,7 +186,7 @@ def _damaged(path: Path, data: bytes, error: Exception) -> OkosuError:
             f"{path} is empty", "it holds not one byte of a record", "restore it from a copy, or measure again"
         )
     at, why = _where(data, error)
-    # Whoever passes an unrelated file must not be told that their records are lost.
+    # A file that okosu never wrote is reported as such, not as damaged records.
     if b'"okosu.' not in data[:200]:
         return OkosuError(
             f"{path} is not a records file",
@@ -199,7 +201,7 @@ def _damaged(path: Path, data: bytes, error: Exception) -> OkosuError:
 
 
 def _where(data: bytes, error: Exception) -> tuple[int, str]:
-    """Return the byte of the damage and what it is."""
+    """The offset in bytes of the damage, and what it is."""
     text = str(error)
     if isinstance(error, RecursionError):
         return 0, "it is nested too deeply"
@@ -233,7 +235,7 @@ def _check_version(path: Path, head: _Head) -> None:
 
 
 def check_columns(envelope: Envelope) -> None:
-    """Raise msgspec.ValidationError, naming the field, where columns do not belong together."""
+    """Raise msgspec.ValidationError with the field's name where columns do not fit together."""
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
         for column in ("order", "rounds", "parts", "predecessor"):

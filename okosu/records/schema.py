@@ -24,7 +24,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def generate() -> dict[str, str]:
-    """Return the text of each schema by its file's name, e.g. "okosu.try-2.json"."""
+    """The text of each schema by the name of its file, such as "okosu.try-2.json"."""
     added = [kind for kinds in plugins.load("okosu.schemas").values() for kind in kinds()]
     named: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in [*KINDS, SelftestFile, *added]}
     named |= {RECORD_SCHEMA: Record, SUMMARY_SCHEMA: Summary}
@@ -45,7 +45,7 @@ def _text(name: str, schema: dict[str, Any]) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the schemas, or name on stdout those that are out of date (exit status 1)."""
+    """Write the schemas, or print the names of those that are out of date (exit status 1)."""
     parser = argparse.ArgumentParser(description="Check or write the JSON Schemas of the record files.")
     parser.add_argument("--write", action="store_true", help="write schemas/ of this checkout")
     arguments = parser.parse_args(argv)

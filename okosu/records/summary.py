@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Summaries: what is kept under results/ of a records file, small enough for git, and what documents are filled from.
+"""Summaries: the part of a records file that is kept under results/ in git, and from which documents are filled.
 
-A summary has the conclusions (verdicts, published values, targets), the samples' quantiles, the tables that a report
-makes of the records, and what is needed to get the full record back: its digest and the command that measures it.
+A summary has the conclusions (verdicts, published values, targets), the quantiles of the samples, the tables that a
+report makes of the records, and what is needed to get the full record back: its digest and the command that measures
+it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ class Section(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Kept(NamedTuple):
-    """What a summary keeps of a file by its report, and the command that makes a file that does not name its own."""
+    """What a summary keeps of a file through its report, and the command that made a file that does not state it
+    itself.
+    """
 
     sections: list[Section]
     command: str = ""
@@ -99,13 +102,13 @@ def source(path: Path, data: bytes) -> Source:
 
 
 def spread(samples: Sequence[float]) -> Quantiles:
-    """Return the quantiles of at least one sample; quartiles are interpolated between samples (inclusive)."""
+    """The quantiles of at least one sample; quartiles are interpolated between samples (inclusive)."""
     lower, middle, upper = quantiles(samples, n=4, method="inclusive") if len(samples) > 1 else [samples[0]] * 3
     return Quantiles(len(samples), *(float(f"{one:.7g}") for one in (min(samples), lower, middle, upper, max(samples))))
 
 
 def row(record: Record) -> Row:
-    """Return a record of at least one sample as a row."""
+    """A record of at least one sample as a row."""
     return Row(
         subject=record.subject,
         arm=record.lever or record.variant,
@@ -118,12 +121,12 @@ def row(record: Record) -> Row:
 
 
 def slug(title: str) -> str:
-    """Return what a block in a document calls the section of this title: "Table 2: all" is "table-2-all"."""
+    """The name of this section's block in a document: "Table 2: all" is "table-2-all"."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def markdown(section: Section) -> str:
-    """Return the section's prose, table and remarks as Markdown, without the title."""
+    """The section's prose, table and remarks as Markdown, without the title."""
     parts = [section.about] if section.about else []
     if section.body:
         parts.append("\n".join(table(section.head, section.body)))
@@ -133,12 +136,12 @@ def markdown(section: Section) -> str:
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
+    """The lines of a Markdown table."""
     return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(one)} |" for one in body)]
 
 
 def read(path: Path) -> Summary:
-    """Return what the file holds. OkosuError if it cannot be read or is no summary."""
+    """What the file holds. OkosuError if it cannot be read or is no summary."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Summary)
     except (OSError, msgspec.DecodeError) as error:
@@ -150,7 +153,7 @@ def read(path: Path) -> Summary:
 
 
 def write(made: Summary, path: Path) -> None:
-    """Replace the file by the summary, with each verdict, row and line of a table on a line of its own."""
+    """Replace the file by the summary, with each verdict, row and table line on a line of its own."""
     files.replace(path, encode(made))
 
 

@@ -75,11 +75,11 @@ class Record(msgspec.Struct, kw_only=True):
 
     @property
     def arm(self) -> str:
-        """Return the name of what was measured, lever or variant."""
+        """The name of what was measured: the lever, or the variant."""
         return self.lever or self.variant
 
     def places(self) -> list[Place]:
-        """Return the place of each sample; rounds are counted up where the record has no column of them."""
+        """The place of each sample; without a column of rounds, the samples are counted up as rounds."""
         rounds = self.rounds or range(len(self.samples))
         return [Place(*place) for place in zip(rounds, self.parts or [0] * len(self.samples), strict=True)]
 
@@ -136,7 +136,7 @@ class Compared(msgspec.Struct, kw_only=True):
 
     @property
     def sign(self) -> str:
-        """How the measured value must stand to a target's bound; "" of a published value."""
+        """The relation in which the measured value must stand to a target's bound; "" for a published value."""
         return {"published": "", "at most": "≤"}.get(self.kind, "≥")
 
 
@@ -155,7 +155,7 @@ class Arm(msgspec.Struct, frozen=True):
 
     @property
     def options(self) -> list[str]:
-        """Return the options of okosu-run that make this arm."""
+        """The options of okosu-run that make this arm."""
         made = [f"--{name}={value}" for name, value in self.levers.items()]
         made += [f"--env={name}={value}" for name, value in self.env.items()]
         if self.kind == "placebo":
@@ -233,14 +233,14 @@ class Plan(msgspec.Struct, kw_only=True):
     """What the pilot read back of each arm's effect."""
 
     def arm(self, name: str) -> Arm:
-        """Return the arm of that name; KeyError if there is none."""
+        """The arm of that name; KeyError if there is none."""
         for arm in self.arms:
             if arm.name == name:
                 return arm
         raise KeyError(name)
 
     def run_s(self, names: list[str]) -> float:
-        """Return the expected seconds of one run of each named arm, what goes with them included."""
+        """The expected seconds of one run of each named arm, with the overhead around each run."""
         return sum(self.arm_s.get(name, self.base_s) + self.overhead_s for name in names)
 
 
@@ -254,7 +254,7 @@ class Envelope(msgspec.Struct, kw_only=True, tag_field="schema"):
 
     @property
     def schema(self) -> str:
-        """Return the name of the kind of file and its version."""
+        """The name of the kind of file, with its version."""
         return str(self.__struct_config__.tag)
 
 
@@ -310,6 +310,6 @@ E = TypeVar("E", bound=Envelope)
 
 
 def begin(kind: type[E], facts: dict[str, Any], **rest: Any) -> E:
-    """Return an empty file of a measurement that begins now on the machine of which `facts` tells."""
+    """An empty file for a measurement that begins now on the machine with these facts."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return kind(tool=Tool("okosu", okosu.__version__, started), machine=facts, **rest)

@@ -11,13 +11,13 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def nice_step(span: float, most: int) -> float:
-    """Return the smallest of 1, 2, 2.5, 5 x 10^n that puts at most `most` steps into span > 0."""
+    """The smallest of 1, 2, 2.5, 5 x 10^n that divides span > 0 into at most `most` steps."""
     power = 10.0 ** math.floor(math.log10(span / most))
     return next(step * power for step in _STEPS if step * power * most >= span * (1 - 1e-9))
 
 
 def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Return round numbers in [low, high], low < high."""
+    """Round numbers in [low, high], low < high."""
     step = nice_step(high - low, most)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
@@ -25,9 +25,10 @@ def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def ratio_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round ratios in [low, high], 0 < low < high, for a logarithmic axis; 1 is among them if it is inside.
+    """Round ratios in [low, high], 0 < low < high, for a logarithmic axis; 1 is among them if it is inside.
 
-    Evenly spaced while the range is narrow, else of the series 1, 2, 5 (or fewer, where those would be too many).
+    They are evenly spaced while the range is narrow, else from the series 1, 2, 5 (or a sparser one, where those would
+    be too many).
     """
     if high / low < 4:
         return linear_ticks(low, high, most)
@@ -41,7 +42,7 @@ def ratio_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def tick_texts(ticks: list[float]) -> list[str]:
-    """Return the ticks with as many decimals as their steps need, and no more where each is a round number."""
+    """The ticks with as many decimals as their steps need; without decimals where each is a whole number."""
     texts = [f"{tick:.10g}" for tick in ticks]
     if len(ticks) > 2 and not math.isclose(ticks[1] - ticks[0], ticks[-1] - ticks[-2], rel_tol=1e-6):
         return texts
@@ -50,14 +51,14 @@ def tick_texts(ticks: list[float]) -> list[str]:
 
 
 def scaled(ticks: list[float], unit: str) -> tuple[list[str], str]:
-    """Return the texts of ticks that are samples in `unit`, and the name of the unit they are then in."""
+    """The texts of ticks that are samples in `unit`, and the unit that the texts are in."""
     one, name = formats.scale(max((abs(tick) for tick in ticks), default=0.0), unit)
     texts = tick_texts([tick / one for tick in ticks])
     return [formats.count(float(text)) if "." not in text and "e" not in text else text for text in texts], name
 
 
 def padded(values: list[float], share: float = 0.06, least: float = 0.0) -> tuple[float, float]:
-    """Return the range of the values with a margin; at least `least` wide, centred."""
+    """The range of the values with a margin on either side, centred, and at least `least` wide."""
     low, high = min(values), max(values)
     if high - low < least:
         middle = (low + high) / 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The microbenchmarks of a records file: an overview of each, and a table and charts for each of its kernels."""
+"""The microbenchmarks of a records file: an overview of each, and a table and charts for each of its routines."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Found = dict[str, Any]
 
 
 def sections(file: BenchFile | ReproduceFile, key: str) -> list[_Found]:
-    """Return a dictionary for each benchmark in a file, for bench.html.j2; [] where there is none."""
+    """A dictionary for each benchmark in a file, for bench.html.j2; [] where there is none."""
     about = file.plan.get("benches")
     stored = about if isinstance(about, dict) else {}
-    # What a guest's kernel timed is neither this library's nor in this machine's cycles: the papers' parts show it.
+    # Timings from inside a guest are neither of this library nor in this machine's cycles; the papers' parts show them.
     own = from_records([record for record in file.records if record.platform == "native"])
     return [_section(name, rows, stored.get(name, {}), f"{key}-b{i}") for i, (name, rows) in enumerate(own.items(), 1)]
 
@@ -57,7 +57,7 @@ def _section(name: str, rows: Sequence[Row], about: Any, key: str) -> _Found:
 
 
 def _convert(value: Any, kind: Any) -> Any:
-    """Return the value as its type, None where it is not of it: a report shows what it can."""
+    """The value converted to its type, None where that fails: a report shows as much of a file as it can."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, TypeError):
@@ -80,7 +80,7 @@ def _facts(header: Header | None) -> str:
 
 
 def _overview(found: Sequence[Comparison]) -> list[tuple[str, list[str]]]:
-    """Return, for each kernel and mode, the ratio to the best peer at each place: median (lowest – highest)."""
+    """For each routine and mode, the ratio to the best peer at each placement: median (lowest – highest)."""
     rows: dict[str, dict[str, list[float]]] = {}
     for one in found:
         if one.works and one.ratio:
@@ -122,7 +122,7 @@ def _group(points: list[Comparison], header: Header | None, kernels: dict[str, K
 
 
 def _about(kernel: Kernel | None, row: Row, item: str) -> str:
-    """Return what a kernel does, and what it moves and computes for an item."""
+    """What a routine does, and what it moves and computes for one item."""
     per = [_bytes(row.bytes_per_item)] if row.bytes_per_item else []
     per += [f"{row.flops_per_item:g} flop"] if row.flops_per_item else []
     said = [kernel.doc] if kernel and kernel.doc else []
@@ -131,7 +131,7 @@ def _about(kernel: Kernel | None, row: Row, item: str) -> str:
 
 
 def _bytes(value: float) -> str:
-    """Return bytes as 24 B, 4 KiB, 2 MiB."""
+    """Bytes as 24 B, 4 KiB, 2 MiB."""
     for one, name in ((2**20, "MiB"), (2**10, "KiB")):
         if value >= one:
             return f"{value / one:.4g} {name}"

@@ -54,7 +54,7 @@ class Sizes:
 
 
 def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int) -> str:
-    """Return the speed of each variant against size, on a linear axis from 0; a narrow chart names the fastest only."""
+    """The speed of each variant against size, on a linear axis from 0; a narrow chart names only the fastest lines."""
     top = 1.06 * max(max(line.values) for line in lines)
     ticks = axes.linear_ticks(0, top, 6)
 
@@ -70,7 +70,7 @@ def speeds(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int
 
 
 def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int) -> str:
-    """Return ratios against size on a logarithmic axis, with their intervals; 1 is marked."""
+    """Ratios against size on a logarithmic axis, with their intervals; 1 is marked."""
     ends = [end for line in lines for pair in line.interval.values() for end in pair]
     values = [value for line in lines for value in line.values]
     ours = min((v for line in lines if line.role in ("chosen", "hinted") for v in line.values), default=1.0)
@@ -90,7 +90,7 @@ def ratios(lines: Sequence[Line], sizes: Sizes, unit: str, name: str, width: int
 
 
 def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
-    """Return the cost of an item in each row, with quartiles, one below the other."""
+    """The cost of one item in each row, with quartiles, one row below the other."""
     height = 48 + 18 * len(rows)
     longest = 22
     left = 20 + min(longest, max(len(label) for label, _ in rows)) * 6.6
@@ -155,9 +155,9 @@ def _over_sizes(
 
 
 def legend(lines: Sequence[Line], most: int) -> tuple[list[tuple[Line, float]], int]:
-    """Return the lines with their values at the size where they differ most, the highest first, and that size.
+    """The lines with their values at the size where they differ most, the highest first, and that size.
 
-    Where there are more than `most`, ours, the limit and the highest of the others are kept.
+    Of more than `most` lines, okosu's, the limit and the highest of the others are kept.
     """
     by_size = {
         n: [math.log(line.values[list(line.sizes).index(n)]) for line in lines if n in line.sizes]
@@ -193,7 +193,7 @@ def _draw(ax: Any, line: Line, place: Callable[[float], float], mark: str) -> No
 
 
 def _name(ax: Any, named: Sequence[tuple[Line, float, str]], at: int, most: int) -> None:
-    """Write the names beside the chart, the highest line's first, each with its mark and its value at one size."""
+    """Write the names beside the chart, the highest line's first, each with its mark and its value at the size `at`."""
     height = HEIGHT - 62
     gap = min(GAP, height / len(named))
     width = ax.get_position().width * ax.figure.get_size_inches()[0] * 72
@@ -218,7 +218,7 @@ def _name(ax: Any, named: Sequence[tuple[Line, float, str]], at: int, most: int)
 
 
 def size_ticks(low: int, high: int, most: int = 7) -> list[int]:
-    """Return powers of two in [low, high], at most so many, evenly apart; the ends where there is none."""
+    """At most `most` powers of two in [low, high], evenly apart; the two ends where the range has none."""
     first, last = math.ceil(math.log2(low)), math.floor(math.log2(high))
     if last <= first:
         return sorted({low, high})
@@ -227,7 +227,7 @@ def size_ticks(low: int, high: int, most: int = 7) -> list[int]:
 
 
 def size_text(size: int) -> str:
-    """Return a size with binary prefixes: 512, 4K, 64M."""
+    """A size with binary prefixes: 512, 4K, 64M."""
     for one, letter in ((2**30, "G"), (2**20, "M"), (2**10, "K")):
         if size >= one:
             return f"{size / one:.3g}{letter}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines the charts of a microbenchmark have: from the rows of a kernel to lines over sizes."""
+"""Which lines the charts of a microbenchmark have: from the rows of a routine to lines over sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST = 3
 def charts(
     points: list[Comparison], hinted: list[Comparison], header: Header | None, item: str, key: str
 ) -> list[dict[str, str]]:
-    """Return the charts of a kernel over its sizes: speed, and ratio to the best peer or the only one."""
+    """The charts of a routine over its sizes: speed, and ratio to the best peer (or to the only one)."""
     sizes = sorted({one.point.n for one in points if one.point.n > 0})
     if len(sizes) < FEWEST:
         return []
@@ -42,7 +42,7 @@ def _both(
     chart: Callable[[Sequence[Line], Sizes, str, str, int], str], lines: list[Line], axis: Sizes, unit: str, name: str,
     large: bool,
 ) -> dict[str, str]:  # fmt: skip
-    """Return a chart, as a wide one and one for narrow pages where it is the larger of a kernel's two."""
+    """One chart, in a wide and a narrow form; the larger of a routine's two charts has both."""
     if not large:
         return {"svg": chart(lines, axis, unit, name, bench_charts.HALF), "narrow": "", "caption": _caption(unit)}
     wide = chart(lines, axis, unit, f"{name}-wide", bench_charts.WIDE)
@@ -62,7 +62,7 @@ def _plural(item: str) -> str:
 
 
 def _caches(points: Sequence[Comparison], header: Header | None) -> list[tuple[str, float]]:
-    """Return the sizes at which the operands fill each cache."""
+    """The sizes at which the operands fill each cache."""
     each = [one.point.footprint / one.point.n for one in points if one.point.n and one.point.footprint]
     if header is None or not each:
         return []
@@ -88,7 +88,9 @@ def _speed_lines(points: list[Comparison], hinted: list[Comparison], waiting: bo
 
 
 def _role(one: Comparison, row: Row, entries: set[str]) -> str:
-    """Return how a row is drawn, "" where it is not: of the entries, only the chosen one and the one that is told."""
+    """How a row is drawn, "" where it is not. Of the entries, only the chosen one and the one with the hint are
+    drawn.
+    """
     if one.ours and row.variant == one.ours.variant and row.kind == "okosu":
         return "chosen"
     if row.variant in entries:
@@ -116,7 +118,7 @@ def _ratio_lines(points: list[Comparison], hinted: list[Comparison]) -> list[Lin
 
 
 def _single_peer(points: Sequence[Comparison]) -> str:
-    """Return the name of the peer where there is only one, else ""."""
+    """The name of the peer where there is only one, else ""."""
     names = {row.variant for one in points for row in one.rows if row.kind == "peer"}
     return names.pop() if len(names) == 1 else ""
 
@@ -131,10 +133,10 @@ def _lines(series: dict[tuple[str, str], dict[int, float]]) -> list[Line]:
 
 
 def dots(points: list[Comparison], item: str, key: str) -> list[dict[str, str]]:
-    """Return the chart of what has neither peers nor limits: what an item costs in each row."""
+    """The chart of a routine without peers and limits: the cost of one item in each row."""
     rows = [(row.variant, row) for one in points for row in one.rows if row.samples]
     if any(row.unit == "cycles" for _, row in rows):
-        # Where the same was taken in cycles and in time, one of the two is drawn.
+        # Where the same routine was measured in cycles and in time, only one of the two is drawn.
         rows = [(label, row) for label, row in rows if row.unit == "cycles"]
     if len({label for label, _ in rows}) < len(rows):
         rows = [(f"{label} {bench_charts.size_text(row.n)}", row) for label, row in rows]

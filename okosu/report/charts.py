@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The charts of a report, each one figure without a title: the page's caption says what is seen."""
+"""The charts of a report, each one figure without a title: the page's caption describes it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Phase:
 
 
 def forest(rows: list[Estimate], delta: float, words: tuple[str, str], name: str, width: int) -> str:
-    """Return the ratios with their intervals, one row each, on a logarithmic axis about 1."""
+    """The ratios with their intervals, one row each, on a logarithmic axis with 1 in the middle."""
     row_height, top, bottom = 26, 8, 44
     height = top + bottom + row_height * len(rows)
     longest = 30 if width > 600 else 17
@@ -89,7 +89,7 @@ def _forest_words(rows: list[Estimate], delta: float) -> str:
 
 
 def rounds(phases: list[Phase], delta: float, name: str, arm: str) -> str:
-    """Return the paired ratio of each round, the running interval behind it, screening and fresh rounds apart."""
+    """The paired ratio of each round in front of the running interval; screening and fresh rounds are set apart."""
     xs = [pair.x for phase in phases for pair in phase.pairs]
     low, high = axes.padded([*xs, math.log(1 - delta), math.log(1 + delta)])
     with svg.figure(HALF, 250) as drawn:
@@ -120,7 +120,7 @@ def _band(ax: Any, running: Sequence[Running], start: int, tone: str) -> None:
 
 
 def times(phases: list[Phase], unit: str, name: str, arm: str) -> str:
-    """Return the samples of base and of an arm by round, with median and quartiles of both at the right."""
+    """The samples of base and of an arm by round, with median and quartiles of both at the right."""
     values = [value for phase in phases for pair in phase.pairs for value in (pair.arm, pair.base)]
     logarithmic = max(values) / min(values) > 5
     low, high = axes.padded([math.log(v) for v in values] if logarithmic else values)
@@ -154,7 +154,7 @@ def times(phases: list[Phase], unit: str, name: str, arm: str) -> str:
 
 
 def carry(groups: dict[str, list[float]], unit: str, name: str, width: int) -> str:
-    """Return base's samples by the arm that ran just before each, one row an arm, with medians."""
+    """Base's samples by the arm that ran just before each, one row per arm, with medians."""
     height = 46 + 26 * len(groups)
     longest = 30 if width > 600 else 17
     left = 20 + min(longest, max(len(arm) for arm in groups)) * 6.6
@@ -184,14 +184,14 @@ def carry(groups: dict[str, list[float]], unit: str, name: str, width: int) -> s
 
 
 def _laid_out(ax: Any, phases: list[Phase]) -> list[tuple[Phase, int]]:
-    """Place the stages after one another on the axis of rounds; return each with the round before its first."""
+    """Place the stages one after another on the axis of rounds; return each with the number of rounds before it."""
     placed, start, ticks, texts = [], 0, [], []
     for phase in phases:
         last = max(pair.round for pair in phase.pairs)
         placed.append((phase, start))
         step = axes.nice_step(last, 5 if len(phases) == 1 else 3)
         every = max(1, round(step))
-        # A first multiple right beside the 1 would only crowd it.
+        # The first multiple is left out where it would stand right beside the 1.
         some = [1, *(n for n in range(every, last + 1, every) if 4 * (n - 1) >= 3 * every and n > 1)]
         ticks += [start + n for n in some]
         texts += [str(n) for n in some]

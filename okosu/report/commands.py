@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command lines that a report shows: how to use what was found, and how to find it again."""
+"""The command lines that a report shows: to use what was found, and to measure it again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _DEFAULTS = Options(command=[])
 
 
 def use(file: TryFile, verdict: Verdict) -> str:
-    """Return the `okosu run …` that applies a verdict's arm."""
+    """The `okosu run …` that applies a verdict's arm."""
     asked = file.plan.options
     children = [] if asked.children else ["--children=0"]
     return shlex.join(["okosu", "run", *verdict.options, *children, "--", *asked.command])
 
 
 def again(file: TryFile) -> str:
-    """Return the `okosu try …` that measures the same arms with the same seed."""
+    """The `okosu try …` that measures the same arms with the same seed."""
     asked = file.plan.options
     words = ["okosu", "try", "--seed", str(asked.seed)]
     if asked.levers:
@@ -51,12 +51,12 @@ def again(file: TryFile) -> str:
 
 
 def bench(file: BenchFile | ReproduceFile) -> str:
-    """Return the `okosu bench …` that measures the same in the same order; "" if the file does not say what it was."""
+    """The `okosu bench …` that measures the same in the same order; "" if the file does not have its options."""
     command, options = file.plan.get("command"), file.plan.get("options")
     words = [*(command if isinstance(command, list) else []), *(options if isinstance(options, list) else [])]
     return shlex.join(map(str, words)) if words[:2] == ["okosu", "bench"] else ""
 
 
 def revalidate(path: Path) -> str:
-    """Return the command that measures the recommended arm of a file on fresh rounds."""
+    """The command that measures the recommended arm of a file on fresh rounds."""
     return shlex.join(["okosu", "try", "--revalidate", str(path)])

@@ -49,7 +49,7 @@ class Comparison:
 
 
 def compared(envelope: ReproduceFile) -> Comparison | None:
-    """Return what the file compares, None where it compares nothing."""
+    """What the file compares, None where it compares nothing."""
     if not envelope.compared:
         return None
     published = [item for item in envelope.compared if item.kind == "published"]
@@ -78,12 +78,12 @@ def _row(item: Compared) -> Row:
 
 
 def _interval(bounds: tuple[float, float] | None) -> str:
-    """Return the bounds, or that a simulation gives no other number."""
+    """The bounds as text; without bounds, that a simulation gives the same number every time."""
     return "exact" if bounds and bounds[0] == bounds[1] else formats.bounds(bounds)
 
 
 def _number(value: float | None) -> str:
-    """Return at most four significant digits; from a thousand on the whole number."""
+    """At most four significant digits; from a thousand on, the whole number."""
     if value is None:
         return formats.DASH
     if abs(value) >= 1000 and abs(value) < 1e15:

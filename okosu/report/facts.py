@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a report that only state: machine, state over time, plan, explaining metrics, all records."""
+"""The tables of a report that only list facts: machine, state over time, plan, explaining metrics, all records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONG = 400
 
 
 def flat(source: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested facts as (dotted name, text), in their order; what is too long is shortened, never dropped."""
+    """Nested facts as (dotted name, text), in their order. A long text is shortened, never left out."""
     found: list[tuple[str, str]] = []
     for key, value in source.items():
         name = f"{prefix}{key}"
@@ -73,13 +73,15 @@ def _item(item: Any) -> str:
 
 
 def machine(envelope: Envelope) -> list[tuple[str, str]]:
-    """Return what is known of the machine, without its state over time."""
+    """What is known of the machine, without its state over time."""
     known = flat({key: value for key, value in envelope.machine.items() if key not in _STATE})
     return [(name, text) for name, text in known if text != formats.DASH]
 
 
 def state(envelope: Envelope) -> list[tuple[str, str, str]]:
-    """Return (name, before, after) of the machine's state; before and after are the first and last round if need be."""
+    """(name, before, after) of the machine's state; without a state before or after, that of the first or last
+    round.
+    """
     source = envelope.machine
     before, after = source.get("state_before", source.get("state")), source.get("state_after")
     series = source.get("state_rounds")
@@ -94,7 +96,7 @@ def state(envelope: Envelope) -> list[tuple[str, str, str]]:
 
 
 def plan(planned: Plan | dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what was fixed before the measurement, in words."""
+    """What was fixed before the measurement, in words."""
     source = msgspec.to_builtins(planned)
     source = {**source["options"], **source} if isinstance(planned, Plan) else source
     found = []
@@ -116,14 +118,14 @@ def plan(planned: Plan | dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, str, list[tuple[str, str]]]]]:
-    """Return (column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's of the same stage)."""
+    """(column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's median in the same stage)."""
     metrics = [m for m in EXPLAINING if m != trial.metric and any(key[2] == m for key in trial.records)]
     found: list[tuple[str, str, list[tuple[str, str]]]] = []
     for arm in trial.arms:
         for stage in STAGES:
             if any((stage, arm.name, metric) in trial.records for metric in metrics):
                 found.append((arm.name, stage, [_cell(trial, stage, arm.name, metric) for metric in metrics]))
-                # One row an arm: fresh rounds are shown where it ran in no other.
+                # Each arm has one row, of its screening where it took part in it, else of its fresh rounds.
                 break
     return [_LABELS[metric] for metric in metrics], found
 
@@ -142,7 +144,7 @@ def _cell(trial: Trial, stage: str, arm: str, metric: str) -> tuple[str, str]:
 
 
 def all_records(envelope: Envelope) -> list[dict[str, str]]:
-    """Return one row for each record of the file, whatever its kind, with quartiles of its samples."""
+    """One row for each record of the file, whatever its kind, with quartiles of its samples."""
     found = []
     for record in envelope.records:
         low, middle, high = _quartiles(record.samples)

@@ -16,7 +16,7 @@ _SCALES = {
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return the value with so many significant digits, never in exponent form between 1e-6 and 1e15."""
+    """The value with `digits` significant digits, never in exponent form between 1e-6 and 1e15."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     size = math.floor(math.log10(abs(value)))
@@ -26,9 +26,9 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def ratio_decimals(interval: tuple[float, float] | None) -> int:
-    """Return how many decimals a ratio deserves: two significant digits of its interval's width, 2 at least.
+    """How many decimals a ratio is shown with: two significant digits of its interval's width, but at least 2 decimals.
 
-    No more than six digits in all, so that an interval of whatever size fits a column of a terminal.
+    No more than six digits in all, so that any interval fits a column of a terminal.
     """
     width = interval[1] - interval[0] if interval else 0.0
     if interval is None or not 0 < width < math.inf:
@@ -38,12 +38,12 @@ def ratio_decimals(interval: tuple[float, float] | None) -> int:
 
 
 def ratio(value: float | None, interval: tuple[float, float] | None = None) -> str:
-    """Return a ratio with the decimals that its interval allows, or a dash."""
+    """A ratio with the decimals that its interval justifies, or a dash."""
     return DASH if value is None else f"{value:.{ratio_decimals(interval)}f}"
 
 
 def bounds(interval: tuple[float, float] | None) -> str:
-    """Return an interval such as "0.641 – 0.674", or a dash."""
+    """An interval such as "0.641 – 0.674", or a dash."""
     if interval is None:
         return DASH
     decimals = ratio_decimals(interval)
@@ -51,23 +51,23 @@ def bounds(interval: tuple[float, float] | None) -> str:
 
 
 def percent(share: float, digits: int = 2) -> str:
-    """Return 0.0125 as "1.3 %"; `digits` are significant ones, and at least one stands for anything not zero."""
+    """0.0125 as "1.3 %", with `digits` significant digits; anything but zero shows at least one of them."""
     size = math.floor(math.log10(abs(share * 100))) if share else 0
     return f"{share * 100:.{min(3, max(0, digits - 1 - size))}f}{_THIN}%"
 
 
 def setting(share: float) -> str:
-    """Return a share that somebody chose, with no digit more than they gave: 0.01 as "1 %"."""
+    """A share that a user chose, with no more digits than the user gave: 0.01 as "1 %"."""
     return f"{share * 100:.6g}{_THIN}%"
 
 
 def count(value: float) -> str:
-    """Return a count with its thousands apart: 1 049 112."""
+    """A count with its thousands apart: 1 049 112."""
     return f"{round(value):,}".replace(",", _THIN)
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """Return (what one is, its name) of the unit in which a sample of this size reads best."""
+    """(size of the unit, its name) of the unit in which a sample of this size reads best."""
     if value == 0:
         return 1.0, unit
     for least, one, name in _SCALES.get(unit, ()):
@@ -77,7 +77,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a sample in its unit: times and sizes are scaled, counts are grouped, any other unit is left as it is."""
+    """A sample in its unit: times and sizes are scaled, counts are grouped, any other unit is left as it is."""
     one, name = scale(value, unit)
     if unit in ("faults", "switches"):
         return count(value)
@@ -87,7 +87,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a planned time as it would be typed: 90s, 10m, 2h."""
+    """A planned time as it would be typed: 90s, 10m, 2h."""
     for one, name in ((3600, "h"), (60, "m")):
         if seconds >= one and seconds % one == 0:
             return f"{seconds / one:g}{name}"
@@ -95,12 +95,12 @@ def duration(seconds: float) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text as a terminal shows it best: with ordinary spaces."""
+    """The text for a terminal: special spaces become ordinary ones."""
     return text.replace(_THIN, " ")
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the text, with its middle left out where it is longer than `most` characters."""
+    """The text, with its middle left out where it is longer than `most` characters."""
     if len(text) <= most:
         return text
     head = (most - 1) * 2 // 3
@@ -108,7 +108,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with control characters (those that turn the direction of writing too) made visible."""
+    """The text with control characters made visible, including those that change the direction of writing."""
     return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else _escaped(c) for c in text)
 
 

@@ -16,9 +16,10 @@ _RUNNING_POINTS = 150
 
 @dataclass(frozen=True)
 class Pair:
-    """One round, or part of one, in which an arm and base both ran: values in the metric's unit; rounds count from 1.
+    """One round (or part of one) in which an arm and base both ran. Values are in the metric's unit; rounds count from
+    1.
 
-    Parts of rounds are counted as if each were a round.
+    A part of a split round is counted as if it were a round.
     """
 
     round: int
@@ -27,7 +28,7 @@ class Pair:
 
     @property
     def x(self) -> float:
-        """Return ln(arm) - ln(base)."""
+        """ln(arm) - ln(base)."""
         return math.log(self.arm) - math.log(self.base)
 
 
@@ -53,7 +54,7 @@ class Arm:
 
 @dataclass
 class Trial:
-    """What a file of `okosu try` says, its records at hand by stage, arm and metric."""
+    """What a file of `okosu try` holds, with its records by stage, arm and metric."""
 
     file: TryFile
     arms: list[Arm] = field(default_factory=list)
@@ -61,31 +62,31 @@ class Trial:
 
     @property
     def alpha(self) -> float:
-        """Return the level of the intervals' errors."""
+        """The level of the intervals' errors."""
         return self.file.plan.options.alpha
 
     @property
     def delta(self) -> float:
-        """Return the smallest effect of interest, as a share."""
+        """The smallest effect of interest, as a share."""
         return self.file.plan.options.min_effect
 
     @property
     def metric(self) -> str:
-        """Return the metric of the records that the verdicts were read from."""
+        """The metric of the records that the verdicts were read from."""
         asked = self.file.plan.options.metric
         return "judged" if asked == "regex" else asked
 
     def comparisons(self, stage: str) -> int:
-        """Return K, the number of arms that share the interval's error in that stage."""
+        """K, the number of arms that share the interval's error in that stage."""
         return max(1, len(self.file.confirm_arms) if stage == "confirmation" else self.file.plan.k)
 
     def samples(self, stage: str, arm: str, metric: str) -> dict[Place, float]:
-        """Return the samples by their places in the stage."""
+        """The samples by their places in the stage."""
         record = self.records.get((stage, arm, metric))
         return {} if record is None else dict(zip(record.places(), record.samples, strict=True))
 
     def pairs(self, stage: str, arm: str) -> list[Pair]:
-        """Return the rounds in which both the arm and base gave a value that has a ratio, in order."""
+        """The rounds in which both the arm and base gave a value that has a ratio, in order."""
         base, mine = self.samples(stage, BASE, self.metric), self.samples(stage, arm, self.metric)
         run = {place for at, name, metric in self.records if (at, metric) == (stage, self.metric)
                for place in self.samples(at, name, metric)}  # fmt: skip
@@ -94,12 +95,14 @@ class Trial:
         return [Pair(number, a, b) for number, a, b in both if sane(a) and sane(b)]
 
     def rounds(self, stage: str) -> int:
-        """Return how often base ran in a stage; of a file without its records, the most rounds of any verdict."""
+        """How often base ran in a stage; for a file without base's records, the largest number of rounds of any
+        verdict.
+        """
         told = [verdict.rounds for verdict in self.file.verdicts if verdict.stage == stage]
         return len(self.samples(stage, BASE, self.metric)) or max(told, default=0)
 
     def by_predecessor(self) -> dict[str, list[float]]:
-        """Return base's screening samples by the arm that ran just before, in the order of the arms."""
+        """Base's screening samples by the arm that ran just before, in the order of the arms."""
         record = self.records.get(("screening", BASE, self.metric))
         found: dict[str, list[float]] = {arm.name: [] for arm in self.arms}
         if record is not None:
@@ -110,12 +113,12 @@ class Trial:
 
 
 def sane(value: float) -> bool:
-    """Say whether a value is positive and of a size that is ever measured: only such are compared and drawn."""
+    """Say whether a value is positive and of a plausible size; others are neither compared nor drawn."""
     return 1e-12 < value < 1e15
 
 
 def running(pairs: list[Pair], k: int, alpha: float) -> list[Running]:
-    """Return the interval after each round that has one (of very many rounds, an even choice with the last)."""
+    """The interval after each round that has one; of very many rounds, an even selection that includes the last."""
     step = max(1, len(pairs) // _RUNNING_POINTS)
     found = []
     for n in range(1, len(pairs) + 1):
@@ -129,7 +132,7 @@ def running(pairs: list[Pair], k: int, alpha: float) -> list[Running]:
 
 
 def load(file: TryFile) -> Trial:
-    """Return the trial that a file holds, its arms in the order of the plan, then of the verdicts and records."""
+    """The trial that a file holds, its arms in the order of the plan, then of the verdicts and records."""
     trial = Trial(file, records={(record.stage, record.arm, record.metric): record for record in file.records})
     verdicts = {verdict.arm: verdict for verdict in file.verdicts}
     planned = {arm.name: arm for arm in file.plan.arms}

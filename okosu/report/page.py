@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a report together: every text and chart of each records file, laid out by the templates beside this file."""
+"""Puts a report together: the texts and charts of each records file, laid out by the templates beside this file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = {"base": "the program as it is", "placebo": "preload library loaded, in
 
 
 def render(files: Sequence[tuple[Path, File]]) -> str:
-    """Return the page of each file in turn, given by its path and what it holds.
+    """The HTML page of all files, in order, each given by its path and its content.
 
     The same files give the same bytes. OkosuError if jinja2 or matplotlib is not installed.
     """
@@ -52,7 +52,7 @@ def render(files: Sequence[tuple[Path, File]]) -> str:
 
 
 def _mark_safe(section: dict[str, Any], markup: Any) -> None:
-    """Let the charts, which are markup made and escaped here, pass the template's escaping."""
+    """Exempt the charts from the template's escaping: they are markup that okosu made and escaped itself."""
     for chart in section["charts"]:
         section["charts"][chart] = markup(section["charts"][chart])
     for arm in section["arms"]:
@@ -65,7 +65,7 @@ def _mark_safe(section: dict[str, Any], markup: Any) -> None:
 
 
 def _section(index: int, path: Path, file: File) -> dict[str, Any]:
-    """Return what the template section.html.j2 shows of a file; what is there of a trial only is in `_trial`."""
+    """What the template section.html.j2 shows of any file; `_trial` adds what only a trial has."""
     key = f"s{index}"
     benches = [] if isinstance(file, TryFile) else bench.sections(file, key)
     parts: list[Part] = []
@@ -85,7 +85,7 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
         "machine": facts.machine(file),
         "state": facts.state(file),
         "plan": facts.plan(file.plan),
-        # Of a benchmark's thousands of records, each is in a table of its own routine already.
+        # A benchmark has thousands of records, and each already stands in the table of its routine.
         "records": [] if benches or parts else facts.all_records(file),
         "revalidate": commands.revalidate(path),
     }
@@ -144,7 +144,9 @@ def _unit(trial: Trial) -> str:
 
 
 def _estimates(trial: Trial, seen: View) -> list[charts.Estimate]:
-    """Return the rows of the forest: the verdicts' numbers, and for arms without one what their rounds say so far."""
+    """The rows of the forest chart: the verdicts' numbers, and for arms without a verdict what their rounds say so
+    far.
+    """
     found = []
     for arm, row in ((arm, row) for row in seen.rows for arm in trial.arms if arm.name == row.arm):
         if arm.verdict is not None:
@@ -191,7 +193,7 @@ def _what(trial: Trial) -> str:
 
 
 def _summary(phases: list[charts.Phase]) -> list[str]:
-    """Return a sentence for each stage: the median ratio and its interval, and the ratio of sums."""
+    """One sentence for each stage: the median ratio with its interval, and the ratio of sums."""
     said = []
     for phase in phases:
         last = phase.running[-1] if phase.running else None

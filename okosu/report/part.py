@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One heading of what was measured in the lab."""
+"""One section of a report that a paper or the lab provides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from okosu.records.summary import Section, slug
 
 @dataclass
 class Part:
-    """One heading: a chart (twice, for wide and narrow pages) or none, and a table of texts."""
+    """A heading with a chart (in two widths, for wide and narrow pages) or none, and a table of texts."""
 
     title: str
     about: str
@@ -20,5 +20,5 @@ class Part:
 
 
 def section(part: Part) -> Section:
-    """Return the part as a summary keeps it: without its charts."""
+    """The part as a summary keeps it: without its charts."""
     return Section(id=slug(part.title), title=part.title, about=part.about, head=part.head, body=part.body)

@@ -49,7 +49,7 @@ _STYLE = {
 
 def _matplotlib() -> Any:
     try:
-        # Its log speaks of caches and fonts, which is no concern of who reads a report.
+        # matplotlib's log is about caches and fonts and means nothing to a reader of reports.
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         import matplotlib
     except ImportError as error:
@@ -64,7 +64,7 @@ def figure(width: float, height: float) -> Iterator[Any]:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A name in a script that the measuring font lacks is still drawn by the browser.
+        # Where matplotlib's font, used to measure texts, lacks a script, the browser can still draw it.
         warnings.simplefilter("ignore")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -72,7 +72,7 @@ def figure(width: float, height: float) -> Iterator[Any]:
 
 
 def render(drawn: Any, name: str, label: str) -> str:
-    """Return the figure as an <svg> element. `name` is unique in the page; `label` says in words what is seen."""
+    """The figure as an <svg> element. `name` is unique in the page; `label` describes the figure in words."""
     matplotlib = _matplotlib()
     buffer = io.StringIO()
     matplotlib.rcParams["svg.hashsalt"] = name
@@ -92,7 +92,7 @@ def render(drawn: Any, name: str, label: str) -> str:
 
 
 def _tidy(tag: str) -> str:
-    """Return a tag on one line, with page colours and font, and coordinates cut to a hundredth of a pixel."""
+    """One tag on one line, with the page's colours and font, and coordinates rounded to a hundredth of a pixel."""
     tag = re.sub(r"\s+", " ", tag.replace("xlink:href", "href"))
     tag = re.sub(r" transform=\"rotate\(-0 [^\"]*\"| font-family: [^;\"]*;", "", tag)
     tag = re.sub(r"#(0[0-9a-f])\1\1", lambda code: _BY_CODE.get(code[0], code[0]), tag)
@@ -100,7 +100,7 @@ def _tidy(tag: str) -> str:
 
 
 def _ungroup(body: str) -> str:
-    """Drop groups without attributes: they say nothing, and matplotlib writes several around each mark."""
+    """Drop groups without attributes: they have no effect, and matplotlib writes several around each mark."""
     said: list[bool] = []
 
     def keep(found: re.Match[str]) -> str:

@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Headline:
-    """The first thing to be read. `command` is what to type, "" where nothing is recommended."""
+    """What is to be read first. `command` is what to type, "" where nothing is recommended."""
 
     text: str
     arm: str
@@ -69,12 +69,11 @@ class View:
 
 
 def of(file: TryFile) -> View:
-    """Return the view of a file of `okosu try`, finished or not, with its records or without."""
+    """The view of a file of `okosu try`, finished or not, with its records or without."""
     return view(model.load(file))
 
 
 def view(trial: Trial) -> View:
-    """Return the view of a trial."""
     return View(
         headline=_headline(trial),
         rows=sorted(
@@ -94,19 +93,19 @@ def view(trial: Trial) -> View:
 
 
 def _noun(trial: Trial) -> str:
-    """Return what the ratios are ratios of."""
+    """The quantity whose ratios are shown."""
     if trial.metric == "judged" and trial.file.plan.options.better == "higher":
         return "inverse rate"
     return _NOUNS.get(trial.metric, trial.metric)
 
 
 def directions(metric: str) -> tuple[str, str]:
-    """Return the words for a ratio below and above 1."""
+    """The words for a ratio below and above 1."""
     return {"wall": ("faster", "slower"), "judged": ("better", "worse")}.get(metric, ("less", "more"))
 
 
 def change(ratio: float, metric: str) -> str:
-    """Return a ratio in words: "1.52× faster", "0.4 % slower"; for other metrics than wall "34 % less"."""
+    """A ratio in words: "1.52× faster", "0.4 % slower"; for other metrics than wall time "34 % less"."""
     less, more = directions(metric)
     times = metric in ("wall", "judged")
     if ratio < 1:
@@ -119,7 +118,7 @@ def change(ratio: float, metric: str) -> str:
 
 
 def _level(trial: Trial, stage: str) -> str:
-    """Return the level of an interval: "95 % interval", and over how many arms at once."""
+    """The level of an interval: "95 % interval", and for how many arms at once it holds."""
     k = trial.comparisons(stage)
     return f"{formats.setting(1 - trial.alpha)} interval" + (f" over {k} arms at once" if k > 1 else "")
 
@@ -132,7 +131,7 @@ def _about(trial: Trial) -> str:
 
 
 def _headline(trial: Trial) -> Headline:
-    """Return the recommended arm with its fresh ratio, or that there is none and why."""
+    """The recommended arm with its ratio on fresh rounds, or the reason why there is none."""
     file = trial.file
     best = next((v for v in file.verdicts if v.headline and v.ratio and sane(v.ratio)), None)
     rounds = sum(trial.rounds(stage) for stage in STAGES)
@@ -163,7 +162,7 @@ def _rounds(count: int) -> str:
 
 
 def _tally(trial: Trial) -> str:
-    """Return a sentence for each kind of verdict that there is."""
+    """One sentence for each kind of verdict that occurs."""
     delta = formats.setting(trial.delta)
     sentences = {
         "FASTER": "faster in the screening, not confirmed on fresh rounds",
@@ -185,7 +184,6 @@ def _tally(trial: Trial) -> str:
 
 
 def row(verdict: Verdict, kind: str = "lever") -> Row:
-    """Return the row of an arm that was judged."""
     failed = verdict.verdict in _FAILED
     fresh = verdict.stage == "confirmation" and not failed
     applied = "yes" if verdict.applied and verdict.proof else formats.DASH
@@ -210,7 +208,7 @@ def row(verdict: Verdict, kind: str = "lever") -> Row:
 
 
 def _open_row(trial: Trial, arm: Arm) -> Row:
-    """Return the row of an arm without a verdict, with what its rounds say so far."""
+    """The row of an arm without a verdict, with what its rounds say so far."""
     pairs = trial.pairs("screening", arm.name)
     so_far = running(pairs, trial.comparisons("screening"), trial.alpha)
     interval = (so_far[-1].low, so_far[-1].high) if so_far else None

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry-over: does an arm slow or speed the run after it? Base by its predecessor (docs/METHOD.md, section 6)."""
+"""Carry-over: does an arm slow down or speed up the run after it? It compares base's runs by their predecessor
+(docs/METHOD.md, section 6).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ SPLITS = comb(16, 8)
 
 @dataclass(frozen=True)
 class CarryOver:
-    """Base after `arm` against base after anything else: the ratio of medians, its runs, and a two-sided rank-sum p."""
+    """Base after `arm` against base after anything else: the ratio of medians, both numbers of runs, and a two-sided
+    rank-sum p.
+    """
 
     arm: str
     ratio: float
@@ -27,7 +31,7 @@ class CarryOver:
 
 
 def rank_sum_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the two-sided p of the rank-sum test that a and b come from one distribution; mid-ranks for ties.
+    """The two-sided p of the rank-sum test that a and b come from one distribution; mid-ranks for ties.
 
     Exact by enumeration up to SPLITS splits, else the normal approximation with continuity and tie correction.
     """
@@ -55,7 +59,8 @@ def rank_sum_p(a: Sequence[float], b: Sequence[float]) -> float:
 
 def _against_others(arm: str, runs: Sequence[tuple[str, float]]) -> CarryOver | None:
     """Compare base after `arm` with base after anything else; None where either was seen fewer than FEWEST times."""
-    # A resolved arm leaves the trial, and the machine drifts: what ran when only one side was left says nothing.
+    # Only the span of rounds in which both kinds of run occur is compared: a resolved arm leaves the trial, and the
+    # machine's speed drifts afterwards.
     shared = list(runs)
     while shared and (shared[-1][0] == arm) == (runs[-1][0] == arm):
         shared.pop()
@@ -69,12 +74,13 @@ def _against_others(arm: str, runs: Sequence[tuple[str, float]]) -> CarryOver | 
 def by_predecessor(
     times: Sequence[float], predecessors: Sequence[str], delta: float, alpha: float = 0.05
 ) -> list[CarryOver]:
-    """Return the arms after which base's median differs by more than `delta`, beyond noise; runs in order of execution.
+    """The arms after which base's median differs by more than `delta`, beyond noise; the runs are given in order of
+    execution.
 
-    Beyond noise: rank-sum p below alpha over the number of predecessors compared, so that a flag is rarer than alpha
-    where nothing is carried over. The arm farthest from the others is named first, and the others are compared again
-    without it, for it made them look fast or slow; of two that differ both are named, since nobody can tell which it
-    is.
+    Beyond noise means a rank-sum p below alpha over the number of predecessors compared, so that without any carry-over
+    a false alarm is rarer than alpha. The arm farthest from the others is found first, and the others are compared
+    again without it, because it shifted what they were compared with. Of only two arms that differ, both are named,
+    since the data cannot tell which one is the cause.
     """
     runs = [(p, t) for t, p in zip(times, predecessors, strict=True) if p]
     found: list[CarryOver] = []

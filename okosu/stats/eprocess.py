@@ -14,14 +14,16 @@ from math import comb, lgamma, log
 
 
 def evidence(n: int, s: int) -> Fraction:
-    """Return E(n, s) for s of n signs on one side, 0 <= s <= n; E(0, 0) = 1. Raises ValueError outside that range."""
+    """E(n, s) for s of n signs on one side, 0 <= s <= n; E(0, 0) = 1. ValueError outside that range."""
     if not 0 <= s <= n:
         raise ValueError(f"s = {s} is not in 0..{n}")
     return Fraction(2**n, (n + 1) * comb(n, s))
 
 
 def threshold(k: int, alpha: float) -> Fraction:
-    """Return K/alpha, the evidence that decides one of `k` >= 1 comparisons; 0 < alpha < 1 is taken as its decimal."""
+    """K/alpha, the evidence that decides one of `k` >= 1 comparisons; 0 < alpha < 1 is taken as the decimal it prints
+    as.
+    """
     if k < 1 or not 0 < alpha < 1:
         raise ValueError(f"k = {k}, alpha = {alpha}")
     return Fraction(k) / Fraction(str(alpha))
@@ -29,7 +31,7 @@ def threshold(k: int, alpha: float) -> Fraction:
 
 @functools.cache
 def rank(n: int, limit: Fraction) -> int:
-    """Return the largest k with E(n, k-1) >= limit: the interval is [x_(k), x_(n+1-k)]. 0 where there is none."""
+    """The largest k with E(n, k-1) >= limit: the interval is [x_(k), x_(n+1-k)]. 0 where there is none."""
     k = 0
     while 2 * k < n and evidence(n, k) >= limit:
         k += 1
@@ -37,7 +39,7 @@ def rank(n: int, limit: Fraction) -> int:
 
 
 def bounds(ordered: Sequence[float], k: int, alpha: float) -> tuple[float, float] | None:
-    """Return the interval [x_(r), x_(n+1-r)] of the ascending values, for one of `k` arms; None if there are too few.
+    """The interval [x_(r), x_(n+1-r)] of the ascending values, for one of `k` arms; None if there are too few.
 
     It is the closure of {t : E(n, #{x < t}) < k/alpha}: valid at every n at once, never intersected over n.
     """
@@ -48,7 +50,7 @@ def bounds(ordered: Sequence[float], k: int, alpha: float) -> tuple[float, float
 
 
 def fewest_rounds(k: int, alpha: float) -> int:
-    """Return the smallest n that can decide one of `k` arms (at 5 %: 8, 9, 10, 10 for k = 1..4, and 11 for 5..8)."""
+    """The smallest n that can decide one of `k` arms (at 5 %: 8, 9, 10, 10 for k = 1..4, and 11 for 5..8)."""
     limit = threshold(k, alpha)
     n = 1
     while rank(n, limit) == 0:
@@ -57,9 +59,9 @@ def fewest_rounds(k: int, alpha: float) -> int:
 
 
 def rounds_needed(n: int, wins: int, k: int, alpha: float, most: int) -> int | None:
-    """Return the total rounds at which `wins` of `n`, kept up as a share, would decide; None beyond `most` rounds.
+    """The total rounds at which an arm decides if it goes on winning `wins` of `n`; None beyond `most` rounds.
 
-    The losing side's expected count is rounded up, so the forecast is on the late side.
+    The losing side's expected count is rounded up, so that the forecast is rather too late than too early.
     """
     if n < 1:
         return None
@@ -67,12 +69,12 @@ def rounds_needed(n: int, wins: int, k: int, alpha: float, most: int) -> int | N
     losses = min(wins, n - wins)
     for total in range(n, most + 1):
         expected = -(-losses * total // n)
-        # Exact binomials of thousands of rounds take seconds, and a forecast decides nothing.
+        # Exact binomials for thousands of rounds take seconds, and a forecast decides nothing, so logarithms suffice.
         if log_evidence(total, expected) >= log(limit):
             return total
     return None
 
 
 def log_evidence(n: int, s: int) -> float:
-    """Return ln E(n, s) in floating point, to about 1e-9: for forecasts only, decisions are exact."""
+    """ln E(n, s) in floating point, to about 1e-9. For forecasts only: decisions use the exact E."""
     return n * log(2) + lgamma(s + 1) + lgamma(n - s + 1) - lgamma(n + 2)

@@ -17,7 +17,7 @@ from statistics import median
 
 @dataclass(frozen=True)
 class Interval:
-    """The median of the ratios of `pairs` rounds, and bounds on it: 0 and infinity where the rounds are too few."""
+    """The median of the ratios of `pairs` rounds, and its bounds: 0 and infinity where the rounds are too few."""
 
     median: float
     low: float
@@ -32,9 +32,9 @@ class Interval:
 
 @functools.cache
 def rank(n: int, alpha: Fraction) -> int:
-    """Return the largest k with 2 P(at most k-1 of n fair signs) <= alpha: the interval is [x_(k), x_(n+1-k)].
+    """The largest k with 2 P(at most k-1 of n fair signs) <= alpha: the interval is [x_(k), x_(n+1-k)].
 
-    0 where even the extremes are too often on one side of the median.
+    0 where n is so small that even the extremes do not reach the level.
     """
     k, tail = 0, 1
     while 2 * k < n and 2 * tail <= alpha * 2**n:
@@ -44,14 +44,14 @@ def rank(n: int, alpha: Fraction) -> int:
 
 
 def level(alpha: float) -> Fraction:
-    """Return alpha as the decimal it is written as; ValueError unless 0 < alpha < 1."""
+    """alpha as the decimal it is written as; ValueError unless 0 < alpha < 1."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha = {alpha}")
     return Fraction(str(alpha))
 
 
 def fewest_rounds(alpha: float) -> int:
-    """Return the smallest number of pairs that has an interval at this level: 6 at 5 %, 11 at 5 % over 51 points."""
+    """The smallest number of pairs that has an interval at this level: 6 at 5 %, 11 at 5 % over 51 points."""
     exact = level(alpha)
     n = 1
     while rank(n, exact) == 0:
@@ -62,10 +62,10 @@ def fewest_rounds(alpha: float) -> int:
 def ratio(
     a: Sequence[float], b: Sequence[float], rounds_a: Sequence[int], rounds_b: Sequence[int], alpha: float
 ) -> Interval:
-    """Return a / b over the rounds that both have; alpha is the level of this one comparison.
+    """a / b over the rounds that both have; alpha is the level of this one comparison.
 
-    All samples are positive, no round is there twice, and there is one that both have (ValueError otherwise). A
-    correction for many comparisons is the caller's: alpha divided by their number.
+    All samples must be positive, no round may occur twice, and at least one must be common to both (ValueError
+    otherwise). For many comparisons the caller divides alpha by their number.
     """
     exact = level(alpha)
     first, second = _by_round(a, rounds_a), _by_round(b, rounds_b)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An exact interval for a rate: used where okosu reports how often something happened in so many trials."""
+"""An exact interval for a rate, for where okosu reports how often something happened in a number of trials."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from math import comb, exp, fsum, lgamma, log, log1p
 
 
 def _tail(hits: int, trials: int, p: float) -> float:
-    """Return P(at least `hits` of `trials`), 0 < p < 1; in logarithms, for a binomial coefficient overflows from 1030
-    trials on."""
+    """P(at least `hits` of `trials`), 0 < p < 1; in logarithms, because binomial coefficients overflow from 1030 trials
+    on.
+    """
 
     def term(i: int) -> float:
         ways = lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1)
@@ -18,7 +19,7 @@ def _tail(hits: int, trials: int, p: float) -> float:
 
 
 def _lower(hits: int, trials: int, tail: float) -> float:
-    """Return the rate at which at least `hits` have probability `tail`, by bisection down to neighbouring floats."""
+    """The rate at which at least `hits` have probability `tail`, by bisection down to neighbouring floats."""
     if hits == 0:
         return 0.0
     low, high = 0.0, 1.0
@@ -31,16 +32,16 @@ def _lower(hits: int, trials: int, tail: float) -> float:
 
 
 def clopper_pearson(hits: int, trials: int, alpha: float = 0.05) -> tuple[float, float]:
-    """Return the exact (Clopper-Pearson 1934) interval of a rate at level 1 - alpha; 0 <= hits <= trials, trials >=
-    1."""
+    """The exact (Clopper-Pearson 1934) interval of a rate at level 1 - alpha; 0 <= hits <= trials, trials >= 1."""
     if not 0 <= hits <= trials or trials < 1:
         raise ValueError(f"{hits} of {trials}")
     return _lower(hits, trials, alpha / 2), 1 - _lower(trials - hits, trials, alpha / 2)
 
 
 def fewer_by_chance(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
-    """Return the probability of at most `hits` of `trials`, given both totals, if both rates are one (Fisher's exact
-    test, one-sided); 0 <= hits <= trials, the same of the others."""
+    """Fisher's exact test, one-sided: the probability of at most `hits` of `trials`, given both totals, if both rates
+    are equal. 0 <= hits <= trials, and likewise for the others.
+    """
     if not (0 <= hits <= trials and 0 <= other_hits <= other_trials):
         raise ValueError(f"{hits} of {trials}, {other_hits} of {other_trials}")
     both = hits + other_hits

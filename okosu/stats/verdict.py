@@ -31,20 +31,20 @@ class Judgement:
 
 
 def log_ratios(arm: Sequence[float], base: Sequence[float]) -> list[float]:
-    """Return ln(arm) - ln(base) of each round; all values positive, equal lengths (ValueError otherwise)."""
+    """ln(arm) - ln(base) of each round; all values positive, equal lengths (ValueError otherwise)."""
     return [log(a) - log(b) for a, b in zip(arm, base, strict=True)]
 
 
 def interval(xs: Sequence[float], k: int, alpha: float) -> tuple[float, float] | None:
-    """Return the anytime-valid interval of the ratio from log-ratios in any order, or None when there are too few."""
+    """The anytime-valid interval of the ratio, from log-ratios in any order; None when there are too few."""
     found = eprocess.bounds(sorted(xs), k, alpha)
     return None if found is None else (exp(found[0]), exp(found[1]))
 
 
 def direction(bounds: tuple[float, float] | None, delta: float) -> str:
-    """Read the verdict from the interval alone.
+    """The verdict that follows from the interval alone.
 
-    SAME, which takes precedence: inside [1 - delta, 1 + delta]. FASTER, SLOWER: excludes 1. UNRESOLVED: anything else.
+    SAME, tested first, if it lies inside [1 - delta, 1 + delta]; FASTER or SLOWER if it excludes 1; else UNRESOLVED.
     """
     if bounds is None:
         return UNRESOLVED
@@ -63,9 +63,8 @@ def judge(
 ) -> Judgement:
     """Judge one arm from its log-ratios to base.
 
-    `against_placebo` holds its log-ratios to the placebo in the same rounds where the arm loads the preload library:
-    it is
-    FASTER only if that interval lies below 1 too. None where the arm does not load it.
+    `against_placebo` holds its log-ratios to the placebo in the same rounds, for an arm that loads the preload library:
+    such an arm is FASTER only if that interval, too, lies below 1. None for an arm that does not load it.
     """
     ties = sum(x == 0 for x in xs)
     wins = sum(x < 0 for x in xs)
@@ -82,5 +81,5 @@ def judge(
 
 
 def ratio_of_sums(arm: Sequence[float], base: Sequence[float]) -> float | None:
-    """Return sum(arm) / sum(base): what is paid in total, tails included. None for no rounds."""
+    """sum(arm) / sum(base): the ratio of the total cost, outliers included. None for no rounds."""
     return sum(arm) / sum(base) if base else None

@@ -12,7 +12,7 @@ from okosu.records.types import Arm
 
 
 def with_value(arm: Arm, value: str, preload: bool) -> Arm:
-    """Return the arm of a single lever with another of its values."""
+    """The arm of a single lever with another of its values."""
     (lever,) = arm.levers
     return msgspec.structs.replace(
         arm, levers={lever: value}, preload=preload, extra=launcher.options(lever, value), alternatives=[]
@@ -20,8 +20,9 @@ def with_value(arm: Arm, value: str, preload: bool) -> Arm:
 
 
 def lever_arm(lever: str, values: list[str], preload: bool, alone: bool) -> Arm:
-    """Return the arm of `lever`: the first of `values`, the others as alternatives; `alone` if it is the lever's only
-    arm."""
+    """The arm of `lever` with the first of `values`; the others are alternatives. `alone`: it is the lever's only
+    arm.
+    """
     name = lever if alone else f"{lever}={values[0]}"
     return Arm(
         name, "lever", {lever: values[0]}, {}, values[1:], preload=preload, extra=launcher.options(lever, values[0])
@@ -42,8 +43,9 @@ def compatible(arm: Arm, others: Iterable[Arm], excludes: dict[str, frozenset[st
 
 
 def stack(winners: list[Arm], excludes: dict[str, frozenset[str]]) -> Arm | None:
-    """Return the stack of all compatible winners, taken greedily in the order given; None when fewer than two go
-    together."""
+    """The stack of all compatible winners, taken greedily in the given order; None when fewer than two are
+    compatible.
+    """
     chosen: list[Arm] = []
     for arm in winners:
         if compatible(arm, chosen, excludes):

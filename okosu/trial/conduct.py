@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one way in which okosu compares variants of a program: pilot, screening, and the winners on fresh rounds.
+"""The only code that compares variants of a program: a pilot, a screening, and the winners on fresh rounds.
 
-`okosu try`, `okosu selftest` and the papers' comparisons of whole programs all run through `run`.
+`okosu try`, `okosu selftest` and the papers' comparisons of whole programs all use `run`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def new(
     stages: Sequence[Stage] = STAGES,
     here: Machine | None = None,
 ) -> Session:
-    """Return a trial that has not begun; its file is `path` (None: it is kept in memory alone).
+    """A trial that has not begun. Its file is `path`; None keeps it in memory only.
 
-    `given` are arms to try in the place of those that the options name. With the stage "confirmation" alone they go
-    straight to fresh rounds. `here` spares reading the machine again.
+    `given` are arms to try instead of those that the options name; if "confirmation" is the only stage, they go
+    straight to fresh rounds. `here` is the machine, if it has been read already.
     """
     here = here or machine.read()
     arms = [*(arm.env for arm in given), *options.user_arms.values()]
@@ -58,7 +58,7 @@ def new(
 
 
 def resume(path: Path) -> Session:
-    """Return the trial in a file, ready to go on; one that was interrupted in its pilot begins anew."""
+    """The trial in a file, ready to go on; a trial that was interrupted in its pilot begins anew."""
     session = Session(files.read_as(TryFile, path), path)
     if not session.piloted:
         session.forget_pilot()
@@ -76,9 +76,9 @@ def run(
     clock: Callable[[], float] = time.monotonic,
     snapshot: Callable[[], dict[str, object]] = machine.state,
 ) -> None:
-    """Run all that is left of a trial: afterwards the verdicts are in its envelope, and its file is finished.
+    """Run the rest of a trial. Afterwards the verdicts are in its envelope, and its file is finished.
 
-    Whatever is not given is the real thing: processes, all levers, this machine, its state after each round.
+    The optional arguments replace, for tests, real processes, all levers, this machine, and its state after each round.
     OkosuError where base cannot be judged, where the budget is too small, or where a run could not be measured at all;
     what was measured until then stays in the session.
     """
@@ -98,13 +98,13 @@ def run(
 
 
 def observed(options: Options, here: Machine) -> list[str]:
-    """Return what okosu-measure must look at, in every arm alike, for the proofs of the levers that can be had here."""
+    """What okosu-measure must observe, in every arm alike, for the proofs of the levers that are available here."""
     chosen = [lever for name, lever in all_levers.load().items() if name in options.levers]
     return sorted({what for lever in chosen if lever.needs(here).ok for what in lever.observes})
 
 
 def _environment_bytes() -> int:
-    """Return the size of this process's environment block: its strings with their NULs."""
+    """The size of this process's environment block: its strings with their NULs."""
     return sum(len(k) + len(v) + 2 for k, v in os.environb.items())
 
 
@@ -136,8 +136,9 @@ class _Stages:
             self.rounds.run(StageRun("confirmation", arms, len(arms), seconds, settle))
 
     def _chosen(self) -> list[str]:
-        """Return the arms to confirm: the best of the screening and the stack of all winners, or those that were given
-        where nothing was screened."""
+        """The arms to confirm: the best of the screening and the stack of all winners; without a screening, the given
+        arms.
+        """
         plan = self.session.plan
         if "screening" not in plan.stages:
             return [arm.name for arm in plan.arms if arm.kind in ("lever", "user", "stack")]
@@ -149,7 +150,7 @@ class _Stages:
         return [arm.name for arm in [*candidates[:1], *([together] if together else [])]]
 
     def _winners(self) -> list[Arm]:
-        """Return the arms that screening found FASTER, best first."""
+        """The arms that screening found FASTER, best first."""
         session, plan = self.session, self.session.plan
         found: list[tuple[float, Arm]] = []
         for arm in plan.arms:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pilot: what base does and how long it takes, which arms apply, and the plan that follows. Its times are never
-judged."""
+judged.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class Pilot:
         for arm in plan.given or self._candidates():
             self._try(arm)
         counted = [a for a in plan.arms if a.kind != "base"]
-        # Arms that the caller made are not judged beside a placebo, unless they load the library that it stands for.
+        # Arms that the caller made are judged beside a placebo only if they load the library that it stands for.
         wanted = any(a.preload for a in counted) or (counted and not plan.given and self.program.preloadable)
         if wanted and "screening" in plan.stages:
             self._placebo()
@@ -69,13 +70,14 @@ class Pilot:
         plan.timeout_s = plan.options.timeout_s or max(TIMEOUT_LEAST, TIMEOUT_FACTOR * plan.base_s)
         plan.pilot_s = self.clock() - begun
         session.write()
-        # Without a screening the fewest rounds of the confirmation are finished whatever they take.
+        # Without a screening, the fewest rounds of the confirmation are run to the end, however long they take.
         if counted and "screening" in plan.stages:
             _check_budget(session)
 
     def _run(self, arm: Arm, sample: bool) -> Run:
         options = self.session.plan.options
-        # Cold memory would time the host, and choose between an arm's values by it.
+        # Untouched memory would make the pilot time the host, and a choice between an arm's values would follow that
+        # noise.
         if warm := self._warm_kb():
             self.runner.warm(arm, warm)
         run = self.runner.run(arm, pad=0, sample=sample, timeout_s=options.timeout_s or options.budget_s)
@@ -85,7 +87,9 @@ class Pilot:
         return run
 
     def _warm_kb(self) -> int:
-        """Return how much memory to touch before a run: the largest peak so far and a margin; 0 where none is lazy."""
+        """How many KiB to touch before a run: the largest peak so far and a margin; 0 where the host backs all
+        memory.
+        """
         if not (self.session.plan.options.warm and self.machine.virtual.lazy_memory):
             return 0
         once_more = min(self._rss_kb, self.machine.memory.available_kb // REPORTED_SHARE)
@@ -93,7 +97,7 @@ class Pilot:
 
     def _base(self, base: Arm) -> None:
         plan = self.session.plan
-        # The first run may still fill caches or make its input: it gives the output, and nothing else is taken from it.
+        # The first run may still fill caches or make its input: only its output is used.
         first = self._run(base, sample=False)
         m = first.measurement
         if m.timed_out:
@@ -135,7 +139,7 @@ class Pilot:
         return arms
 
     def _try(self, arm: Arm) -> None:
-        """Run the arm with each of its values; keep the one to try, or note why none is."""
+        """Run the arm with each of its values; keep the one to try, or note why none can be."""
         whys, proved, verdicts = [], [], set()
         single = arm.kind == "lever"
         for value in [*arm.levers.values(), *arm.alternatives] if single else [""]:
@@ -153,14 +157,15 @@ class Pilot:
         if proved:
             self._keep(proved)
             return
-        # A value that changes what the program prints is worse than one that does nothing, whichever came last.
+        # A value that changes the program's output is reported before one that has no effect, in whatever order they
+        # ran.
         verdict = WRONG_OUTPUT if WRONG_OUTPUT in verdicts else NOT_APPLIED
         self._out(arm.name, Failure(verdict, "; ".join(whys)))
 
     def _keep(self, proved: list[tuple[Arm, Measurement, Proof | None]]) -> None:
-        """Take the first value that proves its effect, unless a later one is clearly faster in this one run.
+        """Take the first value that proves its effect, unless a later one is clearly faster in its one run.
 
-        The choice costs no error: it is made before round 1, on runs that are never judged.
+        This choice adds no statistical error: it is made before round 1, on runs that are never judged.
         """
         arm, measured, proof = proved[0]
         for other, its, proof_of_it in proved[1:]:
@@ -174,7 +179,7 @@ class Pilot:
             plan.proofs[arm.name] = proof
 
     def _judge(self, arm: Arm, run: Run) -> tuple[str, str, Proof | None]:
-        """Return the verdict that takes the arm out of the trial and why, both "" where it may stay, and its proof."""
+        """The verdict that takes the arm out of the trial and the reason, both "" where it may stay, and its proof."""
         plan = self.session.plan
         assert plan.reference is not None
         if why := wrong(run, plan.reference, bool(plan.options.check)):
@@ -191,7 +196,7 @@ class Pilot:
         _, why, _ = self._judge(placebo, run)
         if why:
             self._out(PLACEBO, Failure(WRONG_OUTPUT, why))
-            # What the inert library already breaks, no lever that loads it can be trusted with.
+            # If even the inert library breaks the program, no lever that loads the library can be trusted.
             for arm in [a for a in plan.arms if a.preload]:
                 self._out(arm.name, Failure(WRONG_OUTPUT, f"the preload library alone changes the program: {why}"))
             plan.arms = [a for a in plan.arms if not a.preload]
@@ -249,7 +254,7 @@ def _check_budget(session: Session) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Return a duration as --budget reads it, rounded up: 45s, 12m, 3h."""
+    """A duration as --budget reads it, rounded up: 45s, 12m, 3h."""
     if seconds < 90:
         return f"{max(1, int(seconds + 0.999))}s"
     if seconds < 5400:

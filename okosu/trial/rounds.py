@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds of one stage: draw the order, run every live arm, keep the records, let the resolved arms go."""
+"""The rounds of one stage: draw the order, run every live arm, keep the records, drop the arms that are resolved."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ on a stage that can no longer decide anything would be lost."""
 
 
 class Watcher:
-    """Is told what happens, between runs only. This one shows nothing."""
+    """Is told about the progress of a trial, between runs only. This base class shows nothing."""
 
     def say(self, text: str) -> None:
         """Show a line of prose."""
 
     def planned(self) -> None:
-        """Note that the pilot is done, and the plan fixed."""
+        """Called when the pilot is done and the plan is fixed."""
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
-        """Note that a stage begins with these arms, base apart."""
+        """Called when a stage begins; `arms` does not contain base."""
 
     def running(self, arm: str, number: int) -> None:
-        """Note which arm is about to run in which round (from 0)."""
+        """Called before an arm runs; `number` is the round, from 0."""
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
-        """Note that a round ended; `left_s` is what remains of the stage's time."""
+        """Called when a round has ended; `left_s` is what remains of the stage's time in seconds."""
 
 
 @dataclass
 class StageRun:
-    """One stage: which arms, how many of them count, how long at most, and whether base runs untimed before each
-    run."""
+    """One stage: its arms, how many of them count, its time limit, and whether an untimed run of base precedes each
+    run.
+    """
 
     stage: Stage
     arms: list[Arm]
@@ -80,7 +81,9 @@ class Rounds:
         self.clock, self.snapshot = clock, snapshot
 
     def run(self, stage: StageRun) -> dict[str, Judgement]:
-        """Run rounds until every counted arm is resolved or the time is used; return the judgements at that point."""
+        """Run rounds until every counted arm is resolved or the time is used up; return the judgements at that
+        point.
+        """
         session, plan = self.session, self.session.plan
         number = session.next_round(stage.stage)
         session.forget_round(stage.stage, number)
@@ -92,7 +95,7 @@ class Rounds:
             spent = self.clock() - begun
             if not _undecided(live) or number >= plan.options.max_rounds:
                 return judgements
-            # Each timed run is preceded by one of base where the stage settles.
+            # In a stage that settles, an untimed run of base precedes each timed run.
             cost = round_s(plan, [a.name for a in live]) * (2 if stage.settle else 1)
             allowed = max(stage.seconds, OVERRUN * few * cost) if number < few else stage.seconds
             if spent + cost > allowed:
@@ -107,7 +110,7 @@ class Rounds:
             self.watcher.round_done(number - 1, shown, max(0.0, stage.seconds - (self.clock() - begun)))
 
     def _live(self, stage: StageRun, judgements: dict[str, Judgement], number: int) -> list[Arm]:
-        """Return the arms that still run: the unresolved ones, and the placebo for as long as one of them needs it."""
+        """The arms that still run: the unresolved ones, and the placebo for as long as one of them needs it."""
         left = [a for a in stage.arms if a.name not in self.session.failures]
         asked = number < self.session.plan.options.min_rounds
         open_arms = [a for a in left if asked or judgements[a.name].verdict not in judging.RESOLVED]
@@ -161,8 +164,9 @@ class Rounds:
         return False
 
     def _settle_costs(self, live: list[Arm], spent: float) -> None:
-        """Learn from a round what a run really costs, so that the time left is planned with what is seen, not
-        piloted."""
+        """Update the expected cost of a run from the round just measured, so that the remaining time is planned with
+        it.
+        """
         plan = self.session.plan
         planned = round_s(plan, [a.name for a in live])
         if planned > 0:
@@ -171,6 +175,5 @@ class Rounds:
 
 
 def _undecided(live: list[Arm]) -> bool:
-    """Say whether anything that counts is still open; the placebo alone does not hold a stage up, unless all is
-    placebo."""
+    """Say whether an arm that counts is still open. An open placebo counts only where it is the only arm."""
     return any(a.kind != "placebo" for a in live)

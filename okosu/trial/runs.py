@@ -56,7 +56,7 @@ class ProcessRunner:
         self.plan, self.options = plan, plan.options
 
     def command(self, arm: Arm, pad: int, sample: bool, timeout_s: float, out: str, err: str, proof: str) -> list[str]:
-        """Return the argv of okosu-measure for one run of `arm`."""
+        """The argv of okosu-measure for one run of `arm`."""
         mode = "sample" if sample else ("exit" if self.plan.proof_mode == "exit" else "none")
         argv = [str(native.find("okosu-measure")), f"--stdout={out}", f"--stderr={err}", f"--proof={mode}"]
         if self.options.stdin:
@@ -72,7 +72,7 @@ class ProcessRunner:
         return [*argv, "--", *self.options.command]
 
     def warm(self, arm: Arm, kb: int) -> None:
-        """See Runner.warm; a toucher that fails only leaves memory cold, so it is no error."""
+        """See Runner.warm. A failure is ignored: it only leaves memory untouched."""
         argv = [str(native.find("okosu-run")), *arm.options, "--", str(native.find("okosu-warm")), str(kb * 1024)]
         subprocess.run(
             argv, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -115,9 +115,10 @@ class ProcessRunner:
 
 
 def extract(pattern: str, better: str, *outputs: IO[bytes]) -> float | None:
-    """Return the number that the pattern's first group finds in the first output that has it, as a cost.
+    """The number in the first group of the pattern, from the first output in which it matches, as a cost.
 
-    The last match counts; 1/number where higher is better. None where nothing matches or the number is not positive.
+    The last match in that output counts; 1/number where higher is better. None where nothing matches or the number is
+    not positive.
     """
     for output in outputs:
         output.seek(0)
@@ -141,7 +142,7 @@ def _measure(argv: list[str], fds: tuple[int, ...]) -> Measurement:
     try:
         printed, said = process.communicate()
     except BaseException:
-        # Ctrl-C reaches the measurer too; it must have taken its tree down before we let go of the temporary files.
+        # Ctrl-C reaches okosu-measure too. It must have ended its process tree before the temporary files are deleted.
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         process.wait()

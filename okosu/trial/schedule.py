@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round) so that --resume draws the
-same."""
+"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round), so that --resume draws the
+same order.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +26,11 @@ PAD_RANGE = 4096
 
 
 def draw(seed: int, stage: str, number: int, live: list[str], parts: int) -> list[SubRound]:
-    """Return round `number` (0, 1, …) of `stage`: the `live` arms, base apart, dealt at random over `parts` sub-rounds.
+    """The order of round `number` (0, 1, …) of `stage`: the `live` arms (without base) dealt at random over `parts`
+    sub-rounds.
 
-    Each sub-round is in uniformly random order with its base anywhere in it; all share one padding.
+    Each sub-round is in uniformly random order, with its base at any place; all sub-rounds of a round have the same
+    padding.
     """
     rng = random.Random(f"{seed}/{stage}/{number}")
     pad = rng.randrange(PAD_RANGE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has been measured so far in one trial, and its file: every run is kept, and written after every round."""
+"""The measurements of one trial so far, and their file, which is written after every round. No run is ever dropped."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ class Session:
 
     @property
     def plan(self) -> Plan:
-        """Return the plan of the trial."""
         return self.envelope.plan
 
     @property
     def failures(self) -> dict[str, Failure]:
-        """Return why arms left the trial for another reason than their time, by name."""
+        """For each arm that left the trial for another reason than its time: why."""
         return self.envelope.failures
 
     @property
     def judged_metric(self) -> str:
-        """Return the metric of the records that verdicts are read from."""
+        """The metric of the records from which verdicts are read."""
         return self.plan.options.metric if self.plan.options.metric in UNITS else JUDGED
 
     def add(self, stage: Stage, place: Place, run: Run, proof: Proof | None) -> None:
-        """Take one run into the records, as the next in the order of execution."""
+        """Add one run to the records, as the next in the order of execution."""
         m = run.measurement
         values: dict[str, float | None] = {
             "wall": m.wall_ns / 1e9,
@@ -71,48 +70,49 @@ class Session:
         self._last = arm
 
     def values(self, stage: Stage, arm: str) -> dict[Place, float]:
-        """Return the judged metric of `arm` by the place of each run."""
+        """The judged metric of `arm` by the place of each run."""
         record = self._index.get((stage, arm, self.judged_metric))
         return {} if record is None else dict(zip(record.places(), record.samples, strict=True))
 
     def base_history(self, stage: Stage) -> tuple[list[float], list[str]]:
-        """Return base's samples and what ran just before each, in the order of execution."""
+        """Base's samples and what ran just before each, in the order of execution."""
         record = self._index.get((stage, BASE, self.judged_metric))
         return ([], []) if record is None else (list(record.samples), list(record.predecessor))
 
     def pairs(self, stage: Stage, arm: str) -> tuple[list[float], list[float]]:
-        """Return the samples of `arm` and those of base at the same places."""
+        """The samples of `arm` and those of base at the same places."""
         base = self.values(stage, BASE)
         both = [(v, base[at]) for at, v in sorted(self.values(stage, arm).items()) if at in base]
         return [a for a, _ in both], [b for _, b in both]
 
     def log_ratios(self, stage: Stage, arm: str) -> list[float]:
-        """Return ln(arm / base) of each place that has both, in order."""
+        """ln(arm / base) of each place that has both, in order."""
         return list(self._log_ratios(stage, arm).values())
 
     def against_placebo(self, stage: Stage, arm: str) -> list[float]:
-        """Return ln(arm / placebo) of the rounds that held both, each taken against the base of its own part."""
+        """ln(arm / placebo) of the rounds that held both, each of the two first divided by the base of its own sub-
+        round.
+        """
         placebo = {place.round: x for place, x in self._log_ratios(stage, PLACEBO).items()}
         mine = self._log_ratios(stage, arm)
         return [x - placebo[place.round] for place, x in mine.items() if place.round in placebo]
 
     def next_round(self, stage: Stage) -> int:
-        """Return the number of the first round of `stage` that has not been run."""
+        """The number of the first round of `stage` that has not been run."""
         return max((place.round for place in self.values(stage, BASE)), default=-1) + 1
 
     @property
     def piloted(self) -> bool:
-        """Say whether the pilot ran to its end, so that the plan is fixed."""
         return self.plan.pilot_s > 0
 
     def forget_pilot(self) -> None:
-        """Make ready for another pilot after one that was interrupted; the records of its runs stay."""
+        """Prepare for a new pilot after an interrupted one; the records of the interrupted pilot's runs stay."""
         plan = self.plan
         plan.arms, plan.k, plan.pilots, plan.proofs = [], 0, {}, {}
         self.failures.clear()
 
     def forget_round(self, stage: Stage, number: int) -> None:
-        """Drop what an interrupted round left behind, so that a resumed trial runs it whole."""
+        """Drop the records of an interrupted round, so that a resumed trial runs it as a whole."""
         for record in self.envelope.records:
             if record.stage == stage:
                 keep = [i for i, at in enumerate(record.rounds) if at < number]
@@ -123,7 +123,6 @@ class Session:
                 record.rounds = [record.rounds[i] for i in keep]
 
     def write(self) -> None:
-        """Write the records file (atomic rename)."""
         if self.path is not None:
             files.write(self.envelope, self.path)
 

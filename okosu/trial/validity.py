@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a run counts, decided before its time is looked at: it must end and print as base did, and prove its
-effect."""
+effect.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ NOT_APPLIED, WRONG_OUTPUT, UNAVAILABLE = "NOT APPLIED", "WRONG OUTPUT", "UNAVAIL
 
 
 def ending(status: int | None, signal_number: int | None) -> str:
-    """Return how a process ended, in words."""
+    """How a process ended, in words."""
     if signal_number is not None:
         try:
             return f"killed by {signal.Signals(signal_number).name}"
@@ -25,7 +26,7 @@ def ending(status: int | None, signal_number: int | None) -> str:
 
 
 def wrong(run: Run, reference: Reference, checked: bool) -> str:
-    """Return why the run does not count ("" when it does): time-out, another ending, another output, no metric."""
+    """Why the run does not count ("" when it does): time-out, another ending, another output, no metric."""
     m = run.measurement
     if m.timed_out:
         return f"it did not end within the time-out ({m.wall_ns / 1e9:.0f} s)"
@@ -49,7 +50,9 @@ def _last_line(run: Run) -> str:
 def prove(
     arm: Arm, levers: dict[str, Lever], run: Measurement, base: Measurement, pilot: Measurement | None
 ) -> Proof | None:
-    """Return the proof of all levers of the arm together; None for arms without levers (base, placebo, user's own)."""
+    """The proof of all levers of the arm together; None for arms without levers (base, placebo, the user's own
+    variants).
+    """
     proofs = [levers[name].proof(value, run, base, pilot) for name, value in arm.levers.items()]
     if not proofs:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a session to one verdict for each arm; the one that is recommended is marked."""
+"""From a session to one verdict for each arm, with the recommended one marked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FORECAST_FACTOR = 10
 
 
 def carry_over(session: Session) -> list[carry.CarryOver]:
-    """Return the arms after which base's screening runs took another time than after others."""
+    """The arms after which base's screening runs took a different time than after the others."""
     times, before = session.base_history("screening")
     return carry.by_predecessor(times, before, session.plan.options.min_effect)
 
 
 def conclude(session: Session) -> list[Verdict]:
-    """Return the verdicts by what the session holds now: also after an interruption, at any round."""
+    """The verdicts by what the session holds now, also after an interruption; may be called after any round."""
     plan = session.plan
     carried = {c.arm for c in carry_over(session)}
     found = []
