@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, one text line a case (cases.txt)."""
+"""Cases of the command line, each one line of cases.txt."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record files for tests, made of pseudo-random numbers and saying so: no sample here was ever measured.
+"""Record files for tests, made of pseudo-random numbers and marked as such: no sample here was ever measured.
 
 `python tests/data/synthetic.py FOLDER` writes all of them; try-small.json, the one in the repository, is among them.
 """
@@ -37,7 +37,7 @@ class Planted:
 
     @property
     def extra(self) -> list[str]:
-        """Return the options that the kind of arm does not imply already."""
+        """The options that the kind of arm does not imply already."""
         return [] if self.kind == "placebo" else self.options
 
 
@@ -144,7 +144,6 @@ class Maker:
         )
 
     def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **options: Any) -> TryFile:
-        """Return the whole file."""
         own = {OWN.name: {"LD_PRELOAD": "/usr/lib/libjemalloc.so.2"}} if any(a.name == OWN.name for a in arms) else {}
         asked = Options(command=self.command, seed=7, user_arms=own, **options)
         asked.levers = {arm.name.partition("=")[0]: arm.name.partition("=")[2] for arm in arms if arm.kind == "lever"}
@@ -190,7 +189,7 @@ MACHINE: dict[str, Any] = {
 
 
 def win() -> TryFile:
-    """Return a trial in which one lever wins, one changes nothing, one stays open, one loses and one is unavailable."""
+    """A trial in which one lever wins, one changes nothing, one stays open, one loses and one is unavailable."""
     maker = Maker(1, 3.1, ["./examples/chase", "4G", "--steps", "20000000"])
     screened = [
         PLACEBO,
@@ -218,7 +217,7 @@ def win() -> TryFile:
 
 
 def nothing() -> TryFile:
-    """Return a trial in which no lever matters."""
+    """A trial in which no lever makes a difference."""
     maker = Maker(2, 0.9, ["./examples/spin", "1000"], noise=0.002)
     arms = [PLACEBO, RETAIN, Planted("superpage", "lever", 1.0, ["--superpage=thp"])]
     maker.rounds("screening", 30, arms)
@@ -226,7 +225,7 @@ def nothing() -> TryFile:
 
 
 def unfinished() -> TryFile:
-    """Return a trial that was stopped after five rounds, when nothing can be decided yet."""
+    """A trial that was stopped after five rounds, too early to decide anything."""
     maker = Maker(3, 3.1, ["./examples/chase", "4G"])
     arms = [PLACEBO, SUPERPAGE, RETAIN]
     maker.rounds("screening", 5, arms)
@@ -234,7 +233,7 @@ def unfinished() -> TryFile:
 
 
 def extremes() -> TryFile:
-    """Return a trial with a ratio of 0.07 beside one of 1.0003, another metric, and an arm that was not applied."""
+    """A trial with a ratio of 0.07 beside one of 1.0003, another metric, and an arm that was not applied."""
     command = ["sqlite3", ":memory:", "SELECT count(*) FROM a JOIN b USING (k);" * 12]
     maker = Maker(4, 1.7, command, "judged", noise=0.0004)
     fast = Planted("retain", "lever", 0.07, ["--retain=on"], RETAIN.proof, faults=0.01)
@@ -256,7 +255,7 @@ def extremes() -> TryFile:
 
 
 def small() -> TryFile:
-    """Return the smallest file with every kind of content, for tests that damage it byte by byte."""
+    """The smallest file with every kind of content, for tests that damage it byte by byte."""
     maker = Maker(5, 0.5, ["true"])
     maker.rounds("screening", 2, [RETAIN])
     maker.records = {key: record for key, record in maker.records.items() if key[2] == "wall"}

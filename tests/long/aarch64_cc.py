@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for `cc` in tests that compile a C program and run it: builds it for AArch64, to be run under qemu-user.
 
-What is asked for becomes a script that starts the emulator; the program itself lies beside it, with .aarch64 appended.
+The requested output becomes a script that starts the emulator; the program itself lies beside it, with the suffix
+.aarch64.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from pathlib import Path
 
 
 def main(argv: list[str]) -> int:
-    """Compile; return the compiler's exit status."""
-    # The sanitizers' shadow memory does not fit into what the emulator leaves of the address space.
+    # The sanitizers' shadow memory does not fit into the address space that the emulator leaves.
     words = [word for word in argv if not word.startswith(("-fsanitize", "-fno-sanitize"))]
     place = words.index("-o") + 1
     script = Path(words[place]).resolve()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A QEMU guest with several NUMA nodes (TCG, no KVM), whose init runs commands and prints what they said."""
+"""A QEMU guest with several NUMA nodes (TCG, no KVM), whose init runs commands and prints their output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "okosu" / "lab"
 
-# Node 0 with two CPUs, 1 with one, 2 with a CPU alone, 3 with memory alone: Linux numbers such a node last, whatever it
-# is called here. Distances as no default has them.
+# Node 0 has two CPUs, node 1 one, node 2 a CPU but no memory, node 3 memory but no CPU; Linux gives a node without CPUs
+# the last number, whatever number it has here. The distances differ from every default.
 NUMA = """
 -m 480M -smp 4,sockets=4,cores=1,threads=1
 -object memory-backend-ram,id=m0,size=224M -numa node,nodeid=0,memdev=m0
@@ -42,7 +42,7 @@ poweroff -f
 
 
 def kernel(folder: Path) -> Path | None:
-    """Return a kernel image with NUMA: OKOSU_GUEST_KERNEL, or Debian's for clouds; None where neither is."""
+    """A kernel image with NUMA: OKOSU_GUEST_KERNEL, or Debian's cloud kernel; None where neither is installed."""
     if given := os.environ.get("OKOSU_GUEST_KERNEL"):
         return Path(given)
     if kept := sorted(CACHE.glob("vmlinuz-*-cloud-amd64")):
@@ -90,7 +90,7 @@ def initramfs(folder: Path, programs: dict[str, Path], commands: dict[str, str])
 
 
 def run(image: Path, archive: Path) -> dict[str, str]:
-    """Boot, and return what each command printed, by its name."""
+    """Boot the guest; return the output of each command, by the command's name."""
     command = [
         *("qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", *NUMA.split()),
         *("-kernel", image, "-initrd", archive, "-append", "console=ttyS0 quiet panic=-1 tsc=reliable"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that checks routines, where that takes long: with much memory, and on CPUs that QEMU emulates."""
+"""A program that checks routines, for the checks that take long: with much memory, and on CPUs emulated by QEMU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_SUPPORTED = "state -95"
 
 
 def check_large(program: Path) -> None:
-    """4 GiB of memory; a second or two for each variant."""
+    """Check every variant with 4 GiB of memory; a second or two for each."""
     done = subprocess.run([program, "--large"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok: ") >= 3
@@ -21,7 +21,7 @@ def check_large(program: Path) -> None:
 
 
 class Emulated:
-    """The program on a CPU that may lack instructions: one that it lacks would end the program."""
+    """The program on an emulated CPU that lacks instructions: executing one of those would end the program."""
 
     def __init__(self, program: Path, cpu: str) -> None:
         emulator = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
@@ -35,7 +35,7 @@ class Emulated:
         return {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
 
     def shown(self, **variables: str) -> str:
-        """Return what the program says of its choice."""
+        """The program's report of its choice."""
         env = {"PATH": os.environ["PATH"], **variables}
         command = [*self.command, "--show"]
         return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout

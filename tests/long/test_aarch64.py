@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The native part on AArch64: cross-compiled whole, its unit tests run under qemu-user (make test-lab)."""
+"""The native part on AArch64: all of it is cross-compiled, and its unit tests run under qemu-user (make test-lab)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def built() -> Path:
-    """Build and run what `meson test` knows; return the build tree."""
+    """Build the native part and run `meson test`; return the build tree."""
     done = subprocess.run([ROOT / "tools/aarch64.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    # meson prints one line for each test; none may have been skipped.
+    # meson prints one line for each test; a skipped test would be hidden by a zero exit status.
     lines = [line for line in done.stdout.splitlines() if " okosu:" in line]
     assert lines
     assert all(" OK " in line for line in lines), done.stdout
@@ -44,7 +44,7 @@ def test_the_binaries_are_for_aarch64(built: Path) -> None:
 
 
 def test_every_size_and_address_of_neon(built: Path) -> None:
-    """The whole of vec-check, of which `meson test` runs a part: 30 s."""
+    """All of vec-check, of which `meson test` runs only a part: 30 s."""
     done = subprocess.run(
         [*QEMU, built / "native/src/check/vec-check"], capture_output=True, text=True, check=False, timeout=300
     )
@@ -59,7 +59,7 @@ def test_neon_is_chosen(built: Path) -> None:
     assert done.stdout == "neon\n"
 
 
-# What each asks of the machine and not of the program: this processor's bogomips, how long its instructions take.
+# These tests check the machine, not the program: its bogomips, and how long its instructions take.
 NOT_EMULATED = (
     "test_the_calibration_agrees_with_the_kernels_own",
     "test_a_multiplication_takes_a_whole_number_of_additions",
@@ -67,7 +67,7 @@ NOT_EMULATED = (
 
 
 def test_clock_and_the_list_of_places(built: Path, tmp_path: Path) -> None:
-    """Their own tests, whose programs are compiled for AArch64 by what is called cc here."""
+    """The tests of these two areas; the `cc` that they call compiles for AArch64."""
     compiler = tmp_path / "cc"
     compiler.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).with_name("aarch64_cc.py")}" "$@"\n')
     compiler.chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clock and place on AArch64 under qemu-user, whose counter is the host's time (make test-lab)."""
+"""The areas clock and place on AArch64 under qemu-user, whose counter is the host's time (make test-lab)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module", autouse=True)
 def tools() -> None:
-    """Ask when the tests run, not when they are collected: test_aarch64.py installs what is missing."""
+    """The tools are looked for when the tests run, not at collection: test_aarch64.py installs missing ones."""
     if not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64-static")):
         pytest.skip("needs what tools/aarch64.sh installs")
 
@@ -69,7 +69,7 @@ def test_the_counter_counts_time() -> None:
 
 
 def test_a_chain_takes_time_in_proportion() -> None:
-    """An emulated addition takes what it takes; but chains of one length take one time."""
+    """How long an emulated addition takes is unknown, but a chain's time must be proportional to its length."""
     said = run("clock_tool", "chains")
     ticks = median(pair[0] for pair in said["pairs"])
     assert median(said["rates"]) == pytest.approx(said["chain"] / ticks, rel=0.3)
@@ -80,6 +80,6 @@ def test_threads_can_be_pinned_and_memory_that_cannot_be_bound_is_an_error() -> 
     said = run("place_tool", "pin", cpu)
     assert (said["rc"], said["pinned"], said["after"]) == (0, cpu, said["before"])
     said = run("place_tool", "alloc", "0", "0", "100000", "1")
-    # QEMU 7.2 does not know mbind, later ones do.
+    # QEMU 7.2 does not implement mbind; later versions do.
     assert said["rc"] in (0, -errno.ENOSYS)
     assert (said["reason"] == "") == (said["rc"] == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu's copies where it takes long: more than 2^31 bytes, and CPUs that lack instructions, emulated."""
+"""Long checks of okosu's copies: more than 2^31 bytes, and emulated CPUs that lack instructions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_more_than_31_bits() -> None:
     ],
 )
 def test_other_cpus(cpu: str, first: str, lacks: set[str]) -> None:
-    """The entries must not meet an instruction that such a CPU lacks either."""
+    """The entries, too, must not execute an instruction that the CPU lacks."""
     there = Emulated(PROGRAM, cpu)
     assert there.skipped() == lacks
     for variables, state in (({}, "state 0\n"), ({"OKOSU_COPY": "avx512"}, NOT_SUPPORTED)):

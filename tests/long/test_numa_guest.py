@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placement on a machine of four nodes, which is a QEMU guest (its speeds mean nothing): make test-lab."""
+"""Placement on a machine of four nodes, which is a QEMU guest (times measured there mean nothing): make test-lab."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ COMMANDS = {
     "first2": f"place alloc {FIRST_TOUCH} '' {4 * MIB} 0 2",
     "first02": f"place alloc {FIRST_TOUCH} '' {4 * MIB} 0 0,2",
     "full": f"place alloc {BIND} 3 {100 * MIB} {TOUCH}",
-    # The half that is there lies where CPU 0 touched it.
+    # The first half of the array was touched by CPU 0 and lies on its node.
     "strict": "taskset 1 place bind 1 0",
     "move": f"taskset 1 place bind 1 {MOVE}",
-    # The pool has pages on node 1 alone: the reservation succeeds, the touch would be a SIGBUS.
+    # Only node 1 has huge pages in its pool: the reservation succeeds, and the touch would raise SIGBUS.
     "pool1": f"echo 4 > {POOL}; place alloc {BIND} 1 {4 * MIB} {HUGETLB}",
     "pool0": f"place alloc {BIND} 0 {4 * MIB} {HUGETLB}; echo 0 > {POOL}",
     "enter": "mkdir /sys/fs/cgroup/few; echo 1,3 > /sys/fs/cgroup/few/cpuset.mems;"

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 
 def test_more_elements_than_31_bits_of_bytes() -> None:
-    """Each variant, each routine; a second or two for each, 2 MiB of memory."""
+    """Each variant of each routine; a second or two for each, in 2 MiB of memory."""
     done = subprocess.run([PROGRAMS / "vec-check", "--large"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = dict(line.split(": ") for line in done.stdout.splitlines())
@@ -34,7 +34,9 @@ def test_more_elements_than_31_bits_of_bytes() -> None:
 )
 @pytest.mark.parametrize(("cpu", "chosen"), [("Nehalem", "sse3"), ("qemu64,-pni", "sse2"), ("max", "avx2")])
 def test_older_processors(cpu: str, chosen: str) -> None:
-    """An emulated processor is given what it has, whatever OKOSU_VEC asks for; -ENOTSUP for the rest."""
+    """An emulated processor gets only variants that it can run, whatever OKOSU_VEC names; forcing another is
+    -ENOTSUP.
+    """
     program = PROGRAMS / "vec-dispatch"
     command = ["qemu-x86_64-static", "-cpu", cpu, program]
     for wanted in ("", "avx512"):

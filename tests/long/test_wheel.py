@@ -20,9 +20,9 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the bin folder of a fresh environment with the wheel in it."""
+    """The bin folder of a fresh environment in which the wheel is installed."""
     folder = tmp_path_factory.mktemp("wheel")
-    # A tracked-files copy: what a source distribution would hold, and nothing that a build left in the checkout.
+    # A copy of the tracked files only: what a source distribution holds, without the leftovers of a build.
     subprocess.run(["git", "clone", "--quiet", ROOT, folder / "source"], check=True)
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, folder / "source"], check=True
@@ -76,9 +76,11 @@ def test_what_only_a_checkout_has_is_told(installed: Path, tmp_path: Path, comma
 
 
 def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    """Its program lies among the scripts, its engines are listed, and a program has its pages through the launcher."""
+    """The daemon's program is among the scripts, its engines are listed, and a program gets its pages through the
+    launcher.
+    """
     listed = [json.loads(line) for line in run(installed, tmp_path, "okosu-zerod", "--list").stdout.splitlines()]
-    # Its opencl is there where the machine that built it had <CL/cl.h>.
+    # The wheel has the engine opencl if the machine that built it had <CL/cl.h>.
     assert {engine["engine"] for engine in listed} - {"opencl"} == {"nt", "cuda", "cuda-mailbox"}
     assert [engine["serves"] for engine in listed if engine["engine"] == "nt"] == [True]
     daemon = subprocess.Popen(

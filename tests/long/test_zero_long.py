@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu's memsets where it takes long: more than 2^31 bytes, and CPUs that lack instructions, emulated."""
+"""Long checks of okosu's memsets: more than 2^31 bytes, and emulated CPUs that lack instructions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.long.routines import BUILT, NOT_SUPPORTED, Emulated, check_large
 
 PROGRAM = BUILT / "native/src/check/zero-check"
-# Whether QEMU's CPUs have these differs by its version.
+# Whether QEMU's CPUs have these features depends on QEMU's version.
 UNCERTAIN = {"clzero", "rep-stosb"}
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
@@ -31,7 +31,7 @@ def test_more_than_31_bits() -> None:
     ],
 )
 def test_other_cpus(cpu: str, first: str, lacks: set[str]) -> None:
-    """The entries must not meet an instruction that such a CPU lacks either."""
+    """The entries, too, must not execute an instruction that the CPU lacks."""
     there = Emulated(PROGRAM, cpu)
     assert there.skipped() - UNCERTAIN == lacks
     assert there.shown().split()[2] == first

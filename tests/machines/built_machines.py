@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that nobody here owns, as trees of /proc and /sys files, and the expected texts of all machines.
+"""Machines that the project does not own, as trees of /proc and /sys files, and the expected texts of all machines.
 
-The trees are written by hand from public knowledge of what such machines show (kernel documentation, published listings
-of lscpu and numactl); none was captured. `this-vm.tar.xz` is a real capture, made by `okosu doctor --capture`.
+The trees are written by hand from public descriptions of such machines (kernel documentation, published listings of
+lscpu and numactl); none was captured. `this-vm.tar.xz` is a real capture, made by `okosu doctor --capture`.
 
-Run as a program, it writes the expected files anew; read the differences before you keep them.
+Run as a program, this file writes the expected files anew; read the differences before you commit them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ XEON = cpuinfo(
 
 
 def server() -> Files:
-    """Return a 2-socket server of 4 nodes (sub-NUMA clustering) with SMT, a hugetlb pool and a GPU; bare metal."""
+    """A 2-socket server of 4 nodes (sub-NUMA clustering) with SMT, a hugetlb pool and a GPU; bare metal."""
     files = processor(2, 2, 4, 2, ICE_LAKE_SERVER, memory_gib=256)
     files |= process(32, 4) | thp("always") | pool(2048, 1024, 512, 100) | pool(1048576, 0, 0)
     files |= system("6.1.0-28-amd64", "2.36") | {"proc/cpuinfo": XEON}
@@ -59,9 +59,9 @@ def server() -> Files:
 
 
 def container() -> Files:
-    """Return a docker container on a virtual server: 4 CPUs of one node, 4 GiB, 1.5 CPUs of time, seccomp filter."""
+    """A docker container on a virtual server: 4 CPUs of one node, 4 GiB, 1.5 CPUs of time, a seccomp filter."""
     files = processor(2, 1, 4, 2, ICE_LAKE_SERVER, memory_gib=64)
-    # Docker's default capabilities; none of those that okosu could use is among them.
+    # Docker's default capabilities; okosu could use none of them.
     files |= process(16, 2, cpus="2-3,10-11", mems="0", caps="00000000a80425fb", seccomp=2, uid=0)
     files |= thp("madvise") | pool(2048, 0, 0) | pool(1048576, 0, 0) | system("6.8.0-51-generic", "2.39")
     flags = "fpu sse2 avx2 avx512f hypervisor"
@@ -71,7 +71,7 @@ def container() -> Files:
         "sys/class/dmi/id/sys_vendor": "Amazon EC2",
         "sys/class/dmi/id/product_name": "m6i.4xlarge",
         ".dockerenv": "",
-        # A cgroup namespace shows the container's own group as the root.
+        # Inside a cgroup namespace the container's own group appears as the root.
         "proc/self/cgroup": "0::/",
         "sys/fs/cgroup/memory.max": "4294967296",
         "sys/fs/cgroup/cpu.max": "150000 100000",
@@ -95,19 +95,19 @@ def _desktop() -> Files:
 
 
 def without_thp() -> Files:
-    """Return a desktop whose kernel is built without transparent huge pages, as real-time kernels were; no PSI."""
+    """A desktop whose kernel is built without transparent huge pages, as real-time kernels were; no PSI."""
     files = _desktop()
     del files["proc/pressure/cpu"]
     return files
 
 
 def thp_never() -> Files:
-    """Return the same desktop with a kernel that has them, switched off."""
+    """The same desktop with a kernel that has transparent huge pages, switched off."""
     return _desktop() | thp("never") | system("6.1.0-28-amd64", "2.36")
 
 
 def aarch64() -> Files:
-    """Return an AArch64 virtual machine with pages of 64 KiB, whose huge page is of 512 MiB."""
+    """An AArch64 virtual machine with base pages of 64 KiB and huge pages of 512 MiB."""
     caches = [
         (1, "Data", 64, 4, 64, "core"),
         (1, "Instruction", 64, 4, 64, "core"),
@@ -139,7 +139,6 @@ NAMES = [*BUILT, *CAPTURED]
 
 
 def write(files: Files, folder: Path) -> Path:
-    """Write a tree below the folder and return the folder."""
     for path, text in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -148,12 +147,12 @@ def write(files: Files, folder: Path) -> Path:
 
 
 def place(name: str, folder: Path) -> Path:
-    """Return what `okosu doctor --root` takes for the machine: a tree written below the folder, or the tar file."""
+    """The argument of `okosu doctor --root` for the machine: a tree written below the folder, or the tar file."""
     return CAPTURED[name] if name in CAPTURED else write(BUILT[name](), folder)
 
 
 def doctor(root: Path, *arguments: str) -> str:
-    """Return what `okosu doctor --root ROOT` prints at 80 columns without colour."""
+    """The output of `okosu doctor --root ROOT` at 80 columns without colour."""
     from okosu.cli.main import dispatch
 
     said = io.StringIO()
@@ -169,7 +168,7 @@ def doctor(root: Path, *arguments: str) -> str:
 
 
 def expected_text(root: Path) -> str:
-    """Return the golden text of a machine: what doctor says of it and of /bin/true on it."""
+    """The golden text of a machine: what doctor says of it and of /bin/true on it."""
     return doctor(root, "--", "/bin/true")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines as folders or tar files, written once a session: a large server has thousands of files."""
+"""The machines as folders or tar files, written once per session because a large server has thousands of files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ import pytest
 
 @pytest.fixture(scope="session")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return where each machine lies, by name. Do not write there."""
+    """Where each machine lies, by name. Do not write there."""
     folder = tmp_path_factory.mktemp("machines")
     return {name: built.place(name, folder / name) for name in built.NAMES}

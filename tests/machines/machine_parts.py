@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the trees in built_machines.py: each returns files by path, with what the kernel would have in them."""
+"""Parts of the trees in built_machines.py: each returns files by path, with the text that the kernel would show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ THP = "sys/kernel/mm/transparent_hugepage"
 
 
 def cpulist(cpus: list[int]) -> str:
-    """Return "0-3,8"."""
+    """A list such as "0-3,8"."""
     parts, i = [], 0
     while i < len(cpus):
         j = i
@@ -23,7 +23,7 @@ def cpulist(cpus: list[int]) -> str:
 
 
 def cpumask(cpus: list[int], total: int) -> str:
-    """Return the same as a mask in words of 32 bits, highest first, as sysfs has it."""
+    """The CPUs as a mask in words of 32 bits, highest word first, as sysfs has it."""
     bits = sum(1 << c for c in cpus)
     words = [f"{bits >> (32 * w) & 0xFFFFFFFF:08x}" for w in range((total + 31) // 32)]
     return ",".join(reversed(words))
@@ -39,7 +39,7 @@ def processor(
     memory_gib: int = 64,
     online: list[int] | None = None,
 ) -> Files:
-    """Return topology, caches and nodes. CPUs are numbered as Linux does on x86: first all cores, then second threads.
+    """Topology, caches and nodes. CPUs are numbered as Linux does on x86: first all cores, then second threads.
 
     A cache is (level, type, size in KiB, ways, line, what shares it: core, node or package).
     """
@@ -96,7 +96,7 @@ def processor(
     files["proc/meminfo"] = f"MemTotal: {kb} kB\nMemFree: {kb * 3 // 4} kB\nMemAvailable: {kb * 7 // 8} kB\n"
     files["proc/meminfo"] += "SwapTotal: 8388604 kB\nSwapFree: 8388604 kB"
     free = kb * 3 // 4 // page_kb // nodes
-    # The largest block is of 4 MiB with base pages of 4 KiB, of 512 MiB with 64 KiB.
+    # The largest block is of 4 MiB with base pages of 4 KiB, and of 512 MiB with base pages of 64 KiB.
     blocks = [0] * 9 + [free // 1024, free // 2048] if page_kb == 4 else [0] * 12 + [free // 8192, free // 16384]
     files["proc/buddyinfo"] = "\n".join(f"Node {n}, zone   Normal {' '.join(map(str, blocks))}" for n in range(nodes))
     return files
@@ -105,7 +105,7 @@ def processor(
 def process(
     total: int, nodes: int, *, cpus: str = "", mems: str = "", caps: str = "0", seccomp: int = 0, uid: int = 1000
 ) -> Files:
-    """Return /proc/self and the kernel's settings for a process with those rights."""
+    """/proc/self and the kernel's settings for a process with these rights."""
     status = {
         "Uid": f"{uid}\t{uid}\t{uid}\t{uid}",
         "CapEff": caps.zfill(16),
@@ -129,7 +129,6 @@ def process(
 
 
 def thp(enabled: str, pmd_bytes: int = 2 << 20) -> Files:
-    """Return the settings of transparent huge pages."""
     choices = " ".join(f"[{word}]" if word == enabled else word for word in ("always", "madvise", "never"))
     return {
         f"{THP}/enabled": choices,
@@ -140,7 +139,7 @@ def thp(enabled: str, pmd_bytes: int = 2 << 20) -> Files:
 
 
 def pool(kib: int, total: int, free: int, reserved: int = 0, overcommit: int = 0) -> Files:
-    """Return a hugetlb pool."""
+    """The files of a hugetlb pool with pages of `kib` KiB; counts in pages."""
     names = ("nr_hugepages", "free_hugepages", "resv_hugepages", "nr_overcommit_hugepages")
     place = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
     return {
@@ -149,13 +148,13 @@ def pool(kib: int, total: int, free: int, reserved: int = 0, overcommit: int = 0
 
 
 def system(kernel: str, glibc: str, arch: str = "x86_64", page_size: int = 4096) -> Files:
-    """Return the kernel's version and what system calls would say."""
+    """The kernel's version, and the facts file that replaces system calls."""
     facts = f'{{"arch":"{arch}","page_size":{page_size},"glibc":"{glibc}","pagemap":false}}'
     return {"proc/sys/kernel/osrelease": kernel, "okosu-facts.json": facts}
 
 
 def cpuinfo(vendor: str, family: int, model: int, stepping: int, name: str, microcode: str, flags: str) -> str:
-    """Return the first CPU of an x86 /proc/cpuinfo."""
+    """The first CPU in /proc/cpuinfo of an x86 machine."""
     return (
         f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: {name}\n"
         f"stepping\t: {stepping}\nmicrocode\t: {microcode}\nflags\t\t: {flags}\n\nprocessor\t: 1\n"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures: the same machine comes back, nothing that names the host goes out, and foreign tar files do no harm."""
+"""Captures: the same machine comes back, nothing that identifies the host is stored, and hostile tar files do no
+harm.
+"""
 
 from __future__ import annotations
 

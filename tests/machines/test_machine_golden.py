@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines replayed: doctor's text, the levers' availability, the order of CPUs; lscpu as an independent reader."""
+"""Replayed machines: doctor's text, the levers' availability, the order of CPUs; lscpu serves as an independent
+reader.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def test_levers_are_available_as_expected(name: str, places: Places) -> None:
 
 @pytest.mark.parametrize("name", built.BUILT)
 def test_the_launcher_agrees_on_what_can_be_applied(name: str, places: Places) -> None:
-    """What values() offers, okosu-run would apply on the same tree, and the other way round for superpage."""
+    """okosu-run would apply each value that values() offers on the same tree; for superpage, values() offers all of
+    them.
+    """
     here = machine.read(places[name])
     for lever in levers.load().values():
         offered = {v for arm in lever.values(here, GLIBC, None) for v in arm} if lever.needs(here).ok else set()

@@ -22,7 +22,7 @@ RANKS = {
 
 
 def refuses(said: str, call: Callable[..., object], *args: object) -> bool:
-    """Say whether the call raises a ValueError with these words: its own, not one from deeper down."""
+    """Say whether the call itself raises a ValueError with these words, rather than one from deeper down."""
     try:
         call(*args)
     except ValueError as error:
@@ -52,7 +52,7 @@ def eprocess(m: Namespace) -> None:
     # E(8, 0) = 256/9: equal to the limit counts as reached, anything above it does not.
     assert rank(8, Fraction(256, 9)) == 1
     assert rank(8, Fraction(257, 9)) == 0
-    # No limit is so low that the two ends would cross.
+    # The two ends never cross, however low the limit is.
     assert [rank(n, Fraction(0)) for n in range(6)] == [0, 1, 1, 2, 2, 3]
 
     values = [float(v * v) for v in range(20)]
@@ -77,7 +77,8 @@ def eprocess(m: Namespace) -> None:
     assert needed(1, 1, 8, 0.05, 100) == 11
     assert needed(0, 0, 1, 0.05, 100) is None
     assert needed(10, 5, 1, 0.05, 400) is None
-    # One loss in five: 16 rounds allow 2 losses and have ceil(3.2) = 4 expected; the first to hold is found by hand.
+    # One loss in five: 16 rounds allow 2 losses and have ceil(3.2) = 4 expected; the first n that decides is found by
+    # hand.
     fits = [t for t in range(5, 200) if 2 * -(-t // 5) < t and comb(t, -(-t // 5)) * 20 * (t + 1) <= 2**t]
     assert needed(5, 4, 1, 0.05, 200) == needed(5, 1, 1, 0.05, 200) == fits[0]
     assert needed(5, 4, 1, 0.05, fits[0]) == fits[0]
@@ -108,7 +109,7 @@ def verdict(m: Namespace) -> None:
     assert interval(twelve, 1, 0.01) == (exp(-0.9), exp(0.9))
 
     direction = m["direction"]
-    # With delta = 1/4 the ends of SAME are binary fractions, and being on one is no matter of rounding.
+    # With delta = 1/4 the ends of SAME are binary fractions, so that a value exactly on an end involves no rounding.
     assert direction((0.75, 1.25), 0.25) == same
     assert direction((0.8, 0.9), 0.25) == same
     assert direction((1.1, 1.2), 0.25) == same
@@ -134,7 +135,7 @@ def verdict(m: Namespace) -> None:
         assert judge(fast, placebo, 1, 0.05, 0.01) == judgement(faster, exp(-1.0), below, 12, 0, 12, False)
     for placebo in (slow, fast[:7], [], [0.0] * 12, [-1.0] * 6 + [1.0] * 6):
         assert judge(fast, placebo, 1, 0.05, 0.01) == judgement(open_, exp(-1.0), below, 12, 0, 12, True)
-    # The placebo's interval is taken at the same K and alpha: eight rounds do for one arm at 5 %, for no more.
+    # The placebo's interval uses the same K and alpha: at 5 %, eight rounds suffice for one arm, not for more.
     assert judge(fast, fast[:8], 1, 0.05, 0.01).verdict == faster
     assert judge(fast, fast[:8], 2, 0.05, 0.01).held_by_placebo
     assert judge(fast, fast[:8], 1, 0.01, 0.01).held_by_placebo
@@ -163,7 +164,7 @@ def verdict(m: Namespace) -> None:
 
 
 def _splits(ranks: list[float], n: int) -> float:
-    """Return the two-sided share of splits of these ranks at least as far out as the first n of them."""
+    """The two-sided share of splits of these ranks that are at least as far out as the first n of them."""
     centre = sum(ranks) * n / len(ranks)
     far = [abs(sum(s) - centre) for s in combinations(ranks, n)]
     return sum(d >= far[0] for d in far) / len(far)
@@ -180,7 +181,7 @@ def carry(m: Namespace) -> None:
     assert p([1.0, 1.0, 2.0], [1.0, 3.0, 3.0]) == _splits([2.0, 2.0, 4.0, 2.0, 5.5, 5.5], 3)
     assert p([5.0] * 3, [5.0] * 4) == 1.0
     assert p([5.0] * 9, [5.0] * 9) == 1.0
-    # 8 against 9 have more splits than are counted.
+    # 8 against 9 have too many splits to be enumerated.
     low, high = [float(i) for i in range(8)], [float(i) for i in range(8, 17)]
     assert isclose(p(low, high), erfc((36 - 0.5) / sqrt(2 * 8 * 9 * 18 / 12)), rel_tol=1e-12)
     # 1..20 twice over: every value is tied once in each, the sums agree, and the correction for continuity stops at 0.
@@ -199,25 +200,26 @@ def carry(m: Namespace) -> None:
     def runs(pattern: str, **times: float) -> tuple[list[float], list[str]]:
         return [times[arm] for arm in pattern], list(pattern)
 
-    # Of two arms nobody can tell which it is: both are named. The last two runs, when only b was left, do not count.
+    # Of only two arms nobody can tell which is the cause: both are named. The last two runs, after a had left, do not
+    # count.
     two = found(*runs("ab" * 6 + "bb", a=1.0, b=2.0), 0.4)
     assert [(c.arm, c.runs) for c in two] == [("a", 6), ("b", 5)]
     assert isclose(two[0].ratio, 0.5, rel_tol=1e-12)
     assert isclose(two[1].ratio, 2.0, rel_tol=1e-12)
     assert two[0].p == p([1.0] * 6, [2.0] * 5)
     assert two[1].p == p([2.0] * 5, [1.0] * 6)
-    # Of three, the odd one out, though the others differ from the mixture of the rest.
+    # Of three arms only the outlier is named, although each of the others differs from the mixture of the rest.
     three = found(*runs("abc" * 8, a=1.0, b=1.5, c=1.0), 0.1)
     assert [(c.arm, c.runs) for c in three] == [("b", 8)]
     assert isclose(three[0].ratio, 1.5, rel_tol=1e-12)
     assert [c.arm for c in found(*runs("abc" * 8, a=1.0, b=0.5, c=1.0), 0.1)] == ["b"]
-    # Of four, the farthest first, then the next: 1/2 is farther from 1 than 1.6 is, in ratios.
+    # Of four arms the farthest is named first, then the next: 1/2 is farther from 1 than 1.6 is, as ratios.
     assert [c.arm for c in found(*runs("abcd" * 12, a=1.0, b=1.6, c=0.5, d=1.0), 0.1)] == ["c", "b"]
-    # More than delta, not delta itself.
+    # The difference must exceed delta; delta itself is not enough.
     assert found(*runs("ab" * 6, a=1.0, b=1.25), 0.25) == []
     assert [c.arm for c in found(*runs("ab" * 6, a=1.0, b=1.25), 0.24)] == ["b"]
-    # Four runs are enough on either side, three are not. Four against four that do not overlap have p = 2/70, and the
-    # level is shared by the two that are compared: twice that p is not below itself.
+    # Four runs on either side are enough, three are not. Four against four that do not overlap have p = 2/70, and the
+    # level is divided by the two that are compared, so that twice that p may not exceed it.
     four = runs("ab" * 4 + "a", a=1.0, b=2.0)
     assert [(c.arm, c.runs, c.p) for c in found(*four, 0.1, 0.9)] == [("a", 4, 2 / 70), ("b", 4, 2 / 70)]
     assert found(*four, 0.1, 4 / 70) == []
@@ -226,18 +228,19 @@ def carry(m: Namespace) -> None:
     assert found(*runs("ab" * 4, a=1.0, b=2.0), 0.1, 0.9) == []
     assert found(*runs("ba" * 4, a=1.0, b=2.0), 0.1, 0.9) == []
     assert found(*runs("a" * 20, a=1.0), 0.1, 0.9) == []
-    # It stays shared by three when, without b, two are left with p = 2/924: below half of 0.0055, not below a third.
+    # The level stays divided by three when, without b, only two are left with p = 2/924: below half of 0.0055, not
+    # below a third.
     left = runs("acb" * 5 + "cac", a=1.0, b=30.0, c=1.2)
     assert [c.arm for c in found(*left, 0.1, 0.0055)] == ["b"]
     assert [c.arm for c in found(*left, 0.1, 0.007)] == ["b", "a", "c"]
-    # Five per cent unless said otherwise, and so 2.5 % for each of two: 4 against 4 have p = 2.9 % at best.
+    # The level is 5 % by default, and so 2.5 % for each of two: 4 against 4 have p = 2.9 % at best.
     assert found(*four, 0.1) == []
     assert len(found(*runs("ab" * 5 + "a", a=1.0, b=2.0), 0.1)) == 2
-    # What ran when only one side still did says nothing, whatever the arms are called.
+    # Runs from the time when only one side still ran do not count, whatever the arms are called.
     drift = [1.0] * 12 + [9.0] * 12
     assert found(drift, list("ab" * 6 + "b" * 12), 0.1) == found(drift, list("ba" * 6 + "a" * 12), 0.1) == []
     assert found(drift[::-1], list("ab" * 6 + "b" * 12), 0.1) == []
-    # What has no predecessor is left out.
+    # A run without a predecessor is left out.
     even = runs("ab" * 6, a=1.0, b=2.0)
     assert found([9.0, *even[0]], ["", *even[1]], 0.1) == found(*even, 0.1) != []
     assert found([], [], 0.01) == []
@@ -248,7 +251,8 @@ def carry(m: Namespace) -> None:
         pass
     else:
         raise AssertionError("a finding can be altered")
-    # 8 against 8 are all counted. Last, for it is the slowest by far and most mutants do not get here.
+    # 8 against 8 are all enumerated. This case is last because it is by far the slowest, and most mutants are noticed
+    # before.
     assert p(low, high[:8]) == 2 / 12_870
 
 
@@ -274,9 +278,9 @@ def rate(m: Namespace) -> None:
     low, high = interval(2, 6)
     assert isclose(sum(comb(6, i) * low**i * (1 - low) ** (6 - i) for i in range(2, 7)), 0.025, rel_tol=1e-12)
     assert isclose(sum(comb(6, i) * high**i * (1 - high) ** (6 - i) for i in range(3)), 0.025, rel_tol=1e-12)
-    # The tail of one in one is p itself, so at alpha = 1 the end is exactly 1/2, and a tail that is met is enough.
+    # The tail of one in one is p itself, so at alpha = 1 the end is exactly 1/2: a tail equal to its limit is accepted.
     assert interval(1, 1, 1.0)[0] == 0.5
-    # A thousand and more do not overflow.
+    # A thousand trials and more do not overflow.
     low, high = interval(0, 2000)
     assert isclose(high, 1 - 0.025 ** (1 / 2000), rel_tol=1e-9)
     assert all(refuses(f"{h} of {n}", interval, h, n) for h, n in [(-1, 5), (6, 5), (0, 0), (0, -1), (1, 0)])
@@ -285,7 +289,8 @@ def rate(m: Namespace) -> None:
     assert chance(0, 2, 2, 2) == 1 / 6
     assert chance(1, 2, 1, 2) == 5 / 6
     assert chance(2, 2, 0, 2) == 1.0
-    # The others cannot hold all the hits: at least one of three is among the first two, in 6 of 10 ways exactly one.
+    # The others cannot have all the hits: at least one of three is among the first two, and in 6 of 10 ways exactly one
+    # is.
     assert chance(1, 2, 2, 3) == 7 / 10
     assert chance(1, 3, 2, 2) == 3 / 10
     # Fewer hits than places among the others.

@@ -16,7 +16,7 @@ def paired(m: dict[str, Any]) -> None:
     five = Fraction(1, 20)
     # 2/2^5 > 1/20 >= 2/2^6; with 9 pairs 2(1 + 9)/512 <= 1/20; with 11, 2(1 + 11)/2048 <= 1/20 < 2(1 + 11 + 55)/2048.
     assert [rank(n, five) for n in range(1, 13)] == [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
-    # A tail that is met is enough: 2/2^6, and 2(1 + 6)/2^6.
+    # A tail equal to its limit is accepted: 2/2^6, and 2(1 + 6)/2^6.
     assert [rank(6, a) for a in (Fraction(2, 64), Fraction(199, 6400), Fraction(14, 64))] == [1, 0, 2]
     assert [rank(n, Fraction(199, 200)) for n in range(7)] == [0, 0, 1, 1, 2, 2, 3]
     assert rank(2, Fraction(5)) == rank(3, Fraction(5)) - 1 == 1
@@ -29,7 +29,7 @@ def paired(m: dict[str, Any]) -> None:
     assert [fewest(a) for a in (0.05, 0.05 / 51, 0.05 / 52, 0.999)] == [6, 11, 12, 2]
     assert fewest(0.03125) == 6
 
-    # Rounds in any order and with gaps on either side; 2 and 9 are one side's alone.
+    # Rounds may come in any order and with gaps on either side; rounds 2 and 9 occur on one side only.
     a = ratio([12.0, 2.0, 30.0, 99.0], [4.0, 4.0, 10.0, 7.0], [5, 1, 3, 2], [1, 5, 3, 9], 0.05)
     assert (a.median, a.low, a.high, a.pairs) == (3.0, 0.0, inf, 3)
     assert not a.bounded

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small mutation harness: every small wrong version of a module, run in-process against a check that must notice.
+"""A small mutation harness: it runs every small wrong version of a module in-process against a check that must notice
+it.
 
-A mutant is one change of one node of the syntax tree. Its id says where and what, not on which line, so that it
+A mutant is one change of one node of the syntax tree. Its id says where and what, but no line number, so that it
 survives edits elsewhere: `module.function: before -> after`, with `#2`, `#3` … for further equal ones.
 """
 
@@ -68,7 +69,7 @@ def _constant(value: object) -> list[bool | int | float | str]:
 
 
 def _expression(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the wrong versions of one expression, its parts left as they are."""
+    """Yield the wrong versions of one expression; its parts stay as they are."""
     match node:
         case ast.Constant(value):
             for other in _constant(value):
@@ -128,7 +129,7 @@ def _calls(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def _statement(node: ast.stmt) -> Iterator[ast.stmt]:
-    """Yield the wrong versions of one statement, its expressions left as they are."""
+    """Yield the wrong versions of one statement; its expressions stay as they are."""
     match node:
         case ast.Return(value) if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
             yield ast.Return(ast.Constant(None))
@@ -148,7 +149,7 @@ def _statement(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _skipped(parent: ast.AST, name: str, node: ast.AST) -> bool:
-    """Say whether the node is no code: an annotation, a docstring, an import."""
+    """Say whether the node is not executable code: an annotation, a docstring, an import."""
     text = node.value if isinstance(node, ast.Expr) else None
     return (
         name in ("annotation", "returns")
@@ -159,7 +160,7 @@ def _skipped(parent: ast.AST, name: str, node: ast.AST) -> bool:
 
 
 def _places(tree: ast.Module) -> Iterator[tuple[str, list[tuple[str, int | None]], ast.AST]]:
-    """Yield (function, path from the root, node) of every node that may be changed."""
+    """Yield (function, path from the root, node) for every node that may be changed."""
 
     def walk(node: ast.AST, where: str, path: list[tuple[str, int | None]]) -> Iterator[Any]:
         for name, value in ast.iter_fields(node):
@@ -178,7 +179,7 @@ def _places(tree: ast.Module) -> Iterator[tuple[str, list[tuple[str, int | None]
 
 
 def _replaced(tree: ast.Module, path: list[tuple[str, int | None]], new: ast.AST) -> ast.Module:
-    """Return a copy of the tree with the node at `path` replaced; only what lies on the path is copied."""
+    """A copy of the tree with the node at `path` replaced; only the nodes on the path are copied."""
     root = copy.copy(tree)
     node: Any = root
     for depth, (name, i) in enumerate(path):
@@ -191,7 +192,7 @@ def _replaced(tree: ast.Module, path: list[tuple[str, int | None]], new: ast.AST
 
 
 def mutants(source: str, module: str) -> Iterator[Mutant]:
-    """Yield every mutant of a module's source; `module` is the first part of the ids."""
+    """Yield every mutant of a module's source; the ids begin with `module`."""
     tree = ast.parse(source)
     seen: dict[str, int] = {}
     for function, path, node in _places(tree):
@@ -213,13 +214,13 @@ def mutants(source: str, module: str) -> Iterator[Mutant]:
 
 
 def _brief(node: ast.AST) -> str:
-    """Return a node as one line: of a compound statement its head, which is all of it that a mutant changes."""
+    """A node as one line; of a compound statement only its head, because a mutant changes nothing else of it."""
     return ast.unparse(node).split("\n", 1)[0].strip() or "pass"
 
 
 def execute(tree: ast.Module, like: ModuleType, filename: str) -> Namespace:
-    """Run the tree as a module in the place of `like`, which stays as it is; return its namespace."""
-    # The name must be one that sys.modules knows, for dataclasses look there.
+    """Run the tree as a module instead of `like`, which is not changed; return its namespace."""
+    # dataclasses looks the name up in sys.modules, so it must be one that exists there.
     namespace: Namespace = {"__name__": like.__name__}
     exec(compile(ast.fix_missing_locations(tree), filename, "exec"), namespace)
     return namespace
@@ -250,9 +251,10 @@ def steps(check: Callable[[], object], filename: str, limit: int | None = None) 
 
 
 def survivors(module: ModuleType, check: Callable[[Namespace], object], patience: int = 5) -> tuple[list[Mutant], int]:
-    """Return the mutants of a module that the check does not notice, and how many there are in all.
+    """The mutants of a module that the check does not notice, and the number of all mutants.
 
-    Noticed: any exception, or more than `patience` times the lines that the module itself runs (a loop without end).
+    A mutant is noticed by any exception, or by running more than `patience` times the lines that the module itself runs
+    (an endless loop).
     """
     source = inspect.getsource(module)
     short = module.__name__.rpartition(".")[2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden values notice every small wrong version of okosu/stats, save those proved equal in equivalent.toml."""
+"""The golden values notice every small wrong version of okosu/stats, except those proved equal in equivalent.toml."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_every_mutant_is_killed(module: ModuleType, check: Callable[[mutate.Name
     print(f"{short}: {total} mutants, {total - len(alive)} killed, {len(alive)} equivalent")
     assert total >= fewest
     assert sorted({m.id for m in alive} - listed) == []
-    # A listed mutant that is killed is not equivalent, and one that is gone proves nothing: the list would be wrong.
+    # A listed mutant that is noticed is not equivalent, and one that no longer exists proves nothing: both make the
+    # list wrong.
     assert sorted(listed - {m.id for m in alive}) == []
 
 
@@ -51,7 +52,7 @@ def test_the_list_of_equivalents_is_proved_and_names_modules_that_are_checked() 
 
 
 def sample(source: str, name: str = "okosu_mutation_sample") -> ModuleType:
-    """Return a module of that source, whose source inspect can find."""
+    """A module with that source, in a form whose source inspect can find."""
     module = ModuleType(name)
     exec(source, module.__dict__)
     return module
@@ -96,7 +97,8 @@ def test_the_harness_finds_what_a_weak_check_lets_pass(module: ModuleType) -> No
     strong, same = mutate.survivors(module, check_well)
     assert total == same > 25
     assert "okosu_mutation_sample.largest_below: values[i] < limit -> values[i] <= limit" in {m.id for m in alive}
-    # Equal values make no difference to a maximum, and i passes no end without meeting it: nothing else gets past.
+    # A maximum of equal values does not depend on the comparison, and i reaches its end exactly: only these two
+    # survive.
     assert {m.id for m in strong} == {
         "okosu_mutation_sample.largest_below: values[i] <= best -> values[i] < best",
         "okosu_mutation_sample.largest_below: i < len(values) -> i != len(values)",
@@ -119,7 +121,7 @@ def test_mutants_differ_from_the_source_and_from_each_other() -> None:
     sound = ast.unparse(ast.parse(SAMPLE))
     versions = [ast.unparse(m.tree) for m in made]
     assert sound not in versions
-    # Annotations and docstrings are no code.
+    # Annotations and docstrings are not mutated.
     assert all("int | None" in v and "Return the largest" in v for v in versions)
 
 

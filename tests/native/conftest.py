@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the native programs share: where they are."""
+"""Fixtures of the tests of the native programs: where the programs are."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def launcher() -> Path:
 
 @pytest.fixture(scope="session")
 def mocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the drivers of okosu-zerod's engines that this machine has not."""
+    """A folder with mock drivers for the engines of okosu-zerod whose hardware this machine lacks."""
     return mock_drivers(tmp_path_factory.mktemp("mocks"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests of what is preloaded where its path has a space: LD_PRELOAD ends a name there."""
+    """Skip the tests that preload a library where its path has a space, because LD_PRELOAD ends a name there."""
     if " " in str(Path(__file__).resolve()):
         skip = pytest.mark.skip(reason="LD_PRELOAD cannot name a library whose path has a space in it")
         for item in items:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program is that checks okosu's copies, what it says of the choice, and what a profile must mean to it."""
+"""Where the program is that checks okosu's copies, what it reports of the choice, and how it must understand a
+profile.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ ROWS = ("ref", "loop8") + (
 
 
 def lacking() -> set[str]:
-    """Return the variants that this machine cannot run."""
+    """The variants that this machine cannot run."""
     has = flags()
     needs = {"avx2": "avx2", "avx512": "avx512bw"}
     return {row for row in ROWS for name, flag in needs.items() if row in (name, f"nt-{name}") and flag not in has}
 
 
 def always() -> tuple[int, str]:
-    """Return the largest size that no choice concerns, and the variant that copies it."""
+    """The largest size that the widest variant always copies, whatever was chosen, and that variant."""
     if not X86:
         return 128, "neon"
     absent = lacking()
@@ -36,14 +38,14 @@ def always() -> tuple[int, str]:
 
 
 def seen(classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return what the library says of these classes of a profile: the smallest sizes are not the profile's."""
+    """What the library reports for these classes of a profile: the profile does not decide the smallest sizes."""
     size, own = always()
     rest = [(up_to, variant) for up_to, variant in classes if up_to > size]
     return rest if rest[0][1] == own else [(size, own), *rest]
 
 
 def profile(text: bytes) -> Choice | int:
-    """Return the classes that a profile names by use, or the errno that refuses it."""
+    """The classes that a profile gives for each use, or the errno of its refusal."""
     if len(text) >= 16384:
         return errno.EFBIG
     if b"\0" in text:

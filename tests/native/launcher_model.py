@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that is not there: its sysfs, written below a root that okosu-run --dry-run is pointed at."""
+"""A model machine: a sysfs tree below a root that okosu-run --dry-run reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATH = {"PATH": "/usr/bin:/bin"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where a CPU of the model machine lies: 2 packages of 2 nodes of 4 cores of 2 threads; a node has one L3."""
+    """The place of a CPU on the model machine: 2 packages of 2 nodes of 4 cores of 2 threads; a node has one L3."""
 
     package: int
     node: int
@@ -24,12 +24,12 @@ class Place:
 
 
 def numbered_in_blocks() -> dict[int, Place]:
-    """As most Intel servers: first threads first, package after package; siblings 16 further."""
+    """Numbered as most Intel servers are: all first threads, package after package; each sibling is 16 higher."""
     return {c + 16 * t: Place(c // 8, c // 4, c, t) for c in range(16) for t in range(2)}
 
 
 def numbered_in_turn() -> dict[int, Place]:
-    """As some firmware does: packages alternate from CPU to CPU, and siblings are 2 apart."""
+    """Numbered as some firmware does: packages alternate from CPU to CPU, and siblings are 2 apart."""
     cpus = {}
     for package in range(2):
         for local in range(8):
@@ -52,7 +52,9 @@ def write(path: Path, text: str) -> None:
 
 
 def build(root: Path, cpus: Mapping[int, Place], mask: Iterable[int] | None = None, old: bool = False) -> Path:
-    """Write the machine's sysfs; `old` uses the names of kernels before 5.3, and cache indexes in another order."""
+    """Write the machine's sysfs; `old` uses the file names of kernels before 5.3, and another order of cache
+    indexes.
+    """
     system = root / "sys/devices/system"
     write(system / "cpu/online", listed(cpus))
     write(
@@ -70,7 +72,7 @@ def build(root: Path, cpus: Mapping[int, Place], mask: Iterable[int] | None = No
         topology = system / f"cpu/cpu{cpu}/topology"
         write(topology / ("thread_siblings_list" if old else "core_cpus_list"), like(lambda p: p.core))
         write(topology / ("core_siblings_list" if old else "package_cpus_list"), like(lambda p: p.package))
-        # The kernel's core_id starts anew in each package: a trap for whoever takes it for a name.
+        # The kernel's core_id starts anew in each package, so code that uses it as a unique name fails here.
         write(topology / "core_id", str(place.core % 8))
         write(system / f"cpu/cpu{cpu}/cache/index{0 if old else 3}/level", "3")
         write(system / f"cpu/cpu{cpu}/cache/index{0 if old else 3}/shared_cpu_list", like(lambda p: p.node))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of okosu-measure share: the tool and its subject where any user can run them, and how to run them."""
+"""What the tests of okosu-measure share: the tool and its test program, copied to where any user can run them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tools:
         return [str(self.measure), *options, "--", *map(str, program)]
 
     def run(self, *program: object, options: Sequence[str] = (), **kwargs: object) -> Measurement:
-        """Measure a program, which must succeed without a word on stderr."""
+        """Measure a program, which must succeed and print nothing on stderr."""
         done = subprocess.run(self.command(*program, options=options), capture_output=True, check=False, **kwargs)  # type: ignore[call-overload]
         assert done.returncode == 0, done.stderr.decode()
         assert done.stderr == b""
@@ -48,7 +48,7 @@ class Tools:
 
 
 def parse(output: bytes) -> Measurement:
-    """Read the one line that okosu-measure prints."""
+    """Decode the one line that okosu-measure prints."""
     assert output.endswith(b"}\n")
     assert output.count(b"\n") == 1
     return msgspec.json.decode(output, type=Measurement)
@@ -74,7 +74,7 @@ def build_tools() -> Iterator[Tools]:
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    """Wait for a condition; say whether it came true."""
+    """Wait for a condition; return whether it became true in time."""
     give_up = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > give_up:
@@ -84,9 +84,10 @@ def until(condition: Callable[[], bool]) -> bool:
 
 
 def seen(run: Callable[[int], Measurement], told: Callable[[Measurement], bool]) -> Measurement:
-    """Give the measurer ever more milliseconds to see something pass; return the first run that tells, or the last.
+    """Call `run` with ever more milliseconds until the measurer has seen a passing state; return that run, or the last
+    one.
 
-    On a machine under load it may not be scheduled for a while.
+    On a machine under load the measurer may not be scheduled for a while.
     """
     for patience in (120, 600, 3000):
         result = run(patience)
@@ -96,7 +97,7 @@ def seen(run: Callable[[int], Measurement], told: Callable[[Measurement], bool])
 
 
 def lives(pid: int) -> bool:
-    """Say whether a process exists and is more than a zombie."""
+    """Say whether a process exists and is not a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -105,7 +106,7 @@ def lives(pid: int) -> bool:
 
 
 def pids_in(path: Path, count: int) -> list[int]:
-    """Wait until `count` processes have written their numbers to a file; return them."""
+    """Wait until `count` processes have written their ids to a file; return the ids."""
 
     def complete() -> bool:
         return path.exists() and path.read_text().count("\n") >= count
@@ -115,7 +116,7 @@ def pids_in(path: Path, count: int) -> list[int]:
 
 
 def all_gone(pids: Sequence[int]) -> bool:
-    """Wait until none of the processes lives; kill them if they do for too long."""
+    """Wait until none of the processes lives; after too long, kill them and return False."""
     if until(lambda: not any(map(lives, pids))):
         return True
     for pid in pids:

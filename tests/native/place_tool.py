@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds programs/place_tool.c with the area's sources under ASan and UBSan, and runs it, for test_place_*.py."""
+"""Builds programs/place_tool.c with the sources of the area place under ASan and UBSan, and runs it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ TOUCH, MOVE, HUGE, SMALL, HUGETLB = 1, 2, 4, 8, 16
 
 @functools.cache
 def program() -> Path:
-    """Return the tool."""
     sources = [SOURCES / "place" / f"{name}.c" for name in PLACE] + [SOURCES / "topo" / f"{name}.c" for name in TOPO]
     sanitize = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all") if platform.machine() == "x86_64" else ()
     include = (f"-I{ROOT / 'native' / 'include'}", f"-I{SOURCES}")
@@ -35,7 +34,7 @@ def program() -> Path:
 
 
 def run(*words: str | Path, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what the tool printed."""
+    """Run the tool; return what it printed."""
     command = [*prefix, program(), *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
@@ -44,13 +43,13 @@ def run(*words: str | Path, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def alloc(policy: int, nodes: str, size: int, flags: int = 0, *touching: str, deny: str = "") -> dict[str, Any]:
-    """Return what became of an allocation."""
+    """Have the tool allocate memory; return what became of it."""
     return run(*([deny] if deny else []), "alloc", str(policy), nodes, str(size), str(flags), *touching)
 
 
 @functools.cache
 def numa() -> bool:
-    """Say whether this kernel lets memory be bound, asked without okosu: a policy of no node at all, MPOL_DEFAULT."""
+    """Say whether this kernel can bind memory, asked without okosu: by setting a policy without nodes, MPOL_DEFAULT."""
     number = {"x86_64": 237, "aarch64": 235}[platform.machine()]
     libc = ctypes.CDLL(None, use_errno=True)
     page = mmap.mmap(-1, mmap.PAGESIZE)
@@ -60,5 +59,5 @@ def numa() -> bool:
 
 
 def allowed() -> list[int]:
-    """Return the CPUs that this process may use."""
+    """The CPUs that this process may use."""
     return sorted(os.sched_getaffinity(0))

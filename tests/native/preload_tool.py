@@ -24,7 +24,7 @@ MIB = 1 << 20
 THP = {"OKOSU_SUPERPAGE": "thp"}
 RETAIN = {"OKOSU_SUPERPAGE": "thp", "OKOSU_RETAIN": "1"}
 HUGETLB = {"OKOSU_SUPERPAGE": "hugetlb"}
-# Every way in which a block can be served: huge, retained, over the budget, hugetlb or its fall-back.
+# Every way in which a block can be served: huge, retained, over the budget, hugetlb or its fallback.
 MODES = {
     "placebo": {},
     "thp": THP,
@@ -37,7 +37,7 @@ MODES = {
 
 @functools.cache
 def folder() -> Path:
-    """Return a folder that lives as long as the test run."""
+    """A folder that lives as long as the test run."""
     path = Path(tempfile.mkdtemp(prefix="okosu-preload-"))
     path.chmod(0o755)
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -54,13 +54,13 @@ def build(name: str, *words: str) -> Path:
 
 
 def probe() -> Path:
-    """Return the probe, a dynamic program."""
+    """The dynamic test program."""
     return build("probe", "-fno-builtin-malloc", "probe.c", "probe_memory.c", "probe_process.c", "-lpthread", "-ldl")
 
 
 @dataclass
 class Ran:
-    """What a run left: exit status, output, and the lines of evidence in the order they were written."""
+    """The result of a run: exit status, output, and the lines of evidence in the order they were written."""
 
     returncode: int
     stdout: str
@@ -73,7 +73,7 @@ class Ran:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return this process's environment without anything that okosu or a preload put there."""
+    """This process's environment without anything from okosu or a preloaded library."""
     dropped = ("OKOSU_", "LD_PRELOAD", "GLIBC_TUNABLES", "OMP_", "GOMP_", "KMP_")
     return {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
 
@@ -90,8 +90,8 @@ def run(
 ) -> Ran:
     """Run the probe (or `program`) under the library with `levers` set.
 
-    `root` makes it the process that a launcher started (OKOSU_ROOT_PID), `behind` is preloaded behind
-    the library, `before` is called in the child before exec.
+    `root` makes it the process that a launcher started (OKOSU_ROOT_PID), `behind` is a library preloaded after okosu's,
+    and `before` is called in the child before exec.
     """
     proof = folder() / "proof.jsonl"
     proof.unlink(missing_ok=True)
@@ -103,7 +103,7 @@ def run(
         env["LD_PRELOAD"] = str(behind)
     command = [str(program or probe()), *map(str, words)]
     if root:
-        # The shell gives its process, and so its pid, to the program; only that gets the preload.
+        # The shell execs the program, which so keeps the shell's process id; only the program gets the preload library.
         settings = f"OKOSU_ROOT_PID=$$ LD_PRELOAD={env.pop('LD_PRELOAD')}"
         command = ["/bin/sh", "-c", f'{settings} exec "$0" "$@"', *command]
     done = subprocess.run(command, env=env, capture_output=True, text=True, preexec_fn=before, check=False, **options)
@@ -112,12 +112,12 @@ def run(
 
 
 def passed(ran: Ran) -> Ran:
-    """Return the run, having shown what the program said if it failed."""
+    """Check that the run succeeded, showing the program's output if not; return the run."""
     assert ran.returncode == 0, ran.stderr
     return ran
 
 
 def thp_possible() -> bool:
-    """Return whether this kernel gives huge pages to who asks for them."""
+    """Say whether this kernel gives huge pages to a process that asks for them."""
     enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     return enabled.exists() and "[never]" not in enabled.read_text()

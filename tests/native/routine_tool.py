@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that check okosu's copies and sets, and what they say of a choice."""
+"""The programs that check okosu's copies and sets, and the parser of what they print of a choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Choice = dict[str, list[tuple[int, str]]]
 
 
 def flags() -> set[str]:
-    """Return what /proc/cpuinfo says that the processor has."""
+    """The processor's flags in /proc/cpuinfo."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith(("flags", "Features")):
             return set(line.partition(":")[2].split())
@@ -25,7 +25,7 @@ def flags() -> set[str]:
 
 @dataclass(frozen=True)
 class Checker:
-    """One of the programs; `uses` are the words that begin its lines of classes."""
+    """One of the programs; `uses` are the words with which its lines of classes begin."""
 
     name: str
     uses: tuple[str, ...]
@@ -41,7 +41,7 @@ class Checker:
         return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
     def show(self, *argv: str, wrapper: tuple[str, ...] = (), **variables: str) -> tuple[Choice, dict[str, str]]:
-        """Return the choice (classes by use) and what else was said, by its first word."""
+        """The choice (classes by use), and the program's other lines by their first word."""
         done = self.run(*(argv or ("--show",)), wrapper=wrapper, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         choice: Choice = {}
@@ -56,11 +56,11 @@ class Checker:
         return choice, said
 
     def plan(self, features: int, caches: str) -> Choice:
-        """Return the automatic choice of a machine with these features and "L1D L2 L3"."""
+        """The automatic choice on a machine with these features and caches "L1D L2 L3"."""
         return self.show("--plan", str(features), *caches.split())[0]
 
 
 def classes(text: str) -> list[tuple[int, str]]:
-    """Read "4096 sse2, max nt-sse2"."""
+    """Decode "4096 sse2, max nt-sse2"."""
     pairs = [item.split() for item in text.split(", ")]
     return [(LAST if up_to == "max" else int(up_to), variant) for up_to, variant in pairs]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark programs: their output's shape, their arguments, and the harness on a clock of the test's own."""
+"""The benchmark programs: the form of their output, their arguments, and the harness on a clock that the test
+provides.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ needs_fake = pytest.mark.skipif(not FAKE.is_file(), reason="bench_fake is in a b
 
 
 def run(program: Path | str, *options: str, status: int = 0) -> tuple[list[dict[str, Any]], str]:
-    """Return the lines of standard output and the text of standard error."""
+    """The lines of standard output, and the text of standard error."""
     done = subprocess.run([program, *options], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
@@ -181,7 +183,7 @@ def test_batches_that_were_disturbed(mode: str, samples: list[float], dropped: i
 def test_a_disturbed_batch_is_run_five_times_at_most() -> None:
     quiet = notes_of(run(FAKE, "steady", "--rounds", "6")[0])[0].count("b")
     always = notes_of(run(FAKE, "always", "--rounds", "6")[0])[0].count("b")
-    # Each run of a batch is two calls of the routine: one to warm up and one that is timed.
+    # Each run of a batch calls the routine twice: once to warm up and once timed.
     assert always - quiet == 6 * 4 * 2
 
 
@@ -191,7 +193,7 @@ def test_every_row_once_a_round_in_an_order_that_the_seed_draws() -> None:
     for seed in range(8):
         order = notes_of(run(FAKE, "steady", "--rounds", "6", f"--seed={seed}")[0])[0].removeprefix("order ")
         rounds = [order[-36:][i : i + 6] for i in range(0, 36, 6)]
-        # "a" is two rows (one of them the limit), each two calls.
+        # "a" has two rows (one of them the limit), each with two calls.
         assert [sorted(one) for one in rounds] == [list("aaaabb")] * 6
         assert len(set(rounds)) > 1
         orders.add(order)
@@ -205,7 +207,7 @@ def test_cold_batches_are_prepared_and_short() -> None:
     order, counts = notes_of(lines)[:2]
     assert rows_of(lines)[0]["samples"] == [100] * 5
     prepared = int(counts.split()[1])
-    # One preparation before each of the five batches, and before each step of finding out how long one is.
+    # One preparation before each of the five batches, and before each step that determines the length of a batch.
     assert prepared >= 5 + 2
     assert order.count("b") == 0
 

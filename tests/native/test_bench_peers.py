@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that blas1 compares with: what a description may say, and what keeps a library out."""
+"""The libraries that blas1 compares with: what a description may say, and for which reasons a library is left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from okosu import native
 
 Compile = Callable[..., Path]
 
-# CBLAS's ddot and daxpy, right but for what the macros change.
+# CBLAS's ddot and daxpy, correct except for what the macros change.
 GOOD = """
 #include <stdint.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ class Peers:
         (self.folder / f"{name}.peer").write_text(description.format(name=name))
 
     def run(self, *options: str) -> tuple[dict[str, list[dict[str, Any]]], dict[str, dict[str, str]]]:
-        """Return the rows of each peer and what was said of the absent ones."""
+        """The rows of each peer, and the reasons given for the absent ones."""
         command: list[str | Path] = [
             native.find("okosu-bench-blas1"),
             "--smoke",
@@ -133,7 +133,7 @@ def test_a_peer_is_loaded_named_and_timed(peers: Peers) -> None:
 def test_directories_kinds_and_lengths_that_a_peer_takes(
     peers: Peers, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Two directories at once; the second one's peer is a paper's, for whole multiples of 16 elements alone."""
+    """Two directories at once; the peer in the second one is a paper's and takes only multiples of 16 elements."""
     peers.add("one")
     other = Peers(tmp_path_factory.mktemp("other"), peers.compiled)
     other.add("listing", description=DESCRIPTION + "kind paper\nmultiple 16\nalignment 16\n")
@@ -220,7 +220,9 @@ def test_descriptions_that_will_not_do(peers: Peers, description: str, told: str
 
 
 def test_a_peer_that_switches_denormals_off_does_so_for_itself_alone(peers: Peers) -> None:
-    """A library linked with -ffast-math sets the mode of the thread that loads it; those after it must not see it."""
+    """Loading a library that was linked with -ffast-math changes the thread's floating-point mode; later peers must not
+    be affected.
+    """
     if not Path("/usr/bin/gcc").exists():
         pytest.skip("gcc's start-up file is what is tested")
     peers.add("a-fast", "-ffast-math")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-bench-numa and -clock: what their rows must hold on any machine."""
+"""okosu-bench-numa and okosu-bench-clock: properties that their rows must have on any machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_matrix_has_every_cpu_and_node_with_all_pages_in_place() -> None:
         assert (row["kernel"], row["unit"], row["items"], row["bytes_per_item"]) == ("write", "ns", 3000001, 1)
         assert (extra["bound"], extra["misplaced"]) == (True, 0)
         assert extra["pages"] == -(-3000001 // os.sysconf("SC_PAGESIZE"))
-        # Between 10 MB/s and 10 TB/s.
+        # Any machine writes at between 10 MB/s and 10 TB/s.
         assert all(3000001 / 1e4 < sample < 3000001 * 100 for sample in row["samples"])
     first, second = (min(min(row["samples"]) for row in rows(lines, mode=mode)) for mode in ("first", "second"))
     assert first > second

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """okosu/clock.h against the kernel's clocks, a chain of multiplications and CPUID tables of known processors.
 
-Chains last microseconds, so that the median of many is free of whatever else runs here.
+Chains last microseconds, so that the median of many is not affected by other processes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_the_clock_is_what_its_parts_say() -> None:
     expected = stated.get(said["source"], said["calibrated"])
     assert said["hz"] == pytest.approx(expected, rel=1e-4)
     assert 1e6 < said["hz"] < 1e10
-    # Two serialising reads: more than nothing on a counter of a GHz, and less than a microsecond.
+    # Two serialising reads cost more than nothing on a counter of 1 GHz, and less than a microsecond.
     assert said["overhead"] < said["hz"] * 1e-6
     assert said["granularity"] > 0
     assert said["overhead"] % said["granularity"] == 0
@@ -67,7 +67,7 @@ def test_stated_frequencies_agree_with_the_calibration() -> None:
 
 
 def test_the_calibration_agrees_with_the_kernels_own() -> None:
-    """loops_per_jiffy is the counter's frequency where the kernel delays by the counter."""
+    """loops_per_jiffy is the counter's frequency where the kernel uses the counter for delays."""
     found = re.search(r"^bogomips\s*: ([\d.]+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     if platform.machine() != "x86_64" or not found:
         pytest.skip("only x86-64 tells its counter's frequency so")
@@ -83,10 +83,12 @@ def test_ten_milliseconds_are_ten_milliseconds() -> None:
 
 
 def test_a_multiplication_takes_a_whole_number_of_additions() -> None:
-    """A busy sibling of this hyperthread slows additions most: the ratio was 3.003 alone, and 2.79 beside one."""
+    """A busy sibling of this hyperthread slows additions most: the ratio was 3.003 alone, and 2.79 beside a busy
+    sibling.
+    """
     latency = 0.0
     for _ in range(10):
-        # The core's frequency wanders, so each chain is compared with its neighbours in time.
+        # The core's frequency varies, so each chain is compared with its neighbours in time.
         pairs = itertools.pairwise(run("chains")["pairs"])
         latency = max(latency, median(2 * multiply / (before + after) for (before, multiply), (after, _) in pairs))
         if latency == pytest.approx(round(latency), rel=0.01):
@@ -100,13 +102,13 @@ def test_cycles_per_tick_is_the_chain_by_its_time() -> None:
     said = run("chains")
     ticks = median(pair[0] for pair in said["pairs"])
     assert median(said["rates"]) == pytest.approx(said["chain"] / ticks, rel=0.1)
-    # Between an eighth of the counter's rate and a counter of 10 MHz beside a core of 6 GHz.
+    # Cycles per tick lie between an eighth and what a counter of 10 MHz beside a core of 6 GHz gives.
     assert 0.125 < median(said["rates"]) < 600
 
 
 def test_an_empty_region_takes_nothing() -> None:
     said = run("empty")
-    # The median is what was subtracted, so half of them may be a step of the counter more.
+    # The overhead is the median of empty reads, so half of them may be one step of the counter longer.
     assert median(said["empty"]) <= said["granularity"]
     assert sorted(said["empty"])[250] == 0
     assert said["backwards"] == 0

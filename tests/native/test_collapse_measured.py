@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tier 2 under the measurer: the launcher's helper is no part of the tree, and lives to write what it did."""
+"""superpage=collapse under okosu-measure: the launcher's helper does not count as part of the process tree, and lives
+long enough to write its evidence.
+"""
 
 from __future__ import annotations
 

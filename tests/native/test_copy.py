@@ -22,11 +22,11 @@ SSE2, AVX2, AVX512, ERMS = 1, 1 << 2, 1 << 3, 1 << 4
 
 
 def test_variants_and_entries() -> None:
-    """Sizes 0 to 512 at each byte of a line, thresholds, guard pages, overlaps, nothing, force, threads."""
+    """Sizes 0 to 512 at each byte of a line, thresholds, guard pages, overlaps, size 0, forcing, threads."""
     done = copy_tool.run()
     assert done.returncode == 0, done.stdout
     skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
-    # A variant that was skipped is one whose instructions /proc/cpuinfo does not name either.
+    # A skipped variant must need an instruction set that /proc/cpuinfo lacks too.
     assert skipped == copy_tool.lacking()
     there = [row for row in copy_tool.ROWS if row not in skipped]
     wanted = {*there, *(f"{row} (move)" for row in there), "okosu_copy", "okosu_copy_far", "okosu_copy_move", "force"}
@@ -51,7 +51,7 @@ def test_broken_ones_are_refused() -> None:
     ],
 )
 def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
-    """The copies of fixed size, as C and as C++, with the vectors that the flags allow."""
+    """The copies of fixed size, as C and as C++, with the vectors that the compiler flags allow."""
     if not X86 and "-m" in flags:
         pytest.skip("flags of x86-64")
     if not shutil.which(compiler):
@@ -80,7 +80,7 @@ def test_automatic_choice() -> None:
 @pytest.mark.parametrize(
     ("features", "caches", "any_", "near", "far"),
     [
-        # A desktop of 2008: nothing but vectors, and stores past the caches for what L3 cannot hold twice.
+        # A desktop of 2008: SSE2 only, and stores past the caches for copies of which L3 cannot hold both arrays.
         (SSE2, "0x8000 0x40000 0x800000", "4194304 sse2, max nt-sse2", "max sse2", "8192 sse2, max nt-sse2"),
         (SSE2 | AVX2, "0 0 0", "2097152 avx2, max nt-avx2", "max avx2", "8192 avx2, max nt-avx2"),
         (
@@ -178,7 +178,7 @@ FILE = st.one_of(
 @settings(max_examples=60, deadline=None)
 @given(files=st.lists(FILE, min_size=8, max_size=8))
 def test_any_profile(tmp_path_factory: pytest.TempPathFactory, files: list[list[str]]) -> None:
-    """Whatever a file holds, it is taken for what the rules say, or refused for what they say, with the three parts."""
+    """Any file is accepted or refused exactly as the rules say; a refusal has the three parts."""
     folder = tmp_path_factory.mktemp("profiles")
     texts = ["\n".join(lines).encode() for lines in files]
     for i, text in enumerate(texts):

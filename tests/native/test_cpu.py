@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu/cpu.h: what it finds is what the kernel lists, and the names are written as snprintf would."""
+"""okosu/cpu.h: the features it finds are those that the kernel lists, and names are written as snprintf would."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ int main(void)
 }
 """
 
-# By the names of /proc/cpuinfo, which leaves out what the kernel does not save the registers of.
+# The names of /proc/cpuinfo, which omits features whose registers the kernel does not save.
 NEEDS = {
     "sse2": {"sse2"},
     "sse3": {"pni"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example programs: results against Python models, strict arguments, one output under any allocator."""
+"""The example programs: results against Python models, strict arguments, the same output under any allocator."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(
 
 
 def numbers(name: str, *words: str) -> list[str]:
-    """Return the numbers, decimal or 16 hexadecimal digits, in the first line of a run that must succeed."""
+    """The numbers, decimal or 16 hexadecimal digits, in the first line of a run that must succeed."""
     done = run(name, *words)
     assert (done.returncode, done.stderr) == (0, "")
     first, last = done.stdout.splitlines()
@@ -90,7 +90,7 @@ def test_chase_leaps_at_random() -> None:
         at = int(numbers("chase", str(64 * lines), str(loads))[2])
         path.append(at)
     leaps = [abs(b - a) for a, b in pairwise(path)]
-    # Two uniform places are a third of the table apart on average, with a standard error of 3.5 % here.
+    # Two uniformly random places are a third of the table apart on average, here with a standard error of 3.5 %.
     assert sum(leaps) / len(leaps) == pytest.approx(lines / 3, rel=0.1)
     assert len({(b - a) % lines for a, b in pairwise(path)}) > 300
     for bit in range(6):
@@ -253,7 +253,7 @@ def test_a_full_disk_is_an_error() -> None:
     assert done.stderr == "grain: cannot write the result: No space left on device\n"
 
 
-# One planted defect each: what a broken allocator, page or thread library would do to the program.
+# Each of these plants one defect that a broken allocator, page or thread library would cause.
 DEFECTS = {
     "chase": ("at = table[at].next;", "at = table[at].next ^ (load == 9);"),
     "churn": ("memset(block->data, block->fill, block->size);", "memset(block->data, 1, block->size);"),

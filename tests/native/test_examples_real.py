@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real programs' scripts: what they generate, and that the documentation names every one."""
+"""The scripts for real programs: what input they generate, and that the documentation names each of them."""
 
 from __future__ import annotations
 

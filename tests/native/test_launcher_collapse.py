@@ -23,7 +23,8 @@ NOBODY = 65534
 # Each of these runs twice in `make test`: as root, where the helper works, and as nobody, where it is refused.
 both = pytest.mark.parametrize("who", ["anyone", pytest.param("root", marks=pytest.mark.privileged)])
 
-# Fills a table, says so, and waits for a line; then prints its huge pages in kB and whether its data is intact.
+# A program that fills a table, says so, and waits for a line; then it prints its huge pages in kB and whether its data
+# is intact.
 HOLD = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ def test_collapse_without_the_capability(who: str, launcher: Path, tmp_path: Pat
 
 @pytest.fixture
 def held(launcher: Path, compiled: Callable[..., Path], tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Return a function that starts HOLD under superpage=collapse and waits until it has filled its table."""
+    """A function that starts HOLD under superpage=collapse and waits until it has filled its table."""
 
     def start(*words: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -107,7 +108,7 @@ def huge_kb(process: subprocess.Popen[str]) -> int:
 
 
 def evidence(folder: Path) -> dict[str, Any]:
-    """Return the helper's line, which it writes a moment after the program's end."""
+    """The helper's line of evidence, which it writes a moment after the program's end."""
     proof = folder / "proof"
     for _ in range(1000):
         if proof.exists() and proof.read_text().endswith("\n"):
@@ -131,14 +132,14 @@ def test_collapse(who: str, held: Callable[..., subprocess.Popen[str]], tmp_path
             break
         time.sleep(0.01)
     dense = huge_kb(process)
-    # 64 MiB of table; the other 64 MiB have a page in sixteen touched and stay as small as they are.
+    # 64 MiB are dense; in the other 64 MiB only one page in sixteen is touched, so they must stay on small pages.
     assert 60 << 10 <= dense <= 64 << 10
     out, told = process.communicate("\n")
-    # The data is whole, and the program has no child that it did not make.
+    # The data is intact, and the program has no child that it did not create itself.
     assert (out, told, process.returncode) == ("0 -1\n", "", 0)
     line = evidence(tmp_path)
     assert (line["pid"], line["by"]) == (process.pid, "collapse")
-    # The last chunks may have been collapsed after the program was asked.
+    # The last chunks may have been collapsed after the program printed its count.
     assert dense // 2048 <= line["collapsed"] <= 32
     assert line["sparse"] >= 30
     assert line["failed"] == sum(reason["count"] for reason in line["reasons"])
@@ -151,7 +152,7 @@ def test_the_helper_ends_with_a_program_that_is_killed(
 ) -> None:
     process = held()
     process.send_signal(signal.SIGKILL)
-    # Would not return if the helper held the program's pipes.
+    # This call would not return if the helper kept the program's pipes open.
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     if has_sys_nice() and "[never]" not in THP.read_text():
@@ -173,7 +174,9 @@ def test_a_subreaper_would_be_given_the_helper(launcher: Path) -> None:
 
 
 def _for_everyone(launcher: Path, folder: Path) -> Path:
-    """Return a copy of the launcher that any user can reach: the checkout may lie below a closed folder, as /root."""
+    """A copy of the launcher that any user can reach, because the checkout may lie below a closed folder such as
+    /root.
+    """
     copy = folder / "okosu-run"
     copy.write_bytes(launcher.read_bytes())
     copy.chmod(0o755)
@@ -185,9 +188,11 @@ def _for_everyone(launcher: Path, folder: Path) -> Path:
 
 @both
 def test_secure_mode_keeps_the_users_variables(who: str, launcher: Path, tmp_path: Path) -> None:
-    """With file capabilities ld.so hides LD_LIBRARY_PATH and others from the launcher; the program is to see them."""
+    """With file capabilities ld.so hides LD_LIBRARY_PATH and others from the launcher; the program must still get
+    them.
+    """
     copy = _for_everyone(launcher, tmp_path)
-    # What `setcap cap_sys_nice+ep` writes: struct vfs_cap_data, revision 2, effective (linux/capability.h).
+    # The value that `setcap cap_sys_nice+ep` writes: struct vfs_cap_data, revision 2, effective (linux/capability.h).
     capabilities = struct.pack("<5I", 0x02000001, 1 << 23, 0, 0, 0)
     if os.geteuid() != 0:
         with pytest.raises(PermissionError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pin and numa on this machine, and numa's checks on a model of another one."""
+"""The effects of pin and numa on this machine, and numa's checks on a model machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def allowed() -> list[int]:
 
 
 def show_mask(launcher: Path, *words: str, mask: Iterable[int] | None = None) -> set[int]:
-    """Return the mask of a program in which no preload library moves the first thread on to its own CPU."""
+    """The mask of a program whose first thread no preload library moves to a CPU of its own."""
 
     def narrow() -> None:
         if mask is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-run on real processes: it becomes the program, and what it cannot start it explains."""
+"""okosu-run on real processes: it becomes the program, and explains why it cannot start one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(launcher: Path, *words: str | bytes | Path, **more: object) -> subproces
 
 
 def three_parts(stderr: str) -> tuple[str, str, str]:
-    """Return what, why and fix of the only message there is."""
+    """What, why and fix of the only message on stderr."""
     what, why, fix = stderr.rstrip("\n").split("\n")
     assert what.startswith("okosu: ")
     assert why.startswith("  why: ")
@@ -55,7 +55,7 @@ def test_stdin_is_passed_through(launcher: Path) -> None:
 
 def test_no_descriptor_is_left_open(launcher: Path) -> None:
     done = run(launcher, "--retain", "--numa=local", "--pin", "--", "ls", "/proc/self/fd")
-    # The fourth is ls's own, on the folder that it lists.
+    # The fourth descriptor is ls's own, open on the folder that it lists.
     assert done.stdout.split() == ["0", "1", "2", "3"]
 
 
@@ -78,7 +78,7 @@ def test_not_executable(launcher: Path, tmp_path: Path) -> None:
         f"chmod +x {plain}",
     )
     assert run(launcher, "--", tmp_path).returncode == 126
-    # One that may not be executed is passed over for one that may, as execvp does.
+    # A file without execute permission is passed over for one that has it, as execvp does.
     (tmp_path / "true").write_text("")
     assert run(launcher, "true", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}).returncode == 0
     assert run(launcher, "plain", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}).returncode == 126
@@ -128,7 +128,7 @@ def test_thousands_of_variables(launcher: Path) -> None:
     expected = environment | {"MORE": "1"}
     seen = json.loads(done.stdout)
     assert seen.pop("GLIBC_TUNABLES").startswith("glibc.malloc.mmap_max=0:")
-    # Python adds this one itself in the C locale.
+    # In the C locale Python adds this variable itself.
     seen.pop("LC_CTYPE", None)
     assert seen == expected
 
@@ -141,7 +141,7 @@ def test_very_long_arguments(launcher: Path) -> None:
 
 
 def test_more_than_the_kernel_takes(launcher: Path) -> None:
-    # The launcher itself still starts; only the padding makes it too much for the program.
+    # The launcher itself still starts; only with the padding is the environment too large for the program.
     inherited = sum(len(k) + len(v) + 2 for k, v in os.environb.items())
     words = ["x" * 1000] * ((os.sysconf("SC_ARG_MAX") - 40_000 - inherited - 8 * len(os.environ)) // 1009)
     done = run(launcher, f"--pad-env={inherited + 100_000}", "--", "true", *words)
@@ -157,7 +157,7 @@ def test_padding_is_exact(launcher: Path, extra: int) -> None:
     bare = int(run(launcher, *levers, *python, env=environment).stdout)
     padded = run(launcher, *levers, f"--pad-env={bare + extra}", *python, env=environment)
     assert int(padded.stdout) == bare + extra
-    # An outer padding does not add up with an inner one.
+    # A padding set by an outer okosu-run is not added to an inner one.
     outer = [f"--pad-env={bare + 7000}", "--", str(launcher)]
     assert (
         int(run(launcher, *outer, *levers, f"--pad-env={bare + extra}", *python, env=environment).stdout)
@@ -182,7 +182,7 @@ def test_delay_spins(launcher: Path) -> None:
     assert run(launcher, "--delay=0.2", "--", "true").returncode == 0
     after = os.times()
     assert time.monotonic() - before >= 0.2
-    # A sleep would use no CPU at all; a crowded machine may give it only part of the time.
+    # The program must use CPU time, because a sleep would use none; a busy machine may give it only part of the time.
     assert after.children_user + after.children_system > used.children_user + used.children_system
 
 
@@ -194,7 +194,7 @@ def test_help_names_every_option_and_value(launcher: Path) -> None:
         assert f"--{lever['name']}[=VALUE]" in text
         assert all(value["value"] in text for value in lever["values"])
     for option in re.findall(r"--([a-z-]+)", text):
-        # Whatever the help names is an option: it is not answered with "there is no ...".
+        # Every option named by the help exists: none is answered with "there is no ...".
         assert "there is no lever or option" not in run(launcher, f"--{option}", "--help").stderr
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What okosu-run --inspect says of programs of every kind, of scripts, and of files made to mislead it."""
+"""The output of okosu-run --inspect for programs of every kind, for scripts, and for files made to mislead it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_go(launcher: Path, compiled: Callable[..., Path], source: str, flags: t
     [
         ("/lib/ld-musl-x86_64.so.1", "musl"),
         ("/system/bin/linker64", "foreign"),
-        # A glibc that is not there has no version, so nothing is known to fit into it.
+        # A missing glibc has no version, so it is unknown what can be loaded into the program.
         ("/nix/store/x/lib/ld-linux-x86-64.so.2", "glibc"),
     ],
 )
@@ -130,7 +130,7 @@ def test_setuid(launcher: Path, compiled: Callable[..., Path], tmp_path: Path, m
 def test_file_capabilities(who: str, launcher: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     shutil.copy("/bin/true", program)
-    # Version 2, effective, CAP_NET_RAW permitted; only a privileged process may write it.
+    # Version 2, effective, CAP_NET_RAW permitted; only a privileged process may write this attribute.
     capability = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
     try:
         os.setxattr(program, "security.capability", capability)
@@ -147,7 +147,7 @@ def test_not_readable(who: str, launcher: Path, tmp_path: Path) -> None:
     shutil.copy("/bin/true", program)
     program.chmod(0o111)
     found = inspect(launcher, program)
-    # Root reads it all the same.
+    # Root can read the file even without permission.
     assert found["kind"] == ("glibc" if os.geteuid() == 0 else "foreign")
     assert subprocess.run([launcher, "--superpage=thp", program], capture_output=True).returncode == 0
 
@@ -194,7 +194,7 @@ def test_scripts_that_call_each_other(launcher: Path, tmp_path: Path, lever: lis
 
 
 def fields(image: bytes) -> list[tuple[int, int]]:
-    """Return offset and width of every field of the ELF header and the program headers."""
+    """Offset and width of every field of the ELF header and the program headers."""
     header = [(16, 2), (18, 2), (20, 4), (24, 8), (32, 8), (40, 8), (48, 4), *((at, 2) for at in range(52, 64, 2))]
     start, size, count = struct.unpack_from("<Q", image, 32)[0], *struct.unpack_from("<2H", image, 54)
     rows = [start + i * size for i in range(count)]
@@ -219,7 +219,7 @@ def test_every_header_field_at_its_extremes(launcher: Path, tmp_path: Path) -> N
 
 def test_every_length(launcher: Path, tmp_path: Path) -> None:
     image = Path("/bin/true").read_bytes()
-    # The name of the loader is the last that has to be there.
+    # The interpreter's name is the last part of the file that must be present.
     end = image.index(b"\0", image.index(b"/lib")) + 1
     program = tmp_path / "program"
     program.touch(mode=0o755)
@@ -245,7 +245,7 @@ def test_damaged_programs_under_sanitizers(compiled: Callable[..., Path], tmp_pa
         done = subprocess.run([fuzzer, subject, "1500", "20261121"], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         counts = {name: int(count) for name, count in (line.split() for line in done.stdout.splitlines())}
-        # Both ends were reached: files still understood, and files refused.
+        # Both outcomes occurred: files that are still understood, and files that are refused.
         assert sum(counts.values()) == 1500
         assert counts["foreign"] > 50
         assert max(counts["glibc"], counts["static-glibc"], counts["go"]) > 50

@@ -16,7 +16,7 @@ import pytest
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 PATH = {"PATH": "/usr/bin:/bin"}
 
-# Allocates and frees blocks above glibc's highest mmap threshold (32 MiB) and prints how many page faults that took.
+# Allocates and frees blocks above glibc's highest mmap threshold (32 MiB), and prints how many page faults that took.
 CHURN = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ def write(path: Path, text: str) -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """Return the root of a machine on which every tier can be applied."""
+    """The root of a model machine on which every tier can be applied."""
     write(tmp_path / "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never")
     write(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "16")
     write(tmp_path / "proc/self/status", "Cpus_allowed_list:\t0\nTHP_enabled:\t1")
@@ -65,7 +65,9 @@ def plan(launcher: Path, root: Path, *words: str | Path) -> dict[str, Any]:
 
 
 def refusal(launcher: Path, root: Path, *words: str | Path) -> str:
-    """Return why the only lever is not applied, after checking that the plan is as if it had not been asked for."""
+    """The reason why the only lever is not applied; checks first that the plan is as if the lever had not been asked
+    for.
+    """
     planned = plan(launcher, root, *words)
     assert (planned["env"], planned["preload"], planned["helper"]) == ({}, False, False)
     (lever,) = planned["levers"]
@@ -145,7 +147,7 @@ def faults(launcher: Path, program: Path, *words: str) -> int:
 @pytest.mark.parametrize("flags", [(), ("-static",)])
 def test_retain_stops_the_faults(launcher: Path, compiled: Callable[..., Path], flags: tuple[str, ...]) -> None:
     program = compiled(CHURN, *flags)
-    # What is left is the first touch of the largest block; without retain most blocks are touched anew.
+    # The remaining faults are the first touch of the largest block; without retain most blocks are touched anew.
     assert faults(launcher, program, "--retain") * 3 < faults(launcher, program)
 
 

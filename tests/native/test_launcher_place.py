@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pin: orders against a model of a machine, and the slices of MPI ranks."""
+"""pin: the order of CPUs on a model machine, and the parts that MPI ranks get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def order(launcher: Path, root: Path, library: Path, *words: str, **env: str) -> list[int]:
-    """Return the CPUs in the order in which threads take them, after checking that all places tell the same."""
+    """The CPUs in the order in which threads take them; checks that every variable in the plan has the same order."""
     plan, _ = dry(launcher, root, *words, OKOSU_PRELOAD_LIB=str(library), **env)
     cpus = [int(cpu) for cpu in plan["env"]["OKOSU_PIN"].split(",")]
     assert plan["env"]["OMP_PLACES"] == ",".join(f"{{{cpu}}}" for cpu in cpus)
@@ -55,7 +55,7 @@ def test_scatter_spreads_at_every_length(launcher: Path, machines: dict[str, Pat
     where = MACHINES.get(name, MACHINES["blocks"])
     cpus = order(launcher, machines[name], library, "--pin=scatter")
     assert sorted(cpus) == list(range(32))
-    # Of the first n CPUs no package, node or core has more than its fair share.
+    # Among the first n CPUs, no package, node or core has more than its fair share.
     for n in range(1, 33):
         for key, places in (("package", 2), ("node", 4), ("core", 16)):
             taken = [getattr(where[cpu], key) for cpu in cpus[:n]]
@@ -72,7 +72,8 @@ def test_one_per_core(launcher: Path, machines: dict[str, Path], library: Path, 
 
 
 def test_policies_stay_inside_the_mask(launcher: Path, library: Path, tmp_path: Path) -> None:
-    # Second threads only of node 0, both of node 3: a core whose first thread is not allowed still counts as one.
+    # The mask has only second threads of node 0, and both threads of node 3: a core whose first thread is not allowed
+    # still counts as one core.
     mask = [16, 17, 18, 19, 12, 13, 14, 15, 28, 29, 30, 31]
     root = build(tmp_path, MACHINES["blocks"], mask)
     assert order(launcher, root, library, "--pin=compact") == [16, 17, 18, 19, 12, 28, 13, 29, 14, 30, 15, 31]
@@ -187,7 +188,9 @@ def test_a_bound_rank_is_not_sliced_again(launcher: Path, library: Path, tmp_pat
 
 @pytest.mark.parametrize("confined", ["launcher", "cgroup v2", "cgroup v1"])
 def test_ranks_that_share_a_mask_are_not_stacked(launcher: Path, library: Path, tmp_path: Path, confined: str) -> None:
-    """Eight ranks bound to a socket each, or four ranks in a container of 8 CPUs: slicing anew is up to the user."""
+    """Eight ranks bound to a socket each, or four ranks in a container of 8 CPUs: whether to divide the mask is left to
+    the user.
+    """
     size = 4
     root = build(tmp_path, MACHINES["blocks"], range(8))
     if confined == "launcher":

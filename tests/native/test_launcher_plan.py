@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What okosu-run plans: --dry-run, the environment it composes, and what it says of mistakes."""
+"""The plans of okosu-run: --dry-run, the environment it composes, and its messages about mistakes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(launcher: Path, *words: str | Path, env: Mapping[str, str] = BASE) -> su
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    """Return a stand-in for the preload library: a plan names it, nothing loads it."""
+    """A file in the place of the preload library: a plan only names it, nothing loads it."""
     path = tmp_path / "libokosu-preload.so"
     path.touch()
     return path.resolve()
@@ -59,7 +59,7 @@ def test_describe(launcher: Path) -> None:
     assert values["prezero"] == ["on", "broker:SOCKET"]
 
 
-# What the launcher says on its own, whatever the lever.
+# Notes of the launcher itself, which appear whatever the lever is.
 LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID"}
 
 
@@ -158,7 +158,7 @@ def test_a_path_that_ld_preload_cannot_hold(launcher: Path, tmp_path: Path, fold
     ],
 )
 def test_where_the_library_is_looked_for(launcher: Path, tmp_path: Path, place: str) -> None:
-    # Characters that mean something to glob are nothing but characters in the name of a folder.
+    # Characters with a meaning for glob are ordinary characters in the name of a folder.
     prefix = tmp_path.resolve() / "odd[x]*"
     library = prefix / place / "libokosu-preload.so"
     copy = prefix / "bin/okosu-run"
@@ -184,7 +184,7 @@ def test_library_that_is_missing(launcher: Path, tmp_path: Path) -> None:
     [
         ("", "OURS"),
         ("glibc.malloc.check=3", "glibc.malloc.check=3:OURS"),
-        # The same value as ours needs no saying twice.
+        # No note is needed where the user's value equals ours.
         ("glibc.malloc.mmap_max=0", "glibc.malloc.mmap_max=0:TRIM"),
         ("glibc.malloc.mmap_max=9:x=y", "glibc.malloc.mmap_max=9:x=y:TRIM"),
         ("glibc.malloc.mmap_max_=1", "glibc.malloc.mmap_max_=1:OURS"),
@@ -202,7 +202,7 @@ def test_levers_share_the_tunables(launcher: Path, library: Path) -> None:
     env = plan(launcher, "--retain", "--superpage=glibc", env=with_library(library))["env"]
     names = [piece.split("=")[0].rsplit(".", 1)[1] for piece in env.pop("GLIBC_TUNABLES").split(":")]
     assert sorted(names) == ["hugetlb", "mmap_max", "trim_threshold"]
-    # Neither needs the preload library, so retain has nothing to say to it.
+    # Neither lever needs the preload library, so retain sets no hook in it.
     assert env == {}
 
 
@@ -218,12 +218,12 @@ def test_children(launcher: Path, library: Path) -> None:
     assert plan(launcher, "--superpage=thp", "--children=1", env=env)["env"]["OKOSU_CHILDREN"] == "1"
     cleaned = plan(launcher, "--retain", "--children=0", env=env)["env"]
     assert (cleaned["OKOSU_CHILDREN"], cleaned["LD_PRELOAD"]) == ("0", str(library))
-    # The library is told what to take out of GLIBC_TUNABLES again, and only what was not the user's.
+    # The library is told which tunables to remove from GLIBC_TUNABLES again: only those that the user had not set.
     assert cleaned["OKOSU_TUNABLES"] == cleaned["GLIBC_TUNABLES"]
     theirs = env | {"OKOSU_CHILDREN": "0", "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0"}
     composed = plan(launcher, "--retain", env=theirs)["env"]
     assert composed["GLIBC_TUNABLES"] == f"glibc.malloc.mmap_max=0:{composed['OKOSU_TUNABLES']}"
-    # With no lever there is nothing to keep from the children.
+    # Without a lever there is nothing to remove from the children's environment.
     assert plan(launcher, "--children=0", env=env)["env"] == {}
 
 
@@ -231,7 +231,7 @@ def test_what_an_outer_launcher_said_is_not_passed_on(launcher: Path, library: P
     said = {f"OKOSU_{name}": "1" for name in ("SUPERPAGE", "RETAIN", "PIN", "ROOT_PID", "PROOF", "PAD")}
     kept = {"OKOSU_BUDGET": "5", "OKOSU_DENSITY": "50"}
     assert plan(launcher, env=with_library(library, **said, **kept))["env"] == dict.fromkeys(said)
-    # What the user asks for in so many words is passed on.
+    # A variable that the user sets with --env is passed on.
     assert plan(launcher, "--env=OKOSU_PIN=0", env=with_library(library, **said))["env"]["OKOSU_PIN"] == "0"
 
 

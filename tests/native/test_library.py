@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libokosu as it is installed: a C and a C++ program against it by pkg-config, its headers, and what it exports."""
+"""libokosu as it is installed: a C and a C++ program built with it by pkg-config, its headers, and its exported
+symbols.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# What is installed is what the build tree was configured for, where it was.
+# What gets installed depends on the options and the prefix with which the build tree was configured.
 pytestmark = pytest.mark.checkout
 BUILD = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
 
@@ -45,13 +47,13 @@ int main(void)
     return 0;
 }
 """
-# ddot of {0, 2, 3, 4} and {3, 6, 9, 12}; their sum of 9.
+# The ddot of {0, 2, 3, 4} and {3, 6, 9, 12}, and the sum of the first, 9.
 EXPECTED = "87 9 1 1\n"
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the root of an installation."""
+    """The root of an installation."""
     if not (BUILD / "build.ninja").exists():
         pytest.skip("needs the build tree")
     folder = tmp_path_factory.mktemp("installed")
@@ -67,7 +69,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--destdir",
         str(folder),
     ]
-    # Meson would run the install as the user who called sudo.
+    # Under sudo, meson would run the install as the user who called sudo.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
     subprocess.run(command, check=True, capture_output=True, env=environment)
     return folder
@@ -80,7 +82,7 @@ def pc(installed: Path) -> Path:
 
 
 def parse(pc: Path, root: Path, *, static: bool) -> list[str]:
-    """Do what pkg-config does, for where it is not installed."""
+    """Replaces pkg-config where it is not installed: the flags that a .pc file gives."""
     variables: dict[str, str] = {}
     fields: dict[str, str] = {}
     for line in pc.read_text().splitlines():
@@ -169,7 +171,7 @@ def test_every_header_is_installed_and_stands_alone(installed: Path, tmp_path: P
         if not shutil.which(compiler):
             continue
         for name in headers():
-            # Twice: the guard must hold.
+            # The header is included twice, so that its include guard is tested.
             text = f"#include <okosu/{name}>\n#include <okosu/{name}>\nint unit;\n"
             command = [compiler, "-x", language, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
             done = subprocess.run(
@@ -193,7 +195,7 @@ def test_only_okosus_names_are_exported(installed: Path) -> None:
     assert {name for name in exported if not name.startswith("okosu_")} == set()
     assert {"okosu_clock_read", "okosu_place_list", "okosu_vec_ddot", "okosu_cpu_features"} <= exported
     assert {name for name in defined(static) if not name.startswith("okosu_")} == set()
-    # What the headers declare is there, and nothing else is.
+    # The exported symbols are exactly those that the headers declare.
     include = ROOT / "native" / "include" / "okosu"
     text = "".join(re.sub(r"/\*.*?\*/", "", (include / name).read_text(), flags=re.DOTALL) for name in headers())
     declared = set(re.findall(r"OKOSU_API[^;{]*?\b(okosu_\w+)\(", text))
@@ -205,7 +207,7 @@ def readelf(library: Path, *options: str) -> str:
 
 
 def constructors(library: Path) -> set[str]:
-    """Return the names of the functions that .init_array points to, by the relocations there."""
+    """The names of the functions that .init_array points to, from the relocations there."""
     found = re.search(r"\.init_array\s+\w+\s+(\w+) \w+ (\w+)", readelf(library, "-S"))
     assert found, "no .init_array"
     start, size = (int(number, 16) for number in found.groups())
@@ -225,5 +227,5 @@ def test_the_library_needs_libc_alone_and_runs_nothing_when_loaded(installed: Pa
         pytest.skip("a sanitizer's build")
     assert {name.split(".")[0].split("-")[0] for name in needed} <= {"libc", "libm", "libpthread", "ld"}
     assert "[libokosu.so.0]" in dynamic
-    # libgcc's reads CPUID for __builtin_cpu_supports; the other is the compiler's own.
+    # libgcc's constructor reads CPUID for __builtin_cpu_supports; the other one is the compiler's.
     assert constructors(shared) <= {"frame_dummy", "__cpu_indicator_init"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-measure: nothing of the tree outlives it, however it ends. And okosu-warm."""
+"""The end of okosu-measure: no process of the tree outlives it, however it ends. And the program okosu-warm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tools() -> Iterator[Tools]:
 
 @pytest.mark.parametrize("options", MODES, ids=" ".join)
 def test_timeout_kills_a_deaf_tree(tools: Tools, tmp_path: Path, options: list[str]) -> None:
-    # The four start within milliseconds, but not on a machine under load.
+    # The four processes start within milliseconds, but not on a machine under load.
     pids: list[int] = []
     for seconds in (0.3, 2, 8):
         path = tmp_path / str(seconds)
@@ -71,7 +71,7 @@ def test_interruption_ends_the_tree(tools: Tools, tmp_path: Path, number: int, o
         measurer.send_signal(number)
         out, err = measurer.communicate()
     assert (measurer.returncode, out, err) == (128 + number, b"", b"")
-    # Reaped, not merely killed: nothing is left to wait for once okosu-measure has ended.
+    # The processes are reaped, not only killed: none is left to wait for once okosu-measure has ended.
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 

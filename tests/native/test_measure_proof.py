@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-measure: what it reads of each process at its end, against allocations that are known."""
+"""okosu-measure's readings of each process at its end, against allocations of known size."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_launchers_helper_is_no_part_of_the_tree(tools: Tools, options: list[str
     assert {process.comm for process in run.procs} == {"sh", "subject"}
     if run.peak:
         assert run.peak.anon_kb < 16 * MIB
-    # The root is the program, whatever its name.
+    # The process marked as root is the program, whatever its name is.
     assert holds(tools.run(helper, "hold", 64, "small", options=options).exit.anon_kb, 64)
 
 
@@ -251,7 +251,7 @@ def test_unprivileged(tools: Tools) -> None:
 
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_threads_that_execute_never_hang_it(tools: Tools, options: list[str]) -> None:
-    # A tracer that is not careful deadlocks here now and then: leader, siblings and exec end at the same time.
+    # A careless tracer occasionally deadlocks here, because leader, siblings and exec end at the same time.
     for delay in (0, 1, 2, 3):
         for behaviour in ("thread-executes", "leader-leaves-then-exec"):
             assert tools.subject_run(behaviour, delay, 2, options=options).status == 0

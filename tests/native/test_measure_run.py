@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-measure: statuses, streams, what the program sees of it, its errors, its clock."""
+"""okosu-measure: statuses, streams, what the program can notice of it, its errors, its clock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_signal_is_the_programs_own(tools: Tools, number: int, options: list[str
     run = tools.subject_run("signal", int(number), options=options)
     assert (run.status, run.signal) == (None, number)
     if run.traced:
-        # A fatal signal, SIGKILL too, still shows the memory at the end.
+        # A fatal signal, even SIGKILL, still lets the memory be read at the end.
         assert run.exit.rss_kb > 0
 
 
@@ -78,7 +78,7 @@ def test_streams_go_where_they_are_sent(tools: Tools, tmp_path: Path, how: str) 
     source = tmp_path / "in"
     source.write_bytes(data)
     with source.open("rb") as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        # An earlier, longer output must not show through, and input is read from its start.
+        # No rest of an earlier, longer output may remain, and the input is read from its start.
         out.write(b"x" * 300_000)
         err.write(b"x" * 100)
         out.flush()
@@ -99,7 +99,7 @@ def test_streams_go_where_they_are_sent(tools: Tools, tmp_path: Path, how: str) 
         else:
             output, errors = os.pread(out.fileno(), 1 << 20, 0), os.pread(err.fileno(), 1 << 20, 0).decode()
     assert output == data
-    # ls has its streams and the folder it reads open; the descriptors that were lent are not inherited.
+    # ls has open its streams and the folder it reads; the lent descriptors are not inherited.
     said, *inherited = errors.split()
     assert said == "said"
     assert {"0", "1", "2"} < set(inherited)
@@ -182,7 +182,7 @@ def test_clock_holds_the_program_and_not_the_stop(tools: Tools, tmp_path: Path, 
 
 @pytest.mark.ptrace
 def test_reading_the_proof_is_not_timed(tools: Tools) -> None:
-    # 20 000 mappings take tens of milliseconds to read, far more than okosu-measure needs to start and end.
+    # 20 000 mappings take tens of milliseconds to read, far longer than okosu-measure takes to start and end.
     before = time.monotonic_ns()
     long = tools.subject_run("fragments", 20_000, options=["--numa"])
     observed = time.monotonic_ns() - before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu/place.h on this machine: pinning as /proc tells it, pages as numa_maps tells it, and every way to fail."""
+"""okosu/place.h on this machine: pinning as /proc shows it, pages as numa_maps shows them, and every way to fail."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ needs_numa = pytest.mark.skipif(not numa(), reason="memory cannot be bound here"
 
 
 def pages_by_node(numa_maps: str) -> dict[str, int]:
-    """Return the base pages of a numa_maps line, which counts in the mapping's own pages."""
+    """The pages by node of a numa_maps line, which counts in the mapping's own page size, converted to base pages."""
     found = re.search(r"kernelpagesize_kB=(\d+)", numa_maps)
     each = int(found[1]) * 1024 // os.sysconf("SC_PAGESIZE") if found else 1
     return {node: int(count) * each for node, count in re.findall(r" N(\d+)=(\d+)", numa_maps)}
 
 
 def check_placed(said: dict[str, Any], size: int) -> None:
-    """Check that all is there, with move_pages and numa_maps of one mind."""
+    """Check that all pages are present, and that move_pages and numa_maps agree on their nodes."""
     assert (said["rc"], said["reason"], said["nonzero"], said["absent"], said["grown"]) == (0, "", 0, 0, 0)
     assert said["pages"] == -(-size // said["base"]) == sum(said["on"].values())
     listed = pages_by_node(said["numa_maps"])
@@ -68,7 +68,7 @@ def test_pinning_under_a_seccomp_filter() -> None:
 
 @pytest.fixture
 def one_cpu_cpuset() -> Iterator[tuple[str, ...]]:
-    """Make a cpuset with the first CPU alone, and return the command that enters it."""
+    """Make a cpuset with only the first CPU, and yield the command that enters it."""
     group = CPUSETS / f"okosu-test-{os.getpid()}"
     if len(allowed()) < 2 or os.geteuid() or not (CPUSETS / "cpuset.mems").exists():
         pytest.skip("needs root, two CPUs and the cpuset controller of cgroup v1")

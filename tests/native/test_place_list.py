@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu_place_list and okosu_place_check beside the package's own reader of the same trees, and on broken ones."""
+"""okosu_place_list and okosu_place_check against okosu's Python reader on the same trees, and on broken trees."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lever copy in real processes: right bytes, exact counts, forks, the launcher's plan."""
+"""The lever copy in real processes: correct bytes, exact counts, forks, the launcher's plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from preload_tool import build, clean_environment
 
 from okosu import native
 
-# What one pass of copies.c asks for: (function's group, size, calls).
+# The requests of one pass of copies.c: (function's group, size, calls).
 PASSES = 1000
 COPIES = {128: (3 * PASSES, 3 * 100 * PASSES), 8192: (2 * PASSES, 2 * 5000 * PASSES), 64: (PASSES, 64 * PASSES)}
 SETS = {2048: (4 * PASSES, 4 * 2048 * PASSES)}
@@ -25,7 +25,7 @@ def program() -> Path:
 
 
 def launch(tmp_path: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """Run okosu-run; return what it did and the lines of evidence that libokosu-copy.so wrote."""
+    """Run okosu-run; return the finished process and the lines of evidence that libokosu-copy.so wrote."""
     proof = tmp_path / "proof"
     proof.unlink(missing_ok=True)
     done = subprocess.run(
@@ -40,7 +40,7 @@ def launch(tmp_path: Path, *words: str) -> tuple[subprocess.CompletedProcess[str
 
 
 def counted(line: dict[str, Any], group: str, wanted: dict[int, tuple[int, int]], times: int = 1) -> None:
-    """Each class has what the program asked for, and libc and the loader little beyond."""
+    """Check that each class has the program's requests, and little more, which comes from libc and the loader."""
     for bound, (calls, size) in wanted.items():
         seen_calls, seen_size = line[group][str(bound)]
         assert times * calls <= seen_calls <= times * calls + 300, (bound, line)
@@ -55,7 +55,7 @@ def test_every_copy_is_right_and_counted(tmp_path: Path, value: str) -> None:
     assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
     assert line["as_asked"] is True
     if value != "auto":
-        # The short copies are always made by the widest vectors: see okosu/copy.h.
+        # Short copies are always made with the widest vectors, see okosu/copy.h.
         assert line["choice"].rpartition(", ")[2] == value.partition(":")[2]
     counted(line, "classes", COPIES)
     counted(line, "set_classes", SETS)
@@ -111,7 +111,7 @@ def test_a_profile_is_used_and_one_that_is_none_refused(tmp_path: Path) -> None:
 
 
 def handed_on(tmp_path: Path, profile: str) -> dict[str, str]:
-    """Return the profiles that the launcher names to the program's library."""
+    """The profiles that the launcher names in the environment of the program's library."""
     (tmp_path / "profile").write_text(profile)
     done, _ = launch(tmp_path, "--strict", f"--copy=profile:{tmp_path / 'profile'}", "--", "/usr/bin/env")
     assert done.returncode == 0, done.stderr
@@ -122,7 +122,7 @@ def handed_on(tmp_path: Path, profile: str) -> dict[str, str]:
 def test_a_profile_is_memsets_too_where_it_can_be(tmp_path: Path) -> None:
     path = str((tmp_path / "profile").resolve())
     assert handed_on(tmp_path, "4096 sse2\nmax loop8\n") == {"OKOSU_COPY_PROFILE": path, "OKOSU_ZERO_PROFILE": path}
-    # memset has no such routine.
+    # There is no routine of this name for memset.
     assert handed_on(tmp_path, "4096 sse2\nmax block512\n") == {"OKOSU_COPY_PROFILE": path}
 
 
@@ -134,7 +134,7 @@ def test_a_routine_that_is_none_is_a_mistake(tmp_path: Path, value: str) -> None
 
 
 def test_large_programs_run_as_before(tmp_path: Path) -> None:
-    """A whole interpreter with its libraries: the same output with and without."""
+    """A whole interpreter with its libraries prints the same with and without the lever."""
     words = ["-c", "import json, hashlib; b = bytes(range(256)) * 4096; d = bytearray(b)\n"
              "for i in range(200): d[i:i + 4096] = b[:4096]\n"
              "print(hashlib.sha256(d * 3).hexdigest(), len(json.dumps(list(d[:1000]))))"]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs may expect of malloc and mmap, in every mode of the preload library."""
+"""Guarantees of malloc and mmap that programs rely on, in every mode of the preload library."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_retained_memory_stays_and_is_reused() -> None:
 
 
 def test_no_more_is_advised_than_the_density_allows() -> None:
-    # 100 MiB is 50 whole chunks; what an offset spills into the 51st is far below any density.
+    # 100 MiB is 50 whole chunks; the part that an offset pushes into the 51st chunk is far below any density.
     ran = passed(run("dense", "malloc", "100", levers=THP | {"OKOSU_DENSITY": "100"}))
     if thp_possible():
         assert ran.evidence[-1]["advised_bytes_peak"] == 100 * MIB

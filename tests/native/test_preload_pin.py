@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pinning: which CPU each thread gets, and that nobody else is stuck on it."""
+"""Pinning: which CPU each thread gets, and that other threads and processes are not restricted to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ two_cpus = pytest.mark.skipif(len(ALLOWED) < 2, reason="one CPU: every mask is t
 
 
 def masks(stdout: str) -> dict[str, list[int]]:
-    """Return the masks that the probe printed, a line of `name cpu…` each."""
+    """The masks that the probe printed, one line `name cpu…` each."""
     lines = [line.split() for line in stdout.splitlines()]
     return {words[0]: [int(w) for w in words[1:]] for words in lines if words[0] not in ("seen", "popen", "set")}
 

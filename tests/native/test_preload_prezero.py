@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libokosu-prezero.so under a program that checks what malloc, mmap and fork must keep, and under real programs."""
+"""libokosu-prezero.so under a program that checks the guarantees of malloc, mmap and fork, and under real programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] = ()) -> str:
-    """Run under the library; `first` are preloaded before it."""
+    """Run under the library; the libraries `first` are preloaded before it."""
     env = os.environ | ({"LD_PRELOAD": ":".join(map(str, [*first, LIBRARY]))} if preload else {})
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,7 +46,9 @@ def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] 
 
 
 def launch(tmp_path: Path, *words: str | Path, first: Sequence[str | Path] = ()) -> tuple[str, list[dict[str, Any]]]:
-    """Run okosu-run, which `first` runs; return what the program printed and the pool's lines of evidence."""
+    """Run okosu-run, itself started by the command `first`; return the program's output and the pool's lines of
+    evidence.
+    """
     proof = tmp_path / "proof"
     proof.unlink(missing_ok=True)
     command = [*map(str, first), str(native.find("okosu-run")), "--strict", f"--proof={proof}", *map(str, words)]
@@ -59,7 +61,7 @@ def launch(tmp_path: Path, *words: str | Path, first: Sequence[str | Path] = ())
 @pytest.mark.lab
 @pytest.mark.alone
 def test_what_malloc_mmap_and_fork_keep_is_kept(program: Path) -> None:
-    """And blocks come without a fault; libc's own never do."""
+    """Blocks of the pool also come without a page fault, while libc's own never do."""
     turns = length("60", "300")
     assert run(program, turns, preload=False) == "blocks 0\n"
     with Idleness() as idle:
@@ -79,7 +81,7 @@ def test_programs_print_what_they_print_without_it() -> None:
 @pytest.mark.parametrize("limit", ["v", "d"])
 @pytest.mark.parametrize("kib", [400000, 40000])
 def test_where_memory_is_limited_the_program_has_what_it_had(limit: str, kib: int) -> None:
-    """A pool that took the address space would leave the program without: at most a quarter is the pool's."""
+    """A pool that took the whole address space would leave none for the program: it may take at most a quarter."""
     limited = f"ulimit -{limit} {kib}; exec {CHURN} 5 1 calloc; exit 1"
     shell = ["sh", "-c", limited]
     without = subprocess.run(shell, capture_output=True, text=True, check=False)
@@ -93,23 +95,27 @@ def test_sizes_around_a_unit_and_beyond_all_memory(program: Path) -> None:
 
 
 def test_a_program_that_holds_blocks_becomes_another(program: Path) -> None:
-    """It, and a child of fork that wrote to one; each has a pool of its own then."""
+    """The program executes another one while it holds blocks, and so does a child of fork that wrote to a block; each
+    has a pool of its own afterwards.
+    """
     assert run(program, "exec") == run(program, "exec", preload=False) == "sizes\nsizes\n"
 
 
 def test_when_the_pool_is_exhausted_libc_goes_on(program: Path, tmp_path: Path) -> None:
-    """With a limit of 800 MiB the pool may take 200 of them: the program has nearly as much as without."""
+    """With a limit of 800 MiB the pool may take 200 of them: the program can allocate nearly as much as without the
+    pool.
+    """
     without = int(run(*LIMIT, program, "exhausted", preload=False).split()[1])
     said, [line] = launch(tmp_path, "--prezero", "--", program, "exhausted", first=LIMIT)
     assert without > 600
     assert without - 64 <= int(said.split()[1]) <= without
-    # Both turns took all of it, and what is too large for it, or came later, was libc's.
+    # Both turns used the whole pool; blocks that are too large for it, or came later, were libc's.
     assert 2 * 150 << 20 < line["bytes"] < 2 * 200 << 20
     assert line["passed"] > 0
 
 
 def test_what_is_much_of_the_pool_is_libcs(tmp_path: Path) -> None:
-    """More than an eighth: 24 MiB of 200 are the pool's, 40 are not."""
+    """The limit is an eighth: of a pool of 200 MiB, blocks of 24 MiB are served and blocks of 40 MiB are not."""
     code = "for i in range(9): b = bytes({} << 20)"
     python = ("--prezero", "--", sys.executable, "-S", "-c")
     _, [line] = launch(tmp_path, *python, code.format(40), first=LIMIT)
@@ -127,7 +133,7 @@ def test_a_program_that_locks_all_its_memory_locks_no_more(program: Path) -> Non
 
 
 def test_other_allocators_serve_as_before() -> None:
-    """One that is preloaded before it has malloc; one of the program's own, too."""
+    """An allocator that is preloaded before the library keeps malloc, and so does one inside the program."""
     counting = build("libcounting-prezero.so", "-shared", "-fPIC", "counting_malloc.c", "-ldl")
     for first in [[counting], *([[JEMALLOC]] if JEMALLOC.exists() else [])]:
         assert run(CHURN, "20", "1", "calloc", first=first) == run(CHURN, "20", "1", "calloc", preload=False)
@@ -136,7 +142,7 @@ def test_other_allocators_serve_as_before() -> None:
 def test_the_evidence_adds_up(tmp_path: Path) -> None:
     said, [line] = launch(tmp_path, "--prezero", "--", CHURN, "40", "1", "calloc")
     assert said == run(CHURN, "40", "1", "calloc", preload=False)
-    # The first block is libc's: a program that has but one has none that comes back.
+    # The first block is libc's, because a program with only one block has none that comes back.
     assert line["blocks"] + line["passed"] == 40
     assert line["passed"] >= 1
     assert line["clean"] + line["cleared"] <= line["there"] <= line["bytes"]
@@ -150,7 +156,7 @@ def test_what_needs_no_zeros_is_not_cleared(tmp_path: Path) -> None:
 
 
 def test_children_ask_libc(tmp_path: Path) -> None:
-    """A child of fork has its parent's blocks and no pool; a child by exec has a pool of its own, or none."""
+    """A child of fork keeps its parent's blocks and has no pool; a child by exec has a pool of its own, or none."""
     code = "import os; a = [b'x' * (4 << 20) for i in range(4)]; p = os.fork(); b = b'y' * (4 << 20); p and os.wait()"
     _, (child, parent) = launch(tmp_path, "--prezero", "--", sys.executable, "-S", "-c", code)
     assert parent["blocks"] >= 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes under the preload library: forks, other libraries, ends, and what children inherit."""
+"""Processes under the preload library: forks, other libraries, ways to end, and what children inherit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The preload library's mechanism against a fake table of system calls, under ASan and UBSan."""
+"""The internals of the preload library with a fake table of system calls, under ASan and UBSan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from okosu import native
 
 LIBRARY_SOURCES = PRELOAD_SOURCES.parent / "src"
 
-# Everything but the entry points: hooks of malloc and a sanitizer's own would get in each other's way.
+# All sources but the entry points, because the hooks of malloc conflict with the sanitizer's own.
 MECHANISM = ("commit", "config", "environ", "evidence", "large", "lock", "maps", "policy", "proof", "runs", "sys")
 BASE = ("avail", "cgroup", "file", "json", "line")
 

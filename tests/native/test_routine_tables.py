@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of routines: made from the rows that stand in the files of a folder, and from nothing else."""
+"""The generated tables of routines contain the rows in the files of a folder, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPT = SOURCES / "choose/table.sh"
 
 
 def table(area: str, output: Path, *files: Path) -> list[str]:
-    """Return the rows of the table that the script makes of these files, in its order."""
+    """The rows of the table that the script makes of these files, in its order."""
     done = subprocess.run([SCRIPT, area, output, *files], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     text = output.read_text(encoding="utf-8")
@@ -52,11 +52,11 @@ def test_a_folder_without_rows_of_the_area_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("area", ["copy", "zero", "vec"])
 def test_the_chooser_names_no_routine(area: str, tmp_path: Path) -> None:
-    """Names of routines stand in an area's own files only."""
+    """The names of routines occur only in the files of their own area."""
     rows = table(area, tmp_path / "table.c", *(SOURCES / area / "routines").glob("*.c"))
     files = "".join(path.read_text(encoding="utf-8") for path in (SOURCES / area / "routines").glob("*.c"))
     assert len(rows) == files.count("OKOSU_ROUTINE(") >= 6
-    # isa.h asks the processor for sets of instructions, whose names some routines bear.
+    # isa.h queries the processor for instruction sets, some of which share their name with a routine.
     chooser = [path for path in (SOURCES / "choose").glob("*.[ch]") if path.name != "isa.h"]
     text = "".join(path.read_text(encoding="utf-8") for path in chooser)
     assert [name for name in rows if f'"{name.replace("_", "-")}"' in text or f"row_{name}" in text] == []

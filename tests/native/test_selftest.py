@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu selftest --quick, and that it can fail: a tool that sees planted effects everywhere does not pass."""
+"""okosu selftest --quick passes, and can fail: a tool that sees effects everywhere does not pass."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_a_rate_passes_or_fails_by_its_bound(case: selftest.Case, passed: bool) 
 
 
 def trial(verdict: str, noise: float = 0.0) -> selftest.Outcome:
-    """Return a trial of 30 rounds in which base takes 1 s, and the other as long, but `noise` more or less in turn."""
+    """A trial of 30 rounds in which base takes 1 s, and the other takes the same time, alternately plus and minus
+    `noise`.
+    """
     return selftest.Outcome(verdict, 30, [(1.0, 1 + noise * (-1) ** i + 1e-6 * i) for i in range(30)], 1.0)
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu try on real processes: what it must survive, refuse, and say. Nothing here depends on an absolute time."""
+"""okosu try on real processes: situations it must survive, requests it must refuse, and its messages. Nothing here
+depends on an absolute time.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def okosu(*argv: str, cwd: Path | None = None, **env: str) -> subprocess.Complet
 
 
 def tried(tmp_path: Path, *argv: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run okosu try with its records in tmp_path; return what it printed and the envelope."""
+    """Run okosu try with its records in tmp_path; return the finished process and the envelope."""
     path = tmp_path / "trial.json"
     done = okosu("try", "--json", str(path), *argv)
     return done, json.loads(path.read_text()) if path.exists() else {}

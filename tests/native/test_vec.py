@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector routines: each variant against integers and plain loops, the planted bugs, and which variant is chosen."""
+"""Vector routines: each variant against integers and plain loops, the planted bugs, and the choice of a variant."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def test_a_row_that_is_not_there() -> None:
 
 
 def test_choice_and_forcing() -> None:
-    """First calls by many threads, forcing, names and CPUs that are not there, forcing while others call."""
+    """First calls by many threads, forcing, unknown names, variants for other CPUs, forcing while other threads
+    call.
+    """
     done = vec_tool.run("vec-dispatch")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "ok\n"
@@ -67,8 +69,8 @@ def test_the_environment_names_the_variant() -> None:
 
 
 def test_inlined_forms() -> None:
-    """Lengths that are inlined and calls, under the options that this machine can run."""
-    # Beside each program is the folder of its objects.
+    """Inlined lengths and the calls that replace longer ones, under the compiler options that this machine can run."""
+    # The folder of each program's objects lies beside the program.
     programs = [p for p in (vec_tool.BUILD / "native/src/check").glob("vec-inline-*") if p.is_file()]
     assert programs
     for program in programs:
@@ -79,7 +81,7 @@ def test_inlined_forms() -> None:
 
 
 def undefined(compiler: str, source: str, folder: Path, *options: str) -> set[str]:
-    """Return the names that the compiled source needs from elsewhere."""
+    """The undefined symbols of the compiled source."""
     path = folder / f"user.{'c' if compiler.endswith('cc') else 'cpp'}"
     path.write_text(source)
     built = folder / "user.o"

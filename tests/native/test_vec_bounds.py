@@ -19,7 +19,7 @@ VARIANTS = pytest.mark.parametrize("variant", variants(), ids=lambda v: v.name)
 
 
 def check_sums(kind: Kind, variant: Variant, x: array[float]) -> None:
-    """Check sum, asum and sumsq of x against the bound; nothing may overflow."""
+    """Check sum, asum and sumsq of x against the bound; x must be such that nothing overflows."""
     partials = kind.partials(variant)
     exact, absolute = vec_exact.total(x)
     squares, _ = vec_exact.dot(x, x)
@@ -45,7 +45,7 @@ def check_dot(kind: Kind, variant: Variant, x: array[float], y: array[float]) ->
 
 
 def check_nrm2(kind: Kind, variant: Variant, x: array[float]) -> None:
-    """Check the norm of any finite x; it is infinite only if the norm itself is out of range."""
+    """Check the norm of any finite x; it may be infinite only if the exact norm is out of range."""
     exact = vec_exact.root(vec_exact.dot(x, x)[0])
     allowed = vec_exact.nrm2_bound(kind, len(x), kind.partials(variant), exact)
     got = kind.call(variant, "nrm2", x)
@@ -65,14 +65,14 @@ def test_ill_conditioned(kind: Kind, condition: float) -> None:
             assert reached >= condition / 10
         for variant in variants():
             check_dot(kind, variant, x, y)
-            # The products as a sum: of the same condition, but for their rounding.
+            # The products as terms of a sum: it has the same condition number, apart from their rounding.
             check_sums(kind, variant, kind.array([a * b for a, b in zip(x, y, strict=True)]))
 
 
 @KINDS
 @VARIANTS
 def test_the_bound_is_no_larger_than_need_be(kind: Kind, variant: Variant) -> None:
-    """Each running sum gets a one, then terms that are lost in it: the error is most of what the bound allows."""
+    """Each running sum gets a one, and then terms that are lost by rounding: the error reaches most of the bound."""
     partials = kind.partials(variant)
     lost = float(kind.unit)
     x = kind.array([1.0] * partials + [lost] * (255 * partials))
@@ -117,14 +117,14 @@ def test_norms_of_extreme_ranges(kind: Kind, variant: Variant) -> None:
 
 
 def numbers(kind: Kind, largest_exponent: int) -> st.SearchStrategy[float]:
-    """Return numbers of the kind, of any magnitude up to this power of two."""
+    """Numbers of the kind, of any magnitude up to this power of two."""
     limit = math.ldexp(1.0, largest_exponent)
     return st.floats(-limit, limit, width=64 if kind is DOUBLE else 32)
 
 
 @KINDS
 def test_arbitrary_data(kind: Kind) -> None:
-    """Any finite numbers, of which no sum of squares overflows; and any finite numbers in a norm."""
+    """Any finite numbers whose sum of squares does not overflow; and, for the norm, any finite numbers."""
     squares = 500 if kind is DOUBLE else 55
     every = 1023 if kind is DOUBLE else 127
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libokosu-cblas in front of an existing program: the same results as a BLAS of plain loops, by every name."""
+"""libokosu-cblas preloaded into an existing program: the same results as a BLAS of plain loops, under every name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEBIANS = Path(f"/usr/lib/{platform.machine()}-linux-gnu/blas/libblas.so.3")
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a program that is linked with a small BLAS of its own."""
+    """A program that is linked with a small BLAS of its own."""
     folder = tmp_path_factory.mktemp("blas")
     options = ["cc", "-O1", "-D_GNU_SOURCE"]
     subprocess.run(
@@ -37,7 +37,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(user: Path, preload: Path | None = None, **variables: str) -> tuple[set[str], list[str]]:
-    """Return the libraries that served the program, and what it printed."""
+    """The libraries whose routines the program used, and its output."""
     env = {"PATH": os.environ["PATH"], **variables} | ({"LD_PRELOAD": str(preload)} if preload else {})
     done = subprocess.run([user], env=env, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
@@ -57,7 +57,7 @@ def test_in_front_of_a_program(user: Path) -> None:
 
 @pytest.mark.skipif(not DEBIANS.exists(), reason="needs Debian's libblas3")
 def test_the_small_blas_is_right(user: Path) -> None:
-    """The reference BLAS, put in front in the same way, says the same."""
+    """The reference BLAS, preloaded in the same way, gives the same results."""
     served, lines = run(user, DEBIANS)
     assert all(name.startswith("libblas.so") for name in served)
     assert lines == run(user)[1]
@@ -65,7 +65,9 @@ def test_the_small_blas_is_right(user: Path) -> None:
 
 @pytest.mark.parametrize("kind", [DOUBLE, FLOAT], ids=["double", "float"])
 def test_every_name(kind: Kind) -> None:
-    """Each spelling, with integers of its width, by address in Fortran; the upper half of a wide one counts."""
+    """Every spelling of a name, with integers of its width, passed by address in Fortran; all 64 bits of wide ones
+    count.
+    """
     loaded = ctypes.CDLL(str(LIBRARY))
     number = ctypes.c_double if kind is DOUBLE else ctypes.c_float
     x, y = kind.array([3.0, -4.0, 12.0, 84.0]), kind.array([1.0, 2.0, 3.0, 5.0])
@@ -102,13 +104,13 @@ def test_every_name(kind: Kind) -> None:
         call("scal", two, number(-1), address(z), two)
         assert z.tolist() == [-7, -6, -27, 173]
         if integer is ctypes.c_int64:
-            # Negative as a whole, positive in its lower half.
+            # A number that is negative in 64 bits and positive in its lower half.
             assert call("asum", integer(-(2**40) + 4), address(x), one) == 0
 
 
 @pytest.mark.parametrize("kind", [DOUBLE, FLOAT], ids=["double", "float"])
 def test_strided_norms_and_sums(kind: Kind) -> None:
-    """What libokosu has no strided routine for keeps the bounds of its contiguous ones (with four running sums)."""
+    """Routines that libokosu has only for contiguous arrays keep the contiguous bounds (with four running sums)."""
     loaded = ctypes.CDLL(str(LIBRARY))
     rng = random.Random(7)
     number = ctypes.c_double if kind is DOUBLE else ctypes.c_float
@@ -141,7 +143,7 @@ def test_it_exports_nothing_else() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("numpy") is None, reason="needs numpy")
 def test_in_front_of_numpy() -> None:
-    """A wheel's numpy binds its dot product to the library (its BLAS has 64-bit integers and names of its own)."""
+    """numpy from a wheel calls the library for its dot product (its BLAS has 64-bit integers and its own names)."""
     script = "import numpy; a = numpy.arange(1000.0); print(a @ a, a.astype('f') @ numpy.ones(1000, 'f'))"
     env = {"PATH": os.environ["PATH"], "LD_PRELOAD": str(LIBRARY), "LD_DEBUG": "bindings", "LD_BIND_NOW": "1"}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)

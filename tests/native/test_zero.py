@@ -18,10 +18,10 @@ X86 = platform.machine() == "x86_64"
 
 
 def test_variants_and_entries() -> None:
-    """Sizes 0 to 512 at each byte of a line, thresholds, every byte value, guard pages, pages, force, threads."""
+    """Sizes 0 to 512 at each byte of a line, thresholds, every byte value, guard pages, pages, forcing, threads."""
     done = zero_tool.run()
     assert done.returncode == 0, done.stdout
-    # A variant that was skipped is one whose instructions /proc/cpuinfo does not name either.
+    # A skipped variant must need an instruction set that /proc/cpuinfo lacks too.
     skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
     flags = zero_tool.flags()
     needs = {"avx2": "avx2", "avx512": "avx512bw", "clzero": "clzero", "rep-stosb": "erms"} if X86 else {}
@@ -48,7 +48,7 @@ def test_automatic_choice() -> None:
         assert bounds[-1] == LAST
     flags = zero_tool.flags()
     if "avx512bw" in flags and "erms" in flags:
-        # Above 2 KiB, where nothing is known of the memory, what need not read the old lines serves.
+        # Above 2 KiB, if nothing is known of the memory, a variant is chosen that need not read the old lines.
         assert choice["any"] == [(2048, "avx512"), (LAST, "rep-stosb")]
         assert choice["near"][0][1] == "avx512"
         assert choice["far"][-1] == (LAST, "nt-avx512")
@@ -95,7 +95,7 @@ def test_names_in_the_environment() -> None:
     not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= zero_tool.flags(), reason="entries of AVX-512"
 )
 def test_short_sets_are_the_entrys_own() -> None:
-    """Whatever is forced; not so where the compiler's checks leave no IFUNC."""
+    """The entry sets short sizes itself, whatever is forced; except where the compiler's checks rule out IFUNC."""
     choice, _ = zero_tool.show(OKOSU_ZERO="sse2")
     own = [] if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else [(512, "avx512")]
     assert choice["any"] == choice["near"] == choice["far"] == [*own, (LAST, "sse2")]

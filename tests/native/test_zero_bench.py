@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of clearing: what it prints is there, and was what it says."""
+"""The benchmark of clearing: it prints all its rows, and the memory was cleared."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def test_zero_rows() -> None:
     assert all(
         row["kind"] == "peer" and row["library"].startswith("glibc ") for row in rows if row["variant"] == "glibc"
     )
-    # An entry names the variant that it took.
+    # A row of an entry names the variant that the entry chose.
     assert all(row["config"] for row in rows if row["variant"].startswith("okosu_"))
     assert {row["align"][0] for row in rows if row["mode"] == "hot"} >= {0, 24}
-    # No store instruction sets 3000 bytes in less than a cycle for each 128.
+    # No store instruction sets 3000 bytes faster than 128 bytes per cycle.
     for row in rows:
         assert all(sample > row["items"] / 128 for sample in row["samples"]), row

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose clean pages are okosu-zerod's: stress, fork, users, and a daemon or a program that is killed."""
+"""Programs that get their clean pages from okosu-zerod: stress, fork, users, and a daemon or a program that is
+killed.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ SANITIZERS = {"address": "-fsanitize=address,undefined", "thread": "-fsanitize=t
 
 
 def check(mode: str, daemon: Daemon, *more: str, program: Path = CHECK) -> subprocess.CompletedProcess[str]:
-    # Before that a pool takes what it needs from the kernel.
+    # Before that, a pool takes the pages it needs from the kernel.
     wait(lambda: daemon.status()["clean"] >= 12)
     done = subprocess.run(
         ["setarch", "-R", program, mode, daemon.socket, *more], capture_output=True, text=True, check=False
@@ -55,11 +57,11 @@ def test_a_pool_of_the_daemons_units(mode: str) -> None:
 @pytest.mark.lab
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
-    """100,000 takes of all processes together in make test-lab-full. Each block is scanned whole."""
+    """100,000 takes by all processes together in make test-lab-full. Each block is scanned completely."""
     takes = length(80, 250, 34000)
     program = compiled(tmp_path, "zerod", daemon_sources(tmp_path), SANITIZERS[name])
     client = compiled(tmp_path, "check", [ROOT / "tests/native/programs/zero_broker_check.c"], SANITIZERS[name])
-    # By name: looking for OpenCL's devices leaks in its loader.
+    # An engine is named, because the search for OpenCL devices leaks memory in its loader.
     options = ("--cap=96M", "--low=96M", "--high=96M", "--client-cap=32M")
     with serving(*options, program=("setarch", "-R", program)) as daemon:
         wait(lambda: daemon.status()["clean"] == 48)
@@ -75,7 +77,7 @@ def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
 
 
 def test_clean_pages_survive_a_program() -> None:
-    """What one program soiled is clean for the next, without a page from the kernel."""
+    """Memory that one program wrote to is clean for the next one, without a new page from the kernel."""
     with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
         first = Client(daemon.socket)
         first.hello()
@@ -113,8 +115,9 @@ def test_killed_clients_leave_nothing_behind() -> None:
 
 
 def test_the_daemon_killed_again_and_again() -> None:
-    """At any point: programs go on with what they hold, find the next daemon, and see only clean pages; and all memory
-    of daemons and programs is the kernel's again."""
+    """The daemon is killed at any point: programs keep the blocks they hold, find the next daemon, and see only clean
+    pages; and all memory of daemons and programs goes back to the kernel.
+    """
 
     def shared() -> int:
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -147,7 +150,8 @@ def test_the_daemon_killed_again_and_again() -> None:
             assert holder.returncode == 0, said
             assert "what was held is as it was" in said
         daemon.stop()
-    # Had every life left its memory behind, it would be more than that; others may have some, too.
+    # If every killed daemon left its memory behind, the difference would exceed this bound; other processes may use
+    # some, too.
     wait(lambda: shared() - before < kills * 16 << 20)
 
 
@@ -162,7 +166,7 @@ def test_a_program_without_a_daemon_it_can_trust(tmp_path: Path) -> None:
         child = subprocess.Popen([CHECK, "open", f"{folder}/s"], stdout=subprocess.PIPE, text=True)
         peer, _ = server.accept()
         text = bytearray(peer.recv(SIZE))
-        # A file that could be made shorter, and a descriptor that is no file.
+        # Two bad answers: a file that could be shortened, and a descriptor that is not a file.
         os.ftruncate(file := os.memfd_create("loose"), 4 * UNIT)
         text[12:24] = (4).to_bytes(4, "little") + UNIT.to_bytes(8, "little")
         socket.send_fds(peer, [bytes(text)], [file])
@@ -174,7 +178,7 @@ def test_a_program_without_a_daemon_it_can_trust(tmp_path: Path) -> None:
 
 @pytest.mark.privileged
 def test_no_page_goes_from_one_user_to_another() -> None:
-    """The daemon is root's; two users share the cap, and each has a file of its own."""
+    """The daemon runs as root; two users share its cap, and each has a file of its own."""
     with serving("--cap=8M", "--low=8M", "--high=8M", "--allow=65534", "--allow=65533") as daemon:
         Path(daemon.socket).parent.chmod(0o755)
         read, write = os.pipe()
@@ -211,7 +215,7 @@ def test_the_rate_is_kept() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="a kernel without NUMA")
 def test_memory_of_a_node() -> None:
-    """Its files are had from there where the node has memory."""
+    """The daemon's files come from the given node if it has memory."""
     for options, policy in (((), "default"), (("--node=0",), "prefer:0")):
         with serving("--cap=8M", *options) as daemon:
             maps = Path(f"/proc/{daemon.process.pid}/numa_maps").read_text().splitlines()
@@ -230,7 +234,7 @@ def test_memory_beyond_keep_goes_back() -> None:
 
 @pytest.mark.privileged
 def test_pages_of_the_kernels_pool_lowered_underneath() -> None:
-    """Where huge pages run out programs go on, on others; and a killed daemon leaves none behind."""
+    """Where huge pages run out, programs continue on other pages; and a killed daemon leaves no huge page in use."""
     with huge_pages(16) as lower:
         options = ("--backing=hugetlb", "--cap=64M", "--low=24M", "--high=24M")
         with tempfile.TemporaryDirectory(prefix="zerod") as folder:

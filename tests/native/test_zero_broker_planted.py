@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from zerod_tool import ROOT, SOURCES, compiled, start, wait
 
-# What each would do: a page that is left, one that is two programs', one that late hardware writes to, one given twice.
+# The consequences of these bugs: a page that is not cleared, one that two programs have, one that late hardware writes
+# to, one that is given twice.
 PLANTED = {
     "what a gone client's clearing left is clean": ("clearer.c", "} else if (!job->asked) {", "} else {"),
     "late hardware's slot is free at once": (
@@ -72,7 +73,7 @@ def cc(*words: str | Path) -> None:
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The fuzzer's parts as they are, compiled once."""
+    """The fuzzer's unchanged objects, compiled once."""
     folder = tmp_path_factory.mktemp("objects")
     files = {part: SOURCES / f"{part}.c" for part in PARTS} | {"message": ROOT / "native/src/base/message.c"}
     for part, file in files.items():
@@ -94,7 +95,7 @@ def test_a_planted_bug_is_seen(name: str, objects: dict[str, Path], tmp_path: Pa
     assert done.stdout.startswith("broker-fuzz: ") or "Sanitizer" in done.stderr
 
 
-# And in the library's side: what is cleared by nobody, or elsewhere.
+# Bugs in the library's part: memory that nobody clears, or that is cleared in the wrong place.
 IN_THE_LIBRARY = {
     "a page too few is asked for": (
         "broker.c",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of okosu-zerod, message by message: those that behave, and those that do not."""
+"""Clients of okosu-zerod, message by message: correct clients, and clients that break the protocol."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_holder_has_its_unit_cleared() -> None:
         assert memory[3 * 4096 :] == b"\xa5" * (UNIT - 3 * 4096)
         for pages in (0, UNIT // 4096 + 1, 2**64 - 1):
             assert client.ask(CLEAR, slot, pages).status == -errno.EINVAL
-        # More than one at a time is asked for, and each is answered.
+        # The client sends more than one request at a time, and gets an answer to each.
         client.send(CLEAR, slot, 512, tag=1)
         client.send(CLEAR, slot, 512, tag=2)
         client.send(GIVE, slot, tag=3)
@@ -113,7 +113,7 @@ def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
         while (answer := bad.receive()) is not None:
             assert answer.status == -errno.EPROTO
         assert bystander.ask(GIVE, slot).status == 0
-        # Nothing that came along stays: one socket less.
+        # No descriptor that came with the message stays open: the process has one socket less.
         assert len(descriptors(daemon)) == len(before) - 1
         bystander.close()
         bad.close()
@@ -134,7 +134,7 @@ def test_before_a_greeting_there_is_nothing_but_the_status() -> None:
 
 
 def test_a_client_that_does_not_listen() -> None:
-    """Its answers have nowhere to go: it is let go, and nobody waited for it."""
+    """A client that reads no answers is disconnected, and other clients do not wait for it."""
     with serving("--cap=8M") as daemon:
         deaf, other = Client(daemon.socket), Client(daemon.socket)
         deaf.hello()
@@ -153,7 +153,7 @@ def test_a_client_that_does_not_listen() -> None:
 
 
 def test_no_descriptors_left() -> None:
-    """A daemon that can open nothing more turns new clients away, serves the others, and does not spin."""
+    """A daemon that is out of descriptors turns new clients away, serves the others, and does not spin."""
 
     limit = resource.prlimit
     with serving("--cap=8M", "--clients=64") as daemon:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pool of clean blocks: against its model and under threads; under ThreadSanitizer; and bugs that must be seen."""
+"""The pool of clean blocks: against its model, with threads, under ThreadSanitizer; and planted bugs that must be
+seen.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ POOL = ROOT / "native/src/pool"
 FLAGS = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-g")
 SANITIZERS = {"address": "-fsanitize=address,undefined", "thread": "-fsanitize=thread"}
 
-# What each would do: a page that is left, a unit that is clean before it was cleared, a block that is two threads', a
-# failed clearing that counts, a child that takes, a run one unit short, watermarks that are never reached.
+# The consequences of these bugs: a page that is not cleared, a unit that counts as clean before it was cleared, a block
+# that two threads have, a failed clearing that counts, a child that takes blocks, a run that is one unit short,
+# watermarks that are never reached.
 PLANTED = {
     "one page too few is cleared": (
         "work.c",
@@ -84,7 +87,7 @@ def linked(program: Path, *parts: str | Path) -> Path:
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The check and the pool as they are, compiled once."""
+    """The objects of the unchanged check and pool, compiled once."""
     folder = tmp_path_factory.mktemp("objects")
     made = {path.name: folder / f"{path.stem}.o" for path in (*CHECK, *POOL.glob("*.c"))}
     for path in (*CHECK, *POOL.glob("*.c")):
@@ -93,7 +96,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def changed(folder: Path, objects: dict[str, Path], file: str, *changes: tuple[str, str]) -> Path:
-    """The check with some text of one of the pool's files replaced."""
+    """The check, built with some text of one of the pool's files replaced."""
     text = (POOL / file).read_text()
     for old, new in changes:
         assert text.count(old) == 1
@@ -110,7 +113,7 @@ def run(program: Path, *argv: str, wrapper: tuple[str, ...] = ()) -> subprocess.
 @pytest.mark.lab
 @pytest.mark.parametrize("threads", ["1", "8"])
 def test_every_block_is_clean(threads: str) -> None:
-    """100,000 blocks in make test-lab-full: each is scanned whole, and soiled before it is given back."""
+    """100,000 blocks in make test-lab-full: each is scanned completely, and written to before it is given back."""
     done = run(PROGRAM, length("3000", "6000", "100000"), threads, threads)
     assert done.returncode == 0, done.stdout
     assert "ok: fork" in done.stdout
@@ -120,9 +123,9 @@ def test_every_block_is_clean(threads: str) -> None:
 @pytest.mark.lab
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_threads_under(name: str, tmp_path: Path) -> None:
-    """And 100,000 under each in make test-lab-full."""
+    """100,000 blocks under each sanitizer in make test-lab-full."""
     program = linked(tmp_path / "check", SANITIZERS[name], *CHECK, *POOL.glob("*.c"))
-    # ThreadSanitizer can't live with every layout of the address space.
+    # ThreadSanitizer does not support every layout of the address space.
     done = run(program, length("200", "400", "100000"), "4", "5", wrapper=("setarch", "-R"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Sanitizer" not in done.stderr
@@ -130,7 +133,9 @@ def test_threads_under(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.privileged
 def test_huge_pages_lowered_underneath() -> None:
-    """A pool on them goes on with what it has: nobody is ended, and nothing is seen before it is clean."""
+    """A pool on huge pages continues with those it has: no process is killed, and no block is seen before it is
+    clean.
+    """
     with huge_pages(8) as lower:
         child = subprocess.Popen([PROGRAM, "hugetlb"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
@@ -148,8 +153,8 @@ def test_a_planted_bug_is_seen(name: str, objects: dict[str, Path], tmp_path: Pa
     assert done.returncode != 0, done.stdout
 
 
-# Both threads wait for each other where they have looked at a unit and not taken it yet: the schedule that the planted
-# race needs, every time.
+# Each of the two threads waits for the other after it has looked at a unit and before it takes the unit: the schedule
+# in which the planted race happens, every time.
 LOOKED = "        enum okosu_unit_state was = okosu_units_state(units, k);\n"
 MEET = (LOOKED, f"        void zero_pool_check_meet(void);\n{LOOKED}        zero_pool_check_meet();\n")
 NOT_OWNED = "!own(units, k, was, OKOSU_UNIT_HELD)"
@@ -161,7 +166,7 @@ def test_two_threads_that_saw_the_same_unit_do_not_both_get_it(objects: dict[str
 
 
 def test_a_planted_race_is_seen(objects: dict[str, Path], tmp_path: Path) -> None:
-    """Who was too late takes the unit all the same."""
+    """With the planted bug, the thread that came too late takes the unit all the same."""
     wrong = (NOT_OWNED, f"({NOT_OWNED} && k != first)")
     done = run(changed(tmp_path, objects, "units.c", MEET, wrong), "race")
     assert done.returncode != 0, done.stdout

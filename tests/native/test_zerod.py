@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-zerod's command line, its socket's name, and clearing by the engines that any machine has."""
+"""okosu-zerod's command line, the name of its socket, and clearing by the engines that work on any machine."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_the_usual_socket() -> None:
 
 
 def test_the_socket_and_the_lock(tmp_path: Path) -> None:
-    """One daemon a path, also after one that was killed; and no file is taken for a socket."""
+    """One daemon per path, also after a daemon that was killed; and an ordinary file is not mistaken for a socket."""
     with tempfile.TemporaryDirectory(prefix="zerod") as folder:
         path = f"{folder}/s"
         start(path, "--cap=8M").stop(signal.SIGKILL)
@@ -161,7 +161,7 @@ def test_opencl_clears_every_byte(tmp_path: Path) -> None:
 
 @needs_pocl
 def test_opencl_on_the_cpu_is_only_taken_by_name(tmp_path: Path) -> None:
-    # Without a home PoCL keeps its cache in /tmp/pocl, and has no device where that is another user's.
+    # Without a home directory PoCL keeps its cache in /tmp/pocl, and finds no device if another user owns that.
     listed = [json.loads(line) for line in run("--list", HOME=str(tmp_path)).stdout.splitlines()]
     row = next(row for row in listed if row["engine"] == "opencl")
     assert row["serves"], row["why"]

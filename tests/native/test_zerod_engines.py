@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-zerod's engines for hardware that is not here, on mocks of CUDA's driver and a DSA that go wrong if told."""
+"""okosu-zerod's engines for hardware that this machine lacks, on mocks of CUDA's driver and of a DSA that can be told
+to fail.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def test_the_best_engine_that_proves_itself_is_taken(mocks: Path) -> None:
     assert json.loads(run("--once", "--cap=4M", "--high=4M", mocks=mocks).stdout)["engine"] == "dsa"
     done = run("--once", "--cap=4M", "--high=4M", mocks=mocks, MOCK_DSA="none", MOCK_CUDA="leaves-byte")
     assert json.loads(done.stdout)["engine"] == "nt"
-    # Hardware that does wrong is spoken of, hardware that is not there is not.
+    # The daemon reports hardware that misbehaves, but not hardware that is absent.
     assert "the engine cuda does not serve" in done.stderr
     assert "it left 1 of 2093056 bytes" in done.stderr
     assert "dsa" not in done.stderr
@@ -75,12 +77,14 @@ def test_pages_that_a_dsa_does_not_find_are_brought(mocks: Path) -> None:
 
 
 def pinnings(log: Path) -> list[list[str]]:
-    """What was pinned and let go: how, where, how much. The first two are the proof's."""
+    """Which memory was pinned and unpinned: how, where, how much. The first two entries belong to the engine's
+    proof.
+    """
     return [line.split() for line in log.read_text().splitlines()][2:]
 
 
 def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
-    """All of it, a chunk at a time; on a failure what was pinned is let go, the last one first."""
+    """All memory is pinned, one chunk at a time; on a failure the pinned chunks are unpinned, the last one first."""
     log = tmp_path / "log"
     assert once("cuda", mocks, "--chunk=4M", MOCK_CUDA_LOG=str(log)).returncode == 0
     pinned = pinnings(log)
@@ -100,7 +104,7 @@ def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
 
 
 class Troubled:
-    """A daemon on a mocked engine, whose trouble begins and ends when a test says so."""
+    """A daemon on a mocked engine that begins to fail, and recovers, when the test says so."""
 
     def __init__(self, engine: str, mocks: Path, folder: Path, timeout: int = 60000) -> None:
         self.file = folder / "trouble"
@@ -123,7 +127,7 @@ class Troubled:
 
 
 def soiled(client: Client) -> tuple[int, mmap.mmap]:
-    """A unit of the client's, full of 0xa5."""
+    """A unit that the client holds, filled with 0xa5."""
     slot = take(client)
     memory = view(client, slot)
     memory[:] = b"\xa5" * UNIT
@@ -131,7 +135,7 @@ def soiled(client: Client) -> tuple[int, mmap.mmap]:
 
 
 def clears(client: Client, slot: int, memory: mmap.mmap) -> bool:
-    """Say whether the daemon clears a whole unit when it is asked to."""
+    """Say whether the daemon clears a whole unit when asked to."""
     return client.ask(CLEAR, slot, 512).status == 0 and not memory[:].strip(b"\0")
 
 
@@ -156,7 +160,9 @@ def test_a_mocked_engine_serves_programs(engine: str, mocks: Path, tmp_path: Pat
     ("engine", "trouble"), [("cuda", "leaves-byte"), ("cuda", "dies"), ("cuda-mailbox", "dies"), ("dsa", "fails")]
 )
 def test_an_engine_that_fails_later_is_dropped(engine: str, trouble: str, mocks: Path, tmp_path: Path) -> None:
-    """What it did not clear, or said it did, a CPU clears: nobody sees a page that is not clean."""
+    """Units that the engine did not clear, or only reported as cleared, are cleared by a CPU: no client sees a dirty
+    page.
+    """
     troubled = Troubled(engine, mocks, tmp_path)
     with troubled as (daemon, client):
         slot, memory = soiled(client)
@@ -169,7 +175,7 @@ def test_an_engine_that_fails_later_is_dropped(engine: str, trouble: str, mocks:
 
 @pytest.mark.parametrize("engine", MOCKED)
 def test_a_late_engine_writes_to_nobodys_memory(engine: str, mocks: Path, tmp_path: Path) -> None:
-    """Given up in time, it ends later: what it was to clear is set apart until then."""
+    """A clearing that was given up may still end later: its memory is set apart until then."""
     troubled = Troubled(engine, mocks, tmp_path, timeout=3000)
     with troubled as (daemon, client):
         slot, memory = soiled(client)

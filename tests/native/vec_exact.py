@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact sums, norms and bounds of vec.h, in integers and fractions; dot products of a given condition."""
+"""Exact sums, norms and bounds of vec.h, in integers and fractions; dot products with a given condition number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vec_tool import Kind
 
 
 def integers(values: Sequence[float]) -> tuple[list[int], int]:
-    """Return integers m and an exponent e with values = m * 2**e exactly."""
+    """Integers m and an exponent e with values = m * 2**e exactly."""
     lowest = min((math.frexp(v)[1] for v in values if v), default=0) - 53
     # ldexp to an integer may overflow a float, so the mantissa is shifted as an integer.
     result = []
@@ -28,7 +28,7 @@ def scaled(total: int, exponent: int) -> Fraction:
 
 
 def dot(x: Sequence[float], y: Sequence[float]) -> tuple[Fraction, Fraction]:
-    """Return the exact sum of x_i y_i, and that of |x_i y_i|."""
+    """The exact sum of x_i y_i, and that of |x_i y_i|."""
     p, ep = integers(x)
     q, eq = integers(y)
     products = [a * b for a, b in zip(p, q, strict=True)]
@@ -36,7 +36,7 @@ def dot(x: Sequence[float], y: Sequence[float]) -> tuple[Fraction, Fraction]:
 
 
 def root(square: Fraction, bits: int = 120) -> Fraction:
-    """Return the square root from below, with a relative error of less than 2**-bits."""
+    """The square root, rounded down, with a relative error of less than 2**-bits."""
     if square == 0:
         return square
     shift = 2 * bits + 2 * max(0, square.denominator.bit_length() - square.numerator.bit_length())
@@ -45,32 +45,31 @@ def root(square: Fraction, bits: int = 120) -> Fraction:
 
 
 def terms(n: int, partials: int) -> int:
-    """Return k of vec.h: the most roundings through which one element passes."""
+    """k of vec.h: the most roundings through which one element passes."""
     return -(-n // partials) + (partials - 1).bit_length() + 1
 
 
 def gamma(kind: Kind, k: int) -> Fraction:
-    """Return Higham's gamma_k."""
     return k * kind.unit / (1 - k * kind.unit)
 
 
 def bound(kind: Kind, n: int, partials: int, absolute: Fraction, products: bool) -> Fraction:
-    """Return the error that vec.h allows a sum of n terms whose absolute values add up to `absolute`."""
+    """The error that vec.h allows a sum of n terms whose absolute values add up to `absolute`."""
     return gamma(kind, terms(n, partials)) * absolute + (n * kind.half_least if products else 0)
 
 
 def nrm2_bound(kind: Kind, n: int, partials: int, exact: Fraction) -> Fraction:
-    """Return the error that vec.h allows a norm."""
+    """The error that vec.h allows a norm."""
     return gamma(kind, -(-terms(n, partials) // 2) + 4) * exact + kind.half_least
 
 
 def ill_conditioned(
     kind: Kind, n: int, condition: float, rng: random.Random
 ) -> tuple[array[float], array[float], float]:
-    """Return vectors of n elements whose dot product has about this condition number, and which one it has.
+    """Vectors of n elements whose dot product has about this condition number, and the number that it really has.
 
     After T. Ogita, S. M. Rump and S. Oishi, Accurate sum and dot product (2005), algorithm 6.1: the first half has
-    exponents up to half the condition's, the second half cancels what has been added up so far, ever more closely.
+    exponents up to half the condition's, the second half cancels the sum so far, ever more closely.
     """
     top = math.log2(condition) / 2
     half = max(n // 2, 1)
@@ -94,6 +93,6 @@ def ill_conditioned(
 
 
 def total(values: Iterable[float]) -> tuple[Fraction, Fraction]:
-    """Return the exact sum of the values, and that of their absolute values."""
+    """The exact sum of the values, and that of their absolute values."""
     whole, exponent = integers(list(values))
     return scaled(sum(whole), exponent), scaled(sum(map(abs, whole)), exponent)

@@ -18,7 +18,7 @@ BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[
 
 
 def run(program: str, *argv: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program of native/src/check with nothing of okosu's in its environment but `env`."""
+    """Run a program of native/src/check with no variable of okosu's in its environment but `env`."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OKOSU_", "LD_PRELOAD"))}
     return subprocess.run(
         [BUILD / "native/src/check" / program, *argv],
@@ -30,7 +30,7 @@ def run(program: str, *argv: str, env: dict[str, str] | None = None) -> subproce
 
 
 class _Row(ctypes.Structure):
-    """The beginning of struct okosu_vec_variant."""
+    """The first members of struct okosu_vec_variant."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -43,7 +43,7 @@ class _Row(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Variant:
-    """One row that this CPU can run."""
+    """One row of the table that this CPU can run."""
 
     name: str
     dpartials: int
@@ -52,7 +52,7 @@ class Variant:
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """Return libokosu with the types of the routines that the tests call."""
+    """libokosu with the types of the routines that the tests call."""
     loaded = ctypes.CDLL(str(BUILD / "native/lib/libokosu.so"))
     loaded.okosu_vec_table.restype = ctypes.POINTER(ctypes.POINTER(_Row))
     loaded.okosu_vec_chosen.restype = ctypes.POINTER(_Row)
@@ -70,7 +70,7 @@ def library() -> ctypes.CDLL:
 
 @functools.cache
 def variants() -> list[Variant]:
-    """Return the rows that can be forced here, best first."""
+    """The rows that can be forced here, best first."""
     found = []
     for row in library().okosu_vec_table():
         if not row:
@@ -83,7 +83,7 @@ def variants() -> list[Variant]:
 
 @dataclass(frozen=True)
 class Kind:
-    """An element type: the letter of its routines, of array(), its precision and its least exponents."""
+    """An element type: the letter of its routines and of array(), its precision and its smallest exponents."""
 
     letter: str
     code: str
@@ -102,7 +102,7 @@ class Kind:
         return Fraction(2) ** (self.least_normal - self.precision)
 
     def array(self, values: list[float]) -> array[float]:
-        """Return the values as the routines take them (rounded to float if that is what this is)."""
+        """The values in the form that the routines take, rounded to float if that is the element type."""
         return array(self.code, values)
 
     def partials(self, variant: Variant) -> int:

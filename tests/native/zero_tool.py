@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program is that checks okosu's memsets, and what it says of the choice."""
+"""Where the program is that checks okosu's memsets, and how to read what it reports of the choice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ run, show = CHECKER.run, CHECKER.show
 
 
 def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return what the choice shows of these classes: the entries of AVX-512 set up to 512 bytes by themselves."""
+    """What the choice reports of these classes: with AVX-512 the entries set up to 512 bytes without a choice."""
     always = run("--show", OKOSU_ZERO="loop8").stdout.partition("any 512 avx512\n")[1] and use != "page"
     if not always:
         return classes

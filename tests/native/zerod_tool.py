@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu-zerod for tests: built with sanitizers, started, spoken to message by message."""
+"""okosu-zerod for tests: built with sanitizers, started, and spoken to message by message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ SIZE = _WIRE.size
 
 
 def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool: bool = True) -> Path:
-    """Compile a program of native/zerod/'s parts or of a client's; with `pool` the library's pool anew."""
+    """Compile a program from parts of native/zerod/ or of a client; with `pool` the library's pool is compiled in,
+    too.
+    """
     include = (f"-I{ROOT / 'native/include'}", f"-I{ROOT / 'native/src'}", f"-I{SOURCES}")
     base = [ROOT / "native/src/base" / file for file in ("json.c", "line.c", "message.c")]
     parts = sorted((ROOT / "native/src/pool").glob("*.c")) if pool else []
@@ -52,7 +54,7 @@ def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool
 
 
 def daemon_sources(folder: Path) -> list[Path]:
-    """All of the daemon's, the table of engines of this build among them."""
+    """All sources of the daemon, with this build's generated table of engines."""
     table = BUILT / "native/zerod/engines/table_all.c"
     rows = re.findall(r"&zerod_engine_(\w+)", table.read_text())
     folders = (SOURCES / "engines", ROOT / "papers/zero_offload/engines")
@@ -63,7 +65,7 @@ def daemon_sources(folder: Path) -> list[Path]:
 
 @dataclass
 class Daemon:
-    """One that serves, until `stop`."""
+    """A running daemon; `stop` ends it."""
 
     process: subprocess.Popen[str]
     socket: str
@@ -86,7 +88,9 @@ class Daemon:
 def start(
     path: str, *options: str, program: Sequence[str | Path] = (ZEROD,), env: dict[str, str] | None = None
 ) -> Daemon:
-    """A daemon that is ready to serve `path`, by nt unless another engine is asked for: looking for one takes long."""
+    """Start a daemon, ready to serve `path`; its engine is nt unless another is given, because the search for one takes
+    long.
+    """
     if not any(option.startswith("--engine=") for option in options):
         options = ("--engine=nt", *options)
     process = subprocess.Popen(
@@ -103,8 +107,8 @@ def start(
 def serving(
     *options: str, program: Sequence[str | Path] = (ZEROD,), env: dict[str, str] | None = None
 ) -> Iterator[Daemon]:
-    """A daemon with a socket of its own, which must end well."""
-    # A socket's path is short.
+    """A daemon with its own socket while the context lasts; it must end without an error."""
+    # The path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="zerod") as folder:
         daemon = start(f"{folder}/s", *options, program=program, env=env)
         try:
@@ -141,7 +145,7 @@ class Client:
         self.socket.send(_WIRE.pack(kind, tag, 0, slot, value, *[0] * 8))
 
     def receive(self) -> Answer | None:
-        """The next answer, None where the daemon hung up."""
+        """The next answer, None where the daemon closed the connection."""
         try:
             text, rights, _, _ = self.socket.recvmsg(SIZE + 1, socket.CMSG_SPACE(4))
         except ConnectionResetError:
@@ -174,15 +178,15 @@ class Client:
 
 
 def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The daemon's program to its end, with no variables but those that are given; `mocks`: a folder of drivers."""
+    """Run the daemon's program to its end, with only the given variables; `mocks` is a folder of mock drivers."""
     env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
     return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, env=env)
 
 
 def mock_drivers(folder: Path) -> Path:
-    """Put the drivers there that a machine without such hardware has not; return the folder."""
+    """Build mock drivers for hardware that the machine lacks; return their folder."""
     for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
-        # Its threads live on when who loaded it has closed it.
+        # The mock's threads outlive its dlclose.
         flags = (
             "-std=gnu17",
             "-D_GNU_SOURCE",
@@ -200,9 +204,9 @@ def mock_drivers(folder: Path) -> Path:
 
 @contextlib.contextmanager
 def huge_pages(more: int) -> Iterator[Callable[[], None]]:
-    """So many huge pages in the kernel's pool more than there were; calling what is yielded takes the free ones away.
+    """Add `more` huge pages to the kernel's pool; the yielded function takes the free ones away again.
 
-    Skips where they cannot be had, or others are free. Afterwards none has been lost.
+    Skips where they cannot be had, or other free ones exist. Afterwards it checks that none has been lost.
     """
     number = Path("/proc/sys/vm/nr_hugepages")
     before, was = number.read_text(), _free_huge_pages()
@@ -232,13 +236,15 @@ def _free_huge_pages() -> int:
 
 
 def wait(true: Callable[[], bool]) -> None:
-    """Wait until it is so; the time-out of the test ends a wait in vain, and its stack dump shows the caller."""
+    """Wait until the condition is true; the test's time-out ends a wait in vain, and its stack dump shows the
+    caller.
+    """
     while not true():
         time.sleep(0.002)
 
 
 def take(client: Client) -> int:
-    """A clean slot, when there is one."""
+    """Take a clean slot, waiting until there is one."""
     answer = client.ask(TAKE)
     while answer.status == -errno.EAGAIN:
         time.sleep(0.002)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up programs okosu-bench-NAME, and the lines that they print. No number here was ever measured."""
+"""Fake programs okosu-bench-NAME, and the lines that they print. No number here was ever measured."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADER: dict[str, Any] = {
 def row(
     kernel: str = "ddot", variant: str = "chosen", kind: str = "okosu", cost: float = 100.0, **more: Any
 ) -> dict[str, Any]:
-    """Return a row; `cost` becomes the samples of 6 rounds unless `samples` are given."""
+    """A row; `cost` becomes the samples of 6 rounds unless `samples` are given."""
     samples = more.pop("samples", [cost * (1 + i / 1000) for i in range(6)])
     return {
         "type": "row", "kernel": kernel, "variant": variant, "kind": kind, "library": "okosu 0.1.0", "config": "",
@@ -44,7 +44,7 @@ LIST = [
 
 
 def run() -> list[dict[str, Any]]:
-    """Return the lines of a whole run: two sizes, each with ours, two peers and two limits."""
+    """The lines of a whole run: two sizes, each with okosu's row, two peers and two limits."""
     lines = [HEADER, ABSENT]
     for point, (n, place) in enumerate([(1024, "L1"), (65536, "L2")], 1):
         at = {"n": n, "items": n, "footprint": 16 * n, "place": place, "point": point}
@@ -75,7 +75,7 @@ def program(folder: Path, lines: list[dict[str, Any]] | None = None, name: str =
 
 
 def envelope(**changed: Any) -> BenchFile:
-    """Return a file of two benchmarks: one with peers and limits over many sizes, one with hinted entries and glibc."""
+    """A file of two benchmarks: one with peers and limits over many sizes, one with hinted entries and glibc."""
     made = {
         "blas": _blas(),
         "copy": _copies(),

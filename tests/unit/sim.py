@@ -20,7 +20,7 @@ from okosu.trial.runs import Run
 
 
 class FakeLever(Lever):
-    """A lever of the tests: available or not, with alternatives, proved by the faults that SimRunner reports."""
+    """A lever for tests: available or not, with alternatives, proved by the page faults that SimRunner reports."""
 
     def __init__(
         self,
@@ -49,7 +49,9 @@ class FakeLever(Lever):
 
 @dataclass
 class SimRunner:
-    """Times base at `base_s` with lognormal noise, each arm by its planted ratio; keeps the order in which arms ran."""
+    """Takes `base_s` for base with lognormal noise, and each arm's planted ratio of it; records the order of the
+    arms.
+    """
 
     ratios: dict[str, float] = field(default_factory=dict)
     base_s: float = 1.0
@@ -105,7 +107,7 @@ class SimRunner:
 
 
 class Remembering(Watcher):
-    """A watcher that remembers what it is told."""
+    """A watcher that records its calls."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -142,7 +144,7 @@ def session(path: Path | None = None, **options: Any) -> Session:
 
 
 def go_on(made: Session, runner: SimRunner, levers: list[FakeLever], lazy: bool = False) -> Remembering:
-    """Run what is left of a trial in simulated time."""
+    """Run the rest of a trial in simulated time."""
     watcher = Remembering()
     run(
         made,
@@ -160,6 +162,6 @@ def go_on(made: Session, runner: SimRunner, levers: list[FakeLever], lazy: bool 
 def trial(
     runner: SimRunner, levers: list[FakeLever], path: Path | None = None, lazy: bool = False, **options: Any
 ) -> tuple[Session, Remembering]:
-    """Run a whole trial in simulated time; return its session and what its watcher was told."""
+    """Run a whole trial in simulated time; return its session and the watcher with the recorded calls."""
     made = session(path, **{"levers": {lever.name: "" for lever in levers}, **options})
     return made, go_on(made, runner, levers, lazy)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`okosu bench` as a person runs it, on made-up programs: the table, the file, crashes, Ctrl-C, one at a time."""
+"""`okosu bench` as a user runs it, on fake programs: the table, the file, crashes, Ctrl-C, one measurement at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def test_a_table_and_a_file(tmp_path: Path) -> None:
     assert "ddot, throughput" in done.stdout
     assert "16 B and 2 flop per element" in done.stdout
     row = next(line for line in lines if line.lstrip().startswith("1024 L1"))
-    # 1024 elements at 7.5 a cycle, each 16 B, at 3 GHz; the limit is 8 a cycle and the best peer has 6.
+    # 1024 elements at 7.5 per cycle, each 16 B, at 3 GHz; the limit is 8 per cycle and the best peer has 6.
     assert row.split()[2:] == ["137", "7.48", "359", "94", "%", "openblas", "1.250", "(too", "few)"]
     assert "mkl: no such file. Fix: make peers" in done.stdout
     assert "a remark" in done.stdout
@@ -132,7 +134,7 @@ def test_ctrl_c_keeps_what_was_measured(group: bool, tmp_path: Path) -> None:
 
 
 def test_the_file_grows_while_it_runs(tmp_path: Path) -> None:
-    # The second batch of lines comes when there has been time to write the first.
+    # The second batch of lines comes only after there was time to write the first.
     line = json.dumps(bench_fake.row(point=3))
     bench_fake.program(tmp_path, after=f"time.sleep(2.2); print({line!r}, flush=True); time.sleep(10_000)")
     running = started(tmp_path, "fake")
@@ -144,7 +146,7 @@ def test_the_file_grows_while_it_runs(tmp_path: Path) -> None:
     finally:
         running.kill()
         running.communicate()
-    # Killed without notice, and everything up to the last writing is there.
+    # The program is killed without notice, and everything up to the last write is in the file.
     assert len(files.read(found[0]).records) == 13
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a benchmark: what it printed is kept, however it ends, and every ending says what it was."""
+"""Running a benchmark: its output is kept however it ends, and every way to end has its own error."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_an_order_that_makes_no_sense_is_refused(folder: Path) -> None:
 
 
 def interrupted(folder: Path, after: str) -> Result:
-    """Send SIGINT to this process alone once rows have come; return what was seen."""
+    """Send SIGINT to this process alone once rows have come; return the result."""
     bench_fake.program(folder, after=after)
     seen: list[Result] = []
     sent = threading.Event()
@@ -165,7 +165,7 @@ def interrupted(folder: Path, after: str) -> Result:
 
 def test_an_interrupt_ends_the_program_and_loses_no_line(folder: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
-    # Who waits for the program to end by itself runs into the time-out of the test.
+    # If the SIGINT were not passed on, the program would run until the test's time-out.
     result = interrupted(folder, "time.sleep(10_000)")
     assert len(result.rows) == 12
     assert not result.finished

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of made-up rows whose rates, shares and ratios are known; profiles chosen from them."""
+"""Figures from made-up rows with known rates, shares and ratios; profiles chosen from them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_point_with_ours_peers_and_limits() -> None:
     assert first.limit is not None and first.limit.kernel == "limit-load2"  # noqa: PT018
     assert first.ratio is not None
     assert first.ratio.median == pytest.approx(7.5 / 6)
-    # Two comparisons at 5 % are 2.5 % each: six rounds bound nothing, since 2/2^6 is above that.
+    # Two comparisons at 5 % have 2.5 % each: six rounds bound nothing, since 2/2^6 is above that.
     assert first.alpha == 0.025
     assert (first.ratio.low, first.ratio.high, first.ratio.bounded) == (0.0, inf, False)
     share = first.share(first.ours)
@@ -118,7 +118,7 @@ def test_the_limit_is_the_fastest_loop_of_the_kind_that_takes_longest() -> None:
     adds = row("limit-add", "a", "limit", 55.0)
     assert only(row(), *loads, adds).limit == adds
     assert only(row(), *loads).limit == loads[1]
-    # A kernel that is faster than the loops shows that they were no limit.
+    # A routine that is faster than the loops shows that they were no limit.
     peer = row(variant="quick", kind="peer", cost=40.0)
     found = only(row(), peer, *loads)
     assert found.limit == peer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a benchmark: everything there, everything escaped, whatever the file holds; and where its parts go."""
+"""The report of a benchmark: everything is there and escaped, whatever the file holds; and where its parts go."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_names_values_and_caches_are_drawn(html: str) -> None:
     assert "a-peer-with-a-…ng-name" in words[0]
     assert "limit" in words[0]
     assert all(f"openblas-{i}" in words[0] for i in range(9))
-    # A narrow chart names ours, the limit and the highest of the others.
+    # A narrow chart names okosu's line, the limit and the highest of the others.
     assert sum(f"openblas-{i}" in words[1] for i in range(9)) == bench_charts.NAMED - 2
     assert "var(--arm)" in charts[0]
     assert "stroke-dasharray" in charts[0]

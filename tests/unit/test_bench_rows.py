@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of the benchmarks: what is right comes through unchanged, and whatever is not ends in three parts."""
+"""The lines of the benchmarks: correct ones come through unchanged, and any other ends in a three-part error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`okosu bench --smoke` with the programs themselves: all end well, and what they print becomes tables and records."""
+"""`okosu bench --smoke` with the real programs: all succeed, and their output becomes tables and records."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ pytestmark = pytest.mark.skipif(not present(), reason="make build")
 @pytest.mark.lab
 def test_all_of_them(tmp_path: Path) -> None:
     path = tmp_path / "smoke.json"
-    # The slowest are smoke-tested by test_bench_native.py, too.
+    # test_bench_native.py smoke-tests the slowest ones, too.
     names = [name for name in present() if length(name not in ("copy", "corunner", "fault"), True)]
-    # A lock of its own: nothing here is a measurement that others must not disturb.
+    # The test has its own lock: nothing here is a measurement that other processes must not disturb.
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OKOSU_NATIVE": str(tmp_path)}
     for name in names:
         program = native.find(f"okosu-bench-{name}")

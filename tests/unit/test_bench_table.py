@@ -26,7 +26,7 @@ def table(*lines: dict[str, Any], **header: Any) -> list[str]:
 
 
 def cells(lines: list[str], start: str) -> list[list[str]]:
-    """Return the rows of the block whose title begins so, without its heading."""
+    """The rows of the block whose title begins with `start`, without its heading."""
     at = next(i for i, line in enumerate(lines) if line.startswith(start))
     end = next((i for i in range(at, len(lines)) if not lines[i]), len(lines))
     return [line.split() for line in lines[at + 2 : end]]

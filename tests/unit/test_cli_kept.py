@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of a measurement that does not come to its end are on disk, those that grew in place with all samples."""
+"""An interrupted measurement's records are on disk, and records that grew step by step have all their samples."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_an_error_is_handed_on_and_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_on_disk_before_the_next_step(tmp_path: Path) -> None:
-    """So that not even SIGKILL loses it."""
+    """Then not even SIGKILL loses a finished step."""
     kept = Kept("s/1", str(tmp_path / "kept.json"), "profile")
     steps: list[list[float]] = []
     kept.take(measured(kept.before(lambda _: steps.append(samples(kept.path) if kept.path.exists() else [])), None))

@@ -105,7 +105,7 @@ def test_bad_input_is_an_error_in_three_parts(argv: list[str], status: int, word
 
 
 def test_doctor_works_without_the_launcher(tmp_path: Path) -> None:
-    """The facts and the levers' needs are Python's; only a program needs the launcher."""
+    """Python itself knows the facts and the levers' needs; only questions about a program need the launcher."""
     code = "import okosu.native as n; n._candidates = lambda name: []\nfrom okosu.cli.main import dispatch\n"
     done = subprocess.run(
         [sys.executable, "-c", code + "dispatch(['doctor'])"],

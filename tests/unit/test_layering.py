@@ -31,7 +31,7 @@ LEVEL = {
 
 
 def room(name: str) -> str:
-    """Return which room or package a dotted name lies in; "" for what is not ours."""
+    """The room or package in which a dotted name lies; "" for names from outside the project."""
     parts = name.split(".")
     if parts[0] == "okosu":
         return parts[1] if len(parts) > 1 and parts[1] in LEVEL else ""
@@ -39,7 +39,7 @@ def room(name: str) -> str:
 
 
 def imported(text: str) -> Iterator[str]:
-    """Yield the dotted names that a module imports, wherever in it."""
+    """Yield the dotted names that a module imports, at any place in it."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -48,9 +48,9 @@ def imported(text: str) -> Iterator[str]:
 
 
 def against_the_rule(name: str, text: str) -> list[str]:
-    """Return what the module called `name` imports and may not.
+    """The imports of the module `name` that break the rule.
 
-    A paper imports no other paper: only papers/common, which imports none of them.
+    A paper imports no other paper, except papers/common, which itself imports no paper.
     """
     own = room(name)
     found = []
@@ -66,7 +66,7 @@ def against_the_rule(name: str, text: str) -> list[str]:
 
 
 def modules() -> list[tuple[str, Path]]:
-    """Return every module of the rooms by its dotted name, tests apart."""
+    """Every module of the rooms by its dotted name, without the tests."""
     paths = [path for top in ("okosu", "lab", "papers") for path in sorted((ROOT / top).glob("**/*.py"))]
     names = [(".".join(path.relative_to(ROOT).with_suffix("").parts), path) for path in paths]
     return [(name, path) for name, path in names if room(name) and ".tests." not in name]

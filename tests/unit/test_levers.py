@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The levers: that C and Python name the same ones, what each needs, and which values it offers to which program."""
+"""The levers: C and Python have the same ones, what each needs, and which values it offers to which program."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_program_without_memory_is_left_alone() -> None:
     tiny = Measurement(wall_ns=1, minflt=150, exit=Memory(anon_kb=300), peak=Memory(anon_kb=400))
     assert tiers(HERE, DYNAMIC, tiny) == []
     assert "less than one huge page" in ALL["superpage"].nothing(HERE, DYNAMIC, tiny).why
-    # Freed before any sample saw it; the faults tell.
+    # The memory was freed before any sample saw it, but the page faults show it.
     assert tiers(HERE, DYNAMIC, msgspec.structs.replace(tiny, minflt=5000))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proof of the lever copy as a function of the library's counts."""
+"""The proof of the lever copy, as a function of the library's counts."""
 
 from __future__ import annotations
 

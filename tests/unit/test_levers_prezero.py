@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proof of the lever prezero as a function of what the pool says it served."""
+"""The proof of the lever prezero, as a function of the pool's evidence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_no_evidence_is_no_proof() -> None:
 
 @pytest.mark.parametrize(("served", "there", "holds"), [(32 * MIB, 0, True), (32 * MIB - 1, 32 * MIB - 1, False)])
 def test_later_runs_are_not_judged_by_how_much_was_ready(served: int, there: int, holds: bool) -> None:
-    """That hangs on how much the machine idled, and so on the time that is to be judged."""
+    """How much was ready depends on how much the machine idled, and so on the very time that is being judged."""
     assert prove(run(line(served, there)), run(line(64 * MIB, 64 * MIB))).holds is holds
 
 
@@ -69,7 +69,7 @@ def test_programs_without_large_blocks_are_left_alone() -> None:
     assert PREZERO.values(HERE, DYNAMIC, large) == PREZERO.values(HERE, DYNAMIC, None) == [["on"]]
     assert PREZERO.values(HERE, DYNAMIC, small) == []
     assert "never holds 2 MiB" in PREZERO.nothing(HERE, DYNAMIC, small).why
-    # Freed before any sample saw it; the faults tell.
+    # The memory was freed before any sample saw it, but the page faults show it.
     assert PREZERO.values(HERE, DYNAMIC, msgspec.structs.replace(small, minflt=600)) == [["on"]]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs of effect as functions of measurements: what holds, what does not, and what is said of it."""
+"""Proofs of effect as functions of measurements: which hold, which do not, and their texts."""
 
 from __future__ import annotations
 

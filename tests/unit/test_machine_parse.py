@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parsers: what they read, and that no text at all makes them raise."""
+"""The parsers: what they read, and that no text makes them raise."""
 
 from __future__ import annotations
 

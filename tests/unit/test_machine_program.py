@@ -14,7 +14,7 @@ from okosu.machine.program import Program, inspect
 
 
 def launcher(tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a shell script in the launcher's place."""
+    """Replace the launcher by a shell script."""
     path = tmp_path / "okosu-run"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
@@ -53,7 +53,8 @@ def test_a_setuid_program_reads_no_tunables(tmp_path: Path) -> None:
     ("name", "status"), [("/no/such/program", 127), ("no-such-program", 127), ("/etc/passwd", 126)]
 )
 def test_no_program_is_an_error_in_three_parts(name: str, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A folder that may not be searched hides whether the program is in it: execvp then says EACCES, and so does okosu.
+    # In a folder that may not be searched, the program may or may not exist: execvp then says EACCES, and so does
+    # okosu.
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(OkosuError) as caught:
         inspect(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is typed after `okosu try`: parsed, or refused with the three-part error and never with a traceback."""
+"""The options of `okosu try`: parsed, or refused with the three-part error and never with a traceback."""
 
 from __future__ import annotations
 

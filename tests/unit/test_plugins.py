@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that other distributions register, and what is said where none does."""
+"""Commands that other distributions register, and the message where none does."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents' blocks and figures, filled from summaries; a summary that is not there yet is named."""
+"""The documents' blocks and figures, filled from summaries; a missing summary is named."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIB2 = 2 << 20
 
 @pytest.fixture
 def readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """Return tools/readme.py, which finds summaries below an empty folder."""
+    """tools/readme.py, made to look for summaries below an empty folder."""
     spec = importlib.util.spec_from_file_location("readme", ROOT / "tools/readme.py")
     assert spec is not None
     assert spec.loader is not None

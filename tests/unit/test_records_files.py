@@ -150,7 +150,7 @@ def test_what_is_written_comes_back(envelope: files.File, tmp_path: Path) -> Non
 def test_every_truncation_is_named_by_its_byte(tmp_path: Path) -> None:
     data = FIXTURE.read_bytes()
     path = tmp_path / "cut.json"
-    # The last byte is the final newline, without which the file is still whole.
+    # The last byte is the final newline, and the file is valid without it.
     for length in range(len(data) - 1):
         path.write_bytes(data[:length])
         error = read_error(path)

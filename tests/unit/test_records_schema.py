@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generated JSON Schemas: up to date, and judged by a validator that knows nothing of msgspec."""
+"""The generated JSON Schemas: up to date, and checked by a validator that knows nothing of msgspec."""
 
 from __future__ import annotations
 

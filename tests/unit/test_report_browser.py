@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report in a real browser: silent console, no request, no label over another.
+"""The report in a real browser: no console message, no request, no label on top of another.
 
 Lab only: it runs where OKOSU_LAB is set and chromium is installed.
 """
@@ -33,7 +33,8 @@ pytestmark = pytest.mark.skipif(
     not (os.environ.get("OKOSU_LAB") and CHROMIUM), reason="lab only: OKOSU_LAB=1 and chromium"
 )
 
-# Both widths in one page: a frame has its own viewport, which a headless window cannot make this narrow.
+# Both widths are shown in one page, as frames: a headless window cannot be made this narrow, but a frame has its own
+# viewport.
 FRAME = """<!DOCTYPE html><iframe width="{width}" height="900" srcdoc="{page}"></iframe><pre id="found"></pre><script>
 onload = function () {{
   var inner = document.querySelector("iframe").contentDocument, found = [];
@@ -82,7 +83,7 @@ def server() -> Iterator[tuple[str, list[str]]]:
 
 
 def browse(path: Path, profile: Path) -> tuple[str, list[str], list[str]]:
-    """Return (DOM after load, console messages, addresses asked for that are neither file: nor data:)."""
+    """(DOM after load, console messages, requested addresses that are neither file: nor data:)."""
     net = profile / "net.json"
     done = subprocess.run(
         [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -92,7 +93,7 @@ def browse(path: Path, profile: Path) -> tuple[str, list[str], list[str]]:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    # The browser's own requests (component updates, clock) have no origin; those of a page name it.
+    # The browser's own requests (component updates, clock) have no origin; the requests of a page name it.
     events = [event.get("params", {}) for event in json.loads(net.read_text())["events"]]
     asked = [e["url"] for e in events if "url" in e and str(e.get("initiator", "")).startswith(("file:", "null"))]
     return done.stdout, console, [url for url in asked if not url.startswith(("file:", "data:"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a file may legally hold, however little sense it makes, becomes a page."""
+"""Any file that is valid by its schema, however little sense it makes, becomes a page."""
 
 from __future__ import annotations
 

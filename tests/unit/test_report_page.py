@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page as a parser sees it: everything there, everything escaped, nothing from outside."""
+"""The page as an HTML parser sees it: everything is there and escaped, and nothing is loaded from outside."""
 
 from __future__ import annotations
 

@@ -126,13 +126,13 @@ def test_rounds_pair_with_the_base_of_the_same_round_only() -> None:
     retain.rounds, retain.parts, retain.samples = [1, 0, 3, 2], [1, 0, 0, 0], [2.5, 1.0, 9.0, 0.0]
     retain.order, retain.predecessor = [], []
     trial = model.load(envelope)
-    # Round 3 has no base, and 0.0 no logarithm; part 1 of round 1 is the third that was run.
+    # Round 3 has no base, and 0.0 has no logarithm; part 1 of round 1 is the third that was run.
     assert trial.pairs("screening", "retain") == [model.Pair(1, 1.0, 2.0), model.Pair(3, 2.5, 5.0)]
     assert math.isclose(trial.pairs("screening", "retain")[0].x, math.log(0.5))
 
 
 def test_the_running_interval_is_that_of_the_published_table() -> None:
-    # Ranks of the anytime 95 % interval for one arm; below 8 rounds there is none.
+    # The ranks of the anytime 95 % interval for one arm; below 8 rounds there is none.
     pairs = [model.Pair(n, math.exp(n), 1.0) for n in range(1, 31)]
     found = {one.round: one for one in model.running(pairs, 1, 0.05)}
     assert min(found) == 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `okosu try` writes, the report reads: same pairs, same intervals, over a file of a simulated trial."""
+"""The report reads what `okosu try` writes: same pairs and same intervals, on the file of a simulated trial."""
 
 from __future__ import annotations
 

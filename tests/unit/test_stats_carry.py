@@ -72,7 +72,7 @@ def test_the_rank_sum_has_no_side_and_no_order(a: list[float], b: list[float]) -
 
 
 def trial(slow_after: dict[str, float], seed: int, count: int = 60, arms: str = "abc") -> tuple[list[float], list[str]]:
-    """Base's times with 0.5 % noise after arms in random order, slowed after some of them."""
+    """Base's times with 0.5 % noise after arms in random order, slowed after the arms in `slow_after`."""
     rng = random.Random(seed)
     predecessors = [rng.choice(arms) for _ in range(count)]
     return [2 * slow_after.get(p, 1) * rng.lognormvariate(0, 0.005) for p in predecessors], predecessors
@@ -100,7 +100,7 @@ def test_a_difference_below_delta_is_none() -> None:
 
 
 def test_the_innocent_are_not_named_beside_the_guilty() -> None:
-    # b makes a third of what a and d are compared with each, and pulls that median above their own.
+    # b is a third of the runs that a and d are each compared with, and pulls that median above their own.
     times, predecessors = trial({"b": 1.10, "c": 1.05}, 3, 120, "abcd")
     assert [f.arm for f in carry.by_predecessor(times, predecessors, 0.01)] == ["b", "c"]
 
@@ -113,7 +113,7 @@ def test_of_two_that_differ_both_are_named() -> None:
 
 
 def test_an_arm_that_left_early_is_not_blamed_for_the_drift() -> None:
-    # Base slows by 10 % from then on. Compared with all later runs, a would seem to speed up what follows it.
+    # Base slows down by 10 % from then on. Compared with all later runs, a would seem to speed up the run after it.
     times, predecessors = trial({}, 6, 40)
     later, after = trial({"b": 1.1, "c": 1.1}, 7, 100)
     late = [(t, p) for t, p in zip(later, after, strict=True) if p != "a"]
@@ -121,7 +121,7 @@ def test_an_arm_that_left_early_is_not_blamed_for_the_drift() -> None:
 
 
 def test_flags_are_rare_where_nothing_is_carried_over() -> None:
-    # delta = 0, so that the p alone decides. A rate of 5 % gives more than 28 of 300 once in a thousand.
+    # delta = 0, so that only p decides. A rate of 5 % gives more than 28 of 300 once in a thousand.
     flagged = sum(bool(carry.by_predecessor(*trial({}, seed), 0.0)) for seed in range(300))
     assert flagged <= stats.binom.isf(1e-3, 300, 0.05)
 

@@ -28,9 +28,9 @@ RANKS = {k: [rank(n, threshold(k, ALPHA)) for n in range(MOST + 1)] for k in ARM
 
 
 def first_exclusion(xs: Sequence[float], ranks: Sequence[int], shift: float = 0.0) -> tuple[int, int] | None:
-    """Return (round, side) at which the interval of xs + shift first excludes 0, at whatever round; None if never.
+    """(round, side) at which the interval of xs + shift first excludes 0, at whatever round; None if never.
 
-    It does so exactly where one side's count falls short of the rank: the same as judging every round, only faster.
+    It does so exactly where one side's count is below the rank: the same as judging every round, only faster.
     """
     below = 0
     for n, x in enumerate(xs, 1):
@@ -44,7 +44,7 @@ def first_exclusion(xs: Sequence[float], ranks: Sequence[int], shift: float = 0.
 
 @dataclass
 class Outcome:
-    """What the replications came to."""
+    """The counts over all replications."""
 
     misses: dict[int, int] = field(default_factory=lambda: dict.fromkeys(ARMS, 0))
     """Replications in which any of K arms' intervals excluded the truth at any round."""
@@ -86,7 +86,7 @@ def test_the_interval_misses_the_truth_at_some_round_in_at_most_five_per_cent(ou
 
 
 def crossing(limit: Fraction) -> Fraction:
-    """Return the exact probability that fair signs reach `limit` within MOST rounds."""
+    """The exact probability that fair signs reach `limit` within MOST rounds."""
     alive, crossed = {0: Fraction(1)}, Fraction(0)
     for n in range(1, MOST + 1):
         step: dict[int, Fraction] = {}
@@ -99,7 +99,7 @@ def crossing(limit: Fraction) -> Fraction:
 
 
 def test_random_order_makes_fair_signs_of_whatever_noise(outcome: Outcome) -> None:
-    # By design and not by assumption: so the simulated rate is that of fair coins, whose exact value is known.
+    # The signs are fair by construction, so the simulated rate is that of fair coins, whose exact value is known.
     exact = crossing(threshold(1, ALPHA))
     low, high = clopper_pearson(outcome.misses[1], REPLICATIONS, 0.001)
     assert low < exact < high

@@ -21,7 +21,7 @@ counts = st.integers(0, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers
 
 
 def by_factorials(n: int, s: int) -> Fraction:
-    """E(n, s) as DESIGN.md section 4 writes it, independent of okosu's binomial."""
+    """E(n, s) by the factorials of docs/METHOD.md, independent of okosu's binomial."""
     return Fraction(2**n * factorial(s) * factorial(n - s), factorial(n + 1))
 
 
@@ -68,7 +68,7 @@ def test_evidence_outside_its_range_is_refused(n: int, s: int) -> None:
 
 
 def crossing_probability(limit: Fraction, most: int) -> Fraction:
-    """Return the exact probability that fair signs carry E to `limit` at some n <= most, by counting all paths."""
+    """The exact probability that fair signs raise E to `limit` at some n <= most, by counting all paths."""
     alive = {0: 1}
     crossed = Fraction(0)
     for n in range(1, most + 1):
@@ -89,7 +89,7 @@ def test_ville_by_counting_every_path(k: int) -> None:
 
 
 def test_peeking_at_the_plain_sign_test_is_not_valid() -> None:
-    # The same count finds the fault of the method that was rejected, so it would find one here too.
+    # The same count exposes the rejected method, so it would expose a fault of this one too.
     alive, crossed = {0: 1}, Fraction(0)
     for n in range(1, MOST + 1):
         step: dict[int, int] = {}
@@ -141,13 +141,13 @@ def test_threshold_refuses_what_is_no_level(k: int, alpha: float) -> None:
 
 
 def rejected(values: list[float], t: float, limit: Fraction) -> bool:
-    """Say whether t is rejected: signs of x - t, ties dropped."""
+    """Say whether the test rejects t: signs of x - t, ties dropped."""
     below, above = sum(x < t for x in values), sum(x > t for x in values)
     return by_factorials(below + above, below) >= limit
 
 
 def between(values: list[float]) -> Iterator[float]:
-    """Yield a point in every gap of the values, and one on either side of all."""
+    """Yield a point in every gap between the values, and one beyond either end."""
     distinct = sorted(set(values))
     yield distinct[0] - 1
     yield from ((a + b) / 2 for a, b in pairwise(distinct))
@@ -164,7 +164,8 @@ def test_the_interval_is_the_inversion_of_the_test(values: list[float], k: int) 
     low, high = found or (float("-inf"), float("inf"))
     for t in between(values):
         assert (low < t < high) == (not rejected(values, t, LIMITS[k]))
-    # At a value itself the test has fewer signs; the closed interval keeps at least what that test keeps.
+    # At one of the values the test has fewer signs; the closed interval contains at least what that test does not
+    # reject.
     for t in values:
         if not rejected(values, t, LIMITS[k]):
             assert low <= t <= high
@@ -185,7 +186,7 @@ def excludes_zero(losses: int, total: int, k: int) -> bool:
 
 
 def replayed(n: int, wins: int, k: int, most: int) -> int | None:
-    """Return when an arm decides that goes on losing as often as it has, round by round through the interval itself."""
+    """When an arm decides that keeps losing at the same rate, found by running the interval itself round by round."""
     losses = min(wins, n - wins)
     for total in range(n, most + 1):
         lost = next(count for count in range(total + 1) if count * n >= losses * total)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The noise that the simulations of docs/METHOD.md run under, and the check that it is as bad as it claims to be."""
+"""The noise used by the simulations of docs/METHOD.md, and a check that it is as bad as documented."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ HOG, HOG_STARTS, HOG_ENDS = 0.30, 0.02, 0.10
 
 
 def noise(rng: random.Random, runs: int, hog: bool = False) -> list[float]:
-    """Return the disturbance of the log-time of `runs` consecutive runs.
+    """The disturbances of the log-time of `runs` consecutive runs.
 
     1 % lognormal jitter; in 5 % of runs a spike with mean 10 %; an AR(1) drift of 2 % with rho .9 from run to run. With
-    `hog`, another process comes and goes (a sixth of the time) and slows whatever runs meanwhile by about 30 %.
+    `hog`, another process comes and goes (a sixth of the time) and slows the runs meanwhile by about 30 %.
     """
     gauss, uniform = rng.gauss, rng.random
     step = DRIFT * sqrt(1 - RHO**2)
@@ -40,7 +40,7 @@ def noise(rng: random.Random, runs: int, hog: bool = False) -> list[float]:
 
 
 def shuffled_round(rng: random.Random, disturbance: list[float], number: int, arms: int) -> list[float]:
-    """Return base's log-time, then those of `arms` equal arms, in one round: random order, the first slot slower."""
+    """Base's log-time, then those of `arms` equal arms, in one round: random order, the first slot slower."""
     slots = disturbance[number * (arms + 1) : (number + 1) * (arms + 1)]
     slots[0] += FIRST_SLOT
     rng.shuffle(slots)
@@ -52,7 +52,7 @@ def test_the_noise_drifts_and_spikes() -> None:
     smooth = [median(made[i : i + 9]) for i in range(0, len(made), 9)]
     assert 0.9 * DRIFT < pstdev(smooth) < 1.1 * DRIFT
     assert correlation(smooth[:-1], smooth[1:]) > 0.3
-    # A jump of 8 % from one run to the next is over five sigma of the jitter and drift together: only spikes do that.
+    # A jump of 8 % from one run to the next is over five sigma of the jitter and drift together: only spikes cause it.
     jumps = fmean(b - a > 0.08 for a, b in pairwise(made))
     assert SPIKE_RATE * 0.3 < jumps < SPIKE_RATE
 
@@ -69,5 +69,5 @@ def test_a_round_costs_the_first_slot_and_no_arm_in_particular() -> None:
     rounds = [shuffled_round(rng, [0.0] * 5 * 3000, number, 4) for number in range(3000)]
     assert all(sorted(r) == [0.0] * 4 + [FIRST_SLOT] for r in rounds)
     for arm in range(5):
-        # 3000 draws at one fifth: 600, and five sigma are 110.
+        # 3000 draws with probability one fifth: 600, and five sigma are 110.
         assert abs(sum(r[arm] > 0 for r in rounds) - 600) < 110

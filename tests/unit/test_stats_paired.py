@@ -40,7 +40,7 @@ def test_the_interval_is_what_the_sign_test_does_not_reject(
     assert found.pairs == len(samples)
     assert found.median == pytest.approx(median(ratios))
     assert found.low <= found.median <= found.high
-    # A value in a gap between the ratios is inside exactly where the test of its own signs keeps it.
+    # A point in a gap between the ratios is inside the interval exactly where the sign test at that point accepts it.
     edges = sorted({*ratios, 0.0, max(ratios) * 3})
     for low, high in pairwise(edges):
         value = (low + high) / 2
@@ -52,7 +52,7 @@ def test_the_interval_is_what_the_sign_test_does_not_reject(
 
 
 def _ways(n: int, k: int) -> int:
-    """Count the subsets by Pascal's rule: no function of the tested module is used."""
+    """Count the subsets by Pascal's rule, without a function of the tested module."""
     row = [1]
     for _ in range(n):
         row = [1, *(a + b for a, b in pairwise(row)), 1]
@@ -85,7 +85,9 @@ def test_fewest_rounds_have_an_interval_and_one_less_has_none() -> None:
 
 
 def misses(replications: int, rounds: int, alpha: float, seed: int) -> int:
-    """Count the runs whose interval excludes the true ratio: the core's speed drifts, and some batches are hit."""
+    """Count the runs whose interval excludes the true ratio; the core's speed drifts, and some batches are
+    disturbed.
+    """
     rng = random.Random(seed)
     truth, count = 1.07, 0
     for _ in range(replications):

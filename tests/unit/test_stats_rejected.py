@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that okosu does not use, under the same noise: the simulation must be able to see a method fail.
+"""The methods that okosu does not use, under the same noise: the simulation must be able to show a method's failure.
 
 `python tests/unit/test_stats_rejected.py [REPLICATIONS]` prints the table of docs/METHOD.md.
 """
@@ -27,7 +27,7 @@ BETS = (-0.9, -0.6, -0.3, 0.3, 0.6, 0.9)
 
 @cache
 def sign_p(n: int, s: int) -> float:
-    """Return the two-sided p of the fixed-n sign test."""
+    """The two-sided p of the fixed-n sign test."""
     tail: float = sum(comb(n, i) for i in range(min(s, n - s) + 1)) / 2**n
     return min(1.0, 2 * tail)
 
@@ -37,14 +37,14 @@ def t_value(xs: Sequence[float]) -> float:
 
 
 def paired(rng: random.Random, rounds: int, arms: int = 1) -> list[list[float]]:
-    """Return per arm the log-ratios to base of as many rounds in random order; no arm differs from base."""
+    """For each arm the log-ratios to base of `rounds` rounds in random order; no arm differs from base."""
     disturbance = noise(rng, rounds * (arms + 1))
     made = [shuffled_round(rng, disturbance, number, arms) for number in range(rounds)]
     return [[r[arm] - r[0] for r in made] for arm in range(1, arms + 1)]
 
 
 def in_fixed_order(rng: random.Random, rounds: int) -> list[float]:
-    """Return log-ratios of rounds in which base always has the first slot, and with it the penalty."""
+    """The log-ratios of rounds in which base always has the first slot, and with it that slot's penalty."""
     disturbance = noise(rng, rounds * 2)
     return [disturbance[2 * n + 1] - disturbance[2 * n] - FIRST_SLOT for n in range(rounds)]
 
@@ -60,7 +60,7 @@ def decides(xs: Sequence[float]) -> bool:
 
 
 def blocks_alarm(rng: random.Random) -> tuple[bool, bool]:
-    """Thirty runs of A, then thirty of the same: whether the rank-sum test and Welch's t (at 2.0) see a difference."""
+    """Thirty runs of A, then thirty more of A: whether the rank-sum test and Welch's t (at 2.0) see a difference."""
     times = noise(rng, 60)
     a, b = times[:30], times[30:]
     welch = abs(fmean(a) - fmean(b)) / sqrt(stdev(a) ** 2 / 30 + stdev(b) ** 2 / 30)
@@ -68,7 +68,7 @@ def blocks_alarm(rng: random.Random) -> tuple[bool, bool]:
 
 
 def peeking_alarm(rng: random.Random) -> bool:
-    """The fixed-n sign test, read after every round from the sixth on."""
+    """Whether the fixed-n sign test, read after every round from the sixth on, ever rejects."""
     below = 0
     for n, x in enumerate(paired(rng, MOST)[0], 1):
         below += x < 0
@@ -78,12 +78,12 @@ def peeking_alarm(rng: random.Random) -> bool:
 
 
 def retrying_alarm(rng: random.Random, fixed_order: bool) -> bool:
-    """Five pairs and t at 2.0, begun anew up to ten times until it is significant."""
+    """Whether five pairs and t at 2.0, begun anew up to ten times, ever become significant."""
     return any(t_value(in_fixed_order(rng, 5) if fixed_order else paired(rng, 5)[0]) >= 2.0 for _ in range(11))
 
 
 def delta_from_placebo(rng: random.Random, slower: float) -> tuple[str, str]:
-    """Return the first verdict on an arm that is slower, with delta taken from the placebo's interval, and with 1 %."""
+    """The first verdict on a slower arm, with delta taken from the placebo's interval, and with delta = 1 %."""
     placebo, xs = paired(rng, MOST, 2)
     xs = [x + log(1 + slower) for x in xs]
     ends = []
@@ -100,7 +100,9 @@ def delta_from_placebo(rng: random.Random, slower: float) -> tuple[str, str]:
 
 
 def betting(rng: random.Random, slower: float) -> tuple[bool, bool]:
-    """Return whether the mixture of the sign and a betting e-process rejects, and whether the interval then holds 1."""
+    """Whether the mixture of the sign test and a betting e-process rejects, and whether its interval then contains
+    1.
+    """
     xs = [x + log(1 + slower) for x in paired(rng, MOST)[0]]
     wealth = dict.fromkeys(BETS, 1.0)
     seen: list[float] = []
@@ -117,7 +119,7 @@ def betting(rng: random.Random, slower: float) -> tuple[bool, bool]:
 
 
 def best_of_useless(rng: random.Random, arms: int = 8, rounds: int = 12) -> float:
-    """Return the smallest estimate among arms that do nothing."""
+    """The smallest estimate among arms that have no effect."""
     return min(exp(median(xs)) for xs in paired(rng, rounds, arms))
 
 

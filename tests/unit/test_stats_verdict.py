@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts: symmetries that any honest reading has, the precedence of SAME, ties, and the placebo rule."""
+"""Verdicts: symmetries that any correct rule has, the precedence of SAME, ties, and the rule about the placebo."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from okosu.stats.verdict import FASTER, SAME, SLOWER, UNRESOLVED
 ALPHA = 0.05
 OPPOSITE = {FASTER: SLOWER, SLOWER: FASTER, SAME: SAME, UNRESOLVED: UNRESOLVED}
 
-# Whole milliseconds: two times that differ then differ by more than exp and log round away.
+# Whole milliseconds: two different times then differ by more than the rounding of exp and log.
 seconds = st.integers(1, 1_000_000).map(lambda ms: ms / 1000)
 rounds = st.lists(st.tuples(seconds, seconds), max_size=40)
-# Close times make every verdict turn up, SAME too; far ones alone would nearly always stay unresolved.
+# Close times produce every verdict, including SAME; times far apart would nearly always stay unresolved.
 close = st.builds(lambda side, ms: [(side + m / 1000, 1.0) for m in ms], st.sampled_from([0.9, 0.97, 1.0, 1.2]),
                   st.lists(st.integers(-12, 12), max_size=40))  # fmt: skip
 pairs = st.one_of(rounds, close)
@@ -57,7 +57,7 @@ def test_the_unit_of_time_does_not_matter(both: list[tuple[float, float]], power
 @settings(deadline=None)
 @given(pairs)
 def test_swapping_arm_and_base_inverts_the_answer(both: list[tuple[float, float]]) -> None:
-    # With delta = 0; +-delta itself is not symmetric under reciprocals (1.01 is inside, 1/0.99 is not).
+    # With delta = 0, because +-delta is not symmetric under reciprocals (1.01 is inside, 1/0.99 is not).
     there, back = judged(both, 0.0), judged([(b, a) for a, b in both], 0.0)
     assert back.verdict == OPPOSITE[there.verdict]
     assert back.ties == there.ties
@@ -95,7 +95,7 @@ def test_the_verdict_is_read_from_the_interval_alone(both: list[tuple[float, flo
 @settings(deadline=None)
 @given(pairs)
 def test_an_arm_decided_against_one_is_decided_by_the_evidence(both: list[tuple[float, float]]) -> None:
-    # The evidence drops ties; the interval keeps them on both sides, and is never sharper.
+    # The evidence drops ties; the interval keeps them on both sides, and is never narrower than the test.
     found = judged(both, 0.0)
     fair = found.rounds - found.ties
     evidence = eprocess.evidence(fair, found.wins)
@@ -117,7 +117,7 @@ def test_identical_times_are_ties(times: list[float]) -> None:
 def test_ties_keep_an_arm_undecided() -> None:
     decided = [-0.5] * 8
     assert verdict.judge(decided, None, 1, ALPHA, 0.01).verdict == FASTER
-    # The signs alone, ties dropped, still decide; the closed interval ends at the tied value and so holds 1.
+    # The signs alone, ties dropped, still decide; the closed interval ends at the tied value and so contains 1.
     assert eprocess.evidence(8, 8) >= 20
     found = verdict.judge([*decided, 0.0], None, 1, ALPHA, 0.01)
     assert (found.verdict, found.ties, found.wins, found.interval) == (UNRESOLVED, 1, 8, (exp(-0.5), 1.0))
@@ -190,7 +190,7 @@ def test_the_estimates_are_the_median_ratio_and_the_ratio_of_sums(both: list[tup
     assert found.ratio is not None
     ratios = sorted(a / b for a, b in both)
     middle = len(ratios) // 2
-    # The median of an even number is the geometric mean of the two in the middle, for it is taken in logarithms.
+    # The median of an even number is the geometric mean of the middle two, because it is taken in logarithms.
     expected = ratios[middle] if len(ratios) % 2 else (ratios[middle - 1] * ratios[middle]) ** 0.5
     assert isclose(found.ratio, expected, rel_tol=1e-9)
     total = verdict.ratio_of_sums(arm, base)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Summaries: what they keep of a records file is what the file and the tool's own output said."""
+"""Summaries keep what the records file and the tool's own output said."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ samples = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=40)
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """Return the file of a trial in simulated time: one lever helps, one does nothing."""
+    """The file of a trial in simulated time: one lever helps, one has no effect."""
     path = tmp_path / "trial.json"
     made, _ = trial(SimRunner({"good": 0.8}), [FakeLever("good"), FakeLever("idle")], path)
     made.write()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The printed table: 80 columns whatever the verdicts, names and numbers are, and nobody left out."""
+"""The printed table: 80 columns whatever the verdicts, names and numbers are, and no arm is left out."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole trials over a simulated program: what is planted is found, what is not is not, and the protocol is kept."""
+"""Whole trials of a simulated program: planted effects are found, absent ones are not, and the protocol is followed."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_memory_is_warmed_before_each_timed_run_only_where_it_is_lazy() -> None:
     made, _ = trial(lazy, [FakeLever("a")], lazy=True, max_rounds=9)
     assert cold.warmed == 0
     timed = sum(len(r.samples) for r in made.envelope.records if r.metric == "wall" and r.stage != "pilot")
-    # The pilot warms every run but base's first, from which it learns how much.
+    # The pilot warms memory before every run but base's first, from which it learns how much to warm.
     pilots = sum(len(r.samples) for r in made.envelope.records if r.metric == "wall" and r.stage == "pilot")
     assert lazy.warmed == timed + pilots - 1
     assert made.plan.warm_kb == 1250 + 8000 // 16
