@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
+
+from lab.machines import Machine
+from lab.plugin_counts import Counts
 
 
 class CacheFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-cache/1"):
@@ -13,6 +17,71 @@ class CacheFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-cache/1"):
     bytes: dict[str, int]
 
 
+class BuiltKernel(msgspec.Struct, kw_only=True):
+    """A kernel: its version, its compiler, what it was made from, the key and the folder of it in the cache."""
+
+    kernel: str
+    compiler: str
+    series: list[str]
+    fragments: list[str]
+    key: str
+    path: str
+
+
+class BuildFile(BuiltKernel, tag_field="schema", tag="okosu.lab-build/1"):
+    """What `okosu lab build --json` writes of a platform with a kernel."""
+
+
+class ModelledMachine(Machine, frozen=True, kw_only=True):
+    """The machine that the memory-hierarchy model simulated; `id` names its file in lab/model/machines."""
+
+    id: str
+
+
+class ModelledRegion(msgspec.Struct, kw_only=True):
+    """A region as lab.plugin_counts.Region has it, and what it costs on the machine (10^6 bytes a second)."""
+
+    what: str
+    label: int
+    cpu: int
+    broken: int
+    user: Counts
+    kernel: Counts
+    cycles: float
+    seconds: float
+    mb_per_s: float
+
+
+class Modelled(msgspec.Struct):
+    """What the memory-hierarchy model counted (`--machine NAME`); `lacks` says what it leaves out."""
+
+    machine: ModelledMachine
+    lacks: str
+    regions: list[ModelledRegion]
+
+
+class RunFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-run/1"):
+    """What `okosu lab run --json` writes of a platform with a kernel; lab.outcome.Outcome says what the fields are.
+
+    `memory` is null where none was asked for. Only `--json -` adds what the command and the kernel printed.
+    """
+
+    platform: str
+    built: BuiltKernel
+    kernel_args: list[str]
+    memory: str | None
+    command: list[str]
+    status: int
+    signal: int | None
+    boot_seconds: float
+    seconds: float
+    files: list[str]
+    model: Modelled | UnsetType = UNSET
+    stdout: str | UnsetType = UNSET
+    stderr: str | UnsetType = UNSET
+    log: str | UnsetType = UNSET
+
+
 def kinds() -> list[type[msgspec.Struct]]:
     """Return the types of all files, for okosu.records.schema."""
-    return [CacheFile]
+    return [CacheFile, BuildFile, RunFile]

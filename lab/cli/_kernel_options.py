@@ -19,6 +19,7 @@ from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 if TYPE_CHECKING:
     from lab.build import Built
     from lab.cache import Say
+    from lab.formats import BuiltKernel
     from lab.platforms import Platform
 
 
@@ -51,16 +52,17 @@ def chosen(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
     }
 
 
-def described(built: Built) -> dict[str, Any]:
-    """Return the JSON object that describes a kernel."""
-    return {
-        "kernel": built.version,
-        "compiler": built.compiler,
-        "series": list(built.series),
-        "fragments": list(built.fragments),
-        "key": built.key,
-        "path": str(built.path),
-    }
+def described(built: Built) -> BuiltKernel:
+    from lab.formats import BuiltKernel
+
+    return BuiltKernel(
+        kernel=built.version,
+        compiler=built.compiler,
+        series=list(built.series),
+        fragments=list(built.fragments),
+        key=built.key,
+        path=str(built.path),
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lab.formats import Modelled
     from lab.machines import Machine
     from lab.outcome import Outcome
     from lab.plugin_counts import Counts, Region
@@ -49,28 +50,24 @@ def table(machine: Machine, region: Region) -> list[str]:
     return [head, f"  {'':16}{'program':>16}{'kernel':>16}", *(f"  {what:16}{a:16}{b:16}" for what, a, b in rows)]
 
 
-def described(name: str, outcome: Outcome) -> dict[str, Any]:
-    """Return the JSON: the machine, and every region with its counts and what they cost."""
-    import msgspec
+def described(name: str, outcome: Outcome) -> Modelled:
+    """Return the machine, and every region with its counts and what they cost."""
+    from msgspec.structs import asdict
 
     from lab import machines, model_plugin
+    from lab.formats import Modelled, ModelledMachine, ModelledRegion
 
     machine = machines.find(name)
-    regions = model_plugin.regions(outcome.files[model_plugin.COUNTS])
-    costs = [
-        {
-            "cycles": region.cycles(machine),
-            "seconds": region.seconds(machine),
-            "mb_per_s": region.megabytes_per_second(machine),
-        }
-        for region in regions
+    regions = [
+        ModelledRegion(
+            **asdict(region),
+            cycles=region.cycles(machine),
+            seconds=region.seconds(machine),
+            mb_per_s=region.megabytes_per_second(machine),
+        )
+        for region in model_plugin.regions(outcome.files[model_plugin.COUNTS])
     ]
-    pairs = zip(regions, costs, strict=True)
-    return {
-        "machine": {"id": name, **msgspec.to_builtins(machine)},
-        "lacks": _LACKS,
-        "regions": [msgspec.to_builtins(region) | cost for region, cost in pairs],
-    }
+    return Modelled(ModelledMachine(id=name, **asdict(machine)), _LACKS, regions)
 
 
 def _both(region: Region, of: Any) -> tuple[int, int]:

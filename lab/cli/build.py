@@ -33,7 +33,10 @@ def run(args: argparse.Namespace) -> int:
     """Build, and print the folder with the kernel: 0, or 125."""
     from dataclasses import replace
 
+    import msgspec
+
     from lab import build, platforms, rooms, source
+    from lab.formats import BuildFile
 
     machines = registry.machines()
     if args.platform in machines:
@@ -50,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     with _kernel_options.progress() as say:
         built = platform.build(**chosen, say=say)
     if args.json:
-        _kernel_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_kernel_options.described(built)})
+        described = msgspec.structs.asdict(_kernel_options.described(built))
+        _kernel_options.write_json(args.json, BuildFile(**described))
     if args.json != "-":
         print(built.path)
     return 0

@@ -17,6 +17,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
     from lab.build import Built
+    from lab.formats import RunFile
     from lab.outcome import Outcome
 
 NAME = "run"
@@ -106,26 +107,25 @@ def _show(args: argparse.Namespace) -> Any:
     return show
 
 
-def _described(built: Built, outcome: Outcome, args: argparse.Namespace) -> dict[str, Any]:
-    value = {
-        "schema": "okosu.lab-run/1",
-        "platform": args.platform,
-        "built": _kernel_options.described(built),
-        "kernel_args": args.kernel_arg,
-        "memory": args.memory,
-        "command": args.command,
-        "status": outcome.status,
-        "signal": outcome.signal,
-        "boot_seconds": round(outcome.boot_seconds, 6),
-        "seconds": outcome.seconds,
-        "files": sorted(outcome.files),
-    }
+def _described(built: Built, outcome: Outcome, args: argparse.Namespace) -> RunFile:
+    from lab.formats import RunFile
+
+    file = RunFile(
+        platform=args.platform,
+        built=_kernel_options.described(built),
+        kernel_args=args.kernel_arg,
+        memory=args.memory,
+        command=args.command,
+        status=outcome.status,
+        signal=outcome.signal,
+        boot_seconds=round(outcome.boot_seconds, 6),
+        seconds=outcome.seconds,
+        files=sorted(outcome.files),
+    )
     if args.model:
-        value["model"] = _model.described(args.model, outcome)
+        file.model = _model.described(args.model, outcome)
     if args.json == "-":
-        value |= {
-            "stdout": outcome.stdout.decode(errors="replace"),
-            "stderr": outcome.stderr.decode(errors="replace"),
-            "log": outcome.log,
-        }
-    return value
+        file.stdout = outcome.stdout.decode(errors="replace")
+        file.stderr = outcome.stderr.decode(errors="replace")
+        file.log = outcome.log
+    return file

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.tests import lab_fake
+from lab.tests import lab_fake, obeys
 
 pytestmark = lab_fake.needs_git
 
@@ -66,7 +65,8 @@ def test_build_prints_the_folder_and_nothing_else(
     folder = Path(done.stdout.decode().strip())
     assert (folder / "linux").is_file()
     done = okosu(environment, "build", *kernel, "--fragment", "more", "--json", "-")
-    told = json.loads(done.stdout)
+    told = obeys.its_schema(done.stdout)
+    assert told["schema"] == "okosu.lab-build/1"
     assert (told["series"], told["fragments"]) == (["one"], ["um", "more"])
     assert told["path"] != str(folder)
 
@@ -91,7 +91,7 @@ def test_run_hands_over_output_and_status(environment: dict[str, str], kernel: l
     words = ["--json", str(tmp_path / "run.json"), "--", "sh", "-c", "printf 'a\\0b'; echo e >&2; exit 9"]
     done = okosu(environment, "run", *kernel, *words)
     assert (done.returncode, done.stdout, done.stderr) == (9, b"a\0b", b"e\n")
-    told = json.loads((tmp_path / "run.json").read_text())
+    told = obeys.its_schema((tmp_path / "run.json").read_text())
     assert (told["schema"], told["status"], told["seconds"]) == ("okosu.lab-run/1", 9, 0.5)
     assert "stdout" not in told
 
@@ -103,7 +103,7 @@ def test_run_shows_the_kernels_messages_only_when_asked(environment: dict[str, s
 
 def test_run_with_json_on_stdout_prints_nothing_else(environment: dict[str, str], kernel: list[str]) -> None:
     done = okosu(environment, "run", *kernel, "--json", "-", "--", "echo", "hello")
-    told = json.loads(done.stdout)
+    told = obeys.its_schema(done.stdout)
     assert (told["stdout"], told["log"], told["built"]["series"]) == ("hello\n", "Linux version 6.12\n", ["one"])
 
 
@@ -136,7 +136,7 @@ def test_a_failure_of_ours_is_125(environment: dict[str, str], kernel: list[str]
 
 def test_the_cache_is_listed_and_cleared(environment: dict[str, str], kernel: list[str]) -> None:
     okosu(environment, "run", *kernel, "--", "true")
-    told = json.loads(okosu(environment, "cache", "--json", "-").stdout)
+    told = obeys.its_schema(okosu(environment, "cache", "--json", "-").stdout)
     assert sorted({name.partition("/")[0] for name in told["bytes"]}) == ["guest", "kernel", "tree"]
     done = okosu(environment, "cache", "--clear")
     assert done.stdout.decode().split() == ["0.0", "MB", "in", told["folder"]]

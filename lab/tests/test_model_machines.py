@@ -10,8 +10,9 @@ import pytest
 
 from lab import machines, model_plugin, plugin_counts
 from lab.cli import _model
+from lab.formats import BuiltKernel, RunFile
 from lab.outcome import Outcome
-from lab.tests import model_tool
+from lab.tests import model_tool, obeys
 from okosu.errors import USAGE_ERROR, OkosuError
 
 NAMES = ["celeron-900", "core-ultra-155h", "pentium4-1600", "zen5-9950x"]
@@ -148,7 +149,20 @@ def test_broken_messages_and_no_region_are_said(tmp_path: Path, capsys: pytest.C
 
 
 def test_the_json_has_counts_costs_and_sources(tmp_path: Path) -> None:
-    value = json.loads(json.dumps(_model.described("pentium4-1600", outcome(tmp_path, REGION))))
+    file = RunFile(
+        platform="x86",
+        built=BuiltKernel(kernel="6.12", compiler="gcc", series=[], fragments=["x86"], key="k", path="/k"),
+        kernel_args=[],
+        memory="64M",
+        command=["true"],
+        status=0,
+        signal=None,
+        boot_seconds=2.0,
+        seconds=0.5,
+        files=[],
+        model=_model.described("pentium4-1600", outcome(tmp_path, REGION)),
+    )
+    value = obeys.its_schema(file)["model"]
     assert value["machine"]["id"] == "pentium4-1600"
     assert value["machine"]["sources"]["cache.L1.cycles"].startswith("read: Intel")
     assert value["regions"][0]["user"] == COUNTS

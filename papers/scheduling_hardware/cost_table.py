@@ -10,10 +10,10 @@ from typing import Any
 from lab.cache import Say, quiet
 from okosu.records.summary import Section, markdown
 from papers.scheduling_hardware import synthesis
+from papers.scheduling_hardware.formats import ClockRecord, CostRecord, SynthFile
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.synthesis import Block
 
-SCHEMA = "okosu.lab-synth/1"
 # Sizes of the machines in the tables of growth; one size varies while the other is _PES or _THREADS.
 PES = (1, 2, 4, 8, 16)
 THREADS = (16, 64, 256)
@@ -79,52 +79,49 @@ def routes(quick: bool = False) -> list[Block]:
     return [ssh_s("banked"), pe("soft"), pe("banked"), *(ssh_m(_PES, threads) for threads in THREADS)]
 
 
-def measure(
-    wanted: Iterable[Block], routed: Iterable[Block], limit_s: float = LIMIT_S, say: Say = quiet
-) -> dict[str, Any]:
+def measure(wanted: Iterable[Block], routed: Iterable[Block], limit_s: float = LIMIT_S, say: Say = quiet) -> SynthFile:
     """Synthesise and route, and return the record; what was done before comes from the cache."""
-    record: dict[str, Any] = {"schema": SCHEMA, "versions": synthesis.tools(), "device": " ".join(synthesis.DEVICE)}
-    record["blocks"] = [{**_described(one), **asdict(synthesis.synthesise(one, say=say))} for one in wanted]
-    record["routes"] = [{**_described(one), **asdict(synthesis.route(one, limit_s, say=say))} for one in routed]
-    return record
+    return SynthFile(
+        versions=synthesis.tools(),
+        device=" ".join(synthesis.DEVICE),
+        blocks=[CostRecord(**_described(one), **asdict(synthesis.synthesise(one, say=say))) for one in wanted],
+        routes=[ClockRecord(**_described(one), **asdict(synthesis.route(one, limit_s, say=say))) for one in routed],
+    )
 
 
-def sections(record: dict[str, Any]) -> list[Section]:
+def sections(record: SynthFile) -> list[Section]:
     """Return the record's tables: blocks, whole machines with the scheduler's share by their size, clocks."""
-    blocks = [
-        [one["name"], f"{one['logic']:,}", f"{one['ff']:,}", str(one["ram"]), str(one["dsp"])]
-        for one in record["blocks"]
-    ]
+    blocks = [[one.name, f"{one.logic:,}", f"{one.ff:,}", str(one.ram), str(one.dsp)] for one in record.blocks]
     found = [
         Section(id="blocks", head=["block", "logic cells", "flip-flops", "block RAMs", "multipliers"], body=blocks)
     ]
     if machines := _machines(record):
         head = ["PEs, banked", "threads", "logic cells", "flip-flops", "of the logic, SSH-s, SSH-m and their bus"]
         found.append(Section(id="machines", head=head, body=machines))
-    if record["routes"]:
+    if record.routes:
         routes = [
             [
-                one["name"],
-                f"not placed and routed within {one['limit_s']:.0f} s of processor time"
-                if one["mhz"] is None
-                else f"{one['mhz']:.1f} MHz",
-                "" if one["used"] is None else format(one["used"], ","),
+                one.name,
+                f"not placed and routed within {one.limit_s:.0f} s of processor time"
+                if one.mhz is None
+                else f"{one.mhz:.1f} MHz",
+                "" if one.used is None else format(one.used, ","),
             ]
-            for one in record["routes"]
+            for one in record.routes
         ]
         found.append(Section(id="clocks", head=["block, routed", "clock", "logic cells in use"], body=routes))
     return found
 
 
-def tables(record: dict[str, Any]) -> list[str]:
+def tables(record: SynthFile) -> list[str]:
     """Return the same in lines of Markdown."""
     return "\n".join(map(markdown, sections(record))).splitlines()
 
 
-def _machines(record: dict[str, Any]) -> list[list[str]]:
+def _machines(record: SynthFile) -> list[list[str]]:
     """Return the table of whole machines, sums of their blocks, as far as these are in the record."""
-    logic = {one["name"]: one["logic"] for one in record["blocks"]}
-    ff = {one["name"]: one["ff"] for one in record["blocks"]}
+    logic = {one.name: one.logic for one in record.blocks}
+    ff = {one.name: one.ff for one in record.blocks}
     lines = []
     for pes, threads in [(n, 64) for n in PES] + [(_PES, n) for n in THREADS if n != 64]:
         parts = [(pe("banked"), pes), (ssh_m(pes, threads), 1), (mem_bus(pes), 1), (sched_bus(pes), 1)]

@@ -164,9 +164,6 @@ class Machine:
         """Return the macros by which the simulator's C++ knows the machine."""
         return {option.macro: self.numbers[option.name] for option in OPTIONS if option.macro}
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 OPTIONS = tuple(Option(name=one.name, default=getattr(Machine, one.name), **one.metadata) for one in fields(Machine))
 BY_NAME = {option.name: option for option in OPTIONS}

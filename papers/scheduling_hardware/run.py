@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import okosu
 from lab import cache
 from okosu.errors import OkosuError
@@ -106,7 +108,7 @@ def _result(run: Run, simulator: verilator.Simulator) -> dict[str, Any]:
         if outcome.status:
             why = outcome.message or outcome.stderr.decode(errors="replace").strip()
             raise OkosuError(f"exit status {outcome.status}", why or "it found its own result to be wrong")
-        (folder / _REPORT).write_text(json.dumps(found))
+        (folder / _REPORT).write_bytes(msgspec.json.encode(found))
 
     held: dict[str, Any] = json.loads((cache.made(_KEPT, key, fill) / _REPORT).read_text())
     return held

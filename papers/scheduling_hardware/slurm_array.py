@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from okosu.errors import LAUNCHER_FAILED
+from papers.scheduling_hardware.formats import PointRecord, SweepFile
 from papers.scheduling_hardware.sweeps import Point, described
 
 
@@ -39,7 +40,7 @@ def script(count: int, command: Sequence[str], words: Sequence[str], folder: str
     )
 
 
-def collect(points: Sequence[Point], folder: Path) -> list[dict[str, Any]]:
+def collect(points: Sequence[Point], folder: Path) -> list[PointRecord]:
     """Return what sweeps.run() would, from the files that the tasks of the array wrote into `folder`.
 
     A point whose file is missing, broken or of another sweep is a record with its error.
@@ -47,18 +48,16 @@ def collect(points: Sequence[Point], folder: Path) -> list[dict[str, Any]]:
     return [_read(point, folder / f"point-{index}.json") for index, point in enumerate(points)]
 
 
-def _read(point: Point, path: Path) -> dict[str, Any]:
-    said = described(point)
+def _read(point: Point, path: Path) -> PointRecord:
     try:
-        found = json.loads(path.read_text())["points"]
-        (record,) = found
-        same = all(record[name] == value for name, value in said.items())
+        (found,) = msgspec.json.decode(path.read_bytes(), type=SweepFile).points
     except OSError as error:
         why = f"{path}: {error.strerror}"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, msgspec.DecodeError):
         why = f"{path}: not what a task of a sweep writes"
     else:
-        if same:
-            return dict(record)
+        ours = described(point, found.status)
+        if all(getattr(found, name) == getattr(ours, name) for name in ("machine", "backend", "command", "varied")):
+            return found
         why = f"{path}: a point of another sweep"
-    return {**said, "status": LAUNCHER_FAILED, "error": why}
+    return described(point, LAUNCHER_FAILED, error=why)

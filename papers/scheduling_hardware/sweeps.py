@@ -13,6 +13,7 @@ from typing import Any
 from lab.cache import Say, quiet
 from okosu.errors import USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import cross_compile, simulation
+from papers.scheduling_hardware.formats import PointRecord
 from papers.scheduling_hardware.machine import BY_NAME, Machine
 from papers.scheduling_hardware.verilator import Simulator, build
 
@@ -71,8 +72,8 @@ def run(
     max_cycles: int = simulation.MAX_CYCLES,
     seed: int = 1,
     say: Say = quiet,
-    done: Callable[[int, dict[str, Any]], None] | None = None,
-) -> list[dict[str, Any]]:
+    done: Callable[[int, PointRecord], None] | None = None,
+) -> list[PointRecord]:
     """Run every point, several at a time, and return what record() says of each, in their order.
 
     Simulators and programs are built first. `done(index, record)` hears of each as it ends. A point that fails is a
@@ -87,17 +88,17 @@ def run(
             pool.map(lambda one: cross_compile.compile_(cross_compile.parse(one.words), one.backend), wanted)
         )
 
-    def one(index: int) -> dict[str, Any]:
+    def one(index: int) -> PointRecord:
         point = wanted[index]
         try:
             simulator = simulators[point.machine]
             return record(point, simulation.run(simulator, programs[index], max_cycles=max_cycles, seed=seed))
         except simulation.UnfinishedError as error:
-            return {**record(point, error.outcome), "status": error.status, "error": f"{error.what}: {error.why}"}
+            return record(point, error.outcome, error)
         except OkosuError as error:
-            return {**described(point), "status": error.status, "error": f"{error.what}: {error.why}"}
+            return described(point, error.status, error=_said(error))
 
-    records: dict[int, dict[str, Any]] = {}
+    records: dict[int, PointRecord] = {}
     with ThreadPoolExecutor(cores) as pool:
         futures = {pool.submit(one, index): index for index in range(len(wanted))}
         for future in as_completed(futures):
@@ -109,27 +110,34 @@ def run(
     return [records[index] for index in range(len(wanted))]
 
 
-def record(point: Point, outcome: simulation.Outcome) -> dict[str, Any]:
-    """Return what JSON says of a point that ran."""
-    return {
-        **described(point),
-        "status": outcome.status,
-        "end": outcome.end,
-        "message": outcome.message,
-        "cycles": outcome.cycles,
-        "seconds": outcome.seconds,
-        "khz": round(outcome.khz, 1),
-        "counters": outcome.counters,
-        "stdout": outcome.stdout.decode(errors="replace"),
-        "stderr": outcome.stderr.decode(errors="replace"),
-    }
+def record(point: Point, outcome: simulation.Outcome, failed: simulation.UnfinishedError | None = None) -> PointRecord:
+    """Return what JSON says of a point that ran, to its end or until it `failed`."""
+    return described(
+        point,
+        failed.status if failed else outcome.status,
+        **({"error": _said(failed)} if failed else {}),
+        end=outcome.end,
+        message=outcome.message,
+        cycles=outcome.cycles,
+        seconds=outcome.seconds,
+        khz=round(outcome.khz, 1),
+        counters=outcome.counters,
+        stdout=outcome.stdout.decode(errors="replace"),
+        stderr=outcome.stderr.decode(errors="replace"),
+    )
 
 
-def described(point: Point) -> dict[str, Any]:
+def described(point: Point, status: int, **measured: Any) -> PointRecord:
     """Return what JSON says of a point, whether it ran or not."""
-    return {
-        **point.machine.as_json(),
-        "backend": point.backend,
-        "command": list(point.words),
-        "varied": dict(point.varied),
-    }
+    return PointRecord(
+        machine=point.machine,
+        backend=point.backend,
+        command=list(point.words),
+        varied=dict(point.varied),
+        status=status,
+        **measured,
+    )
+
+
+def _said(error: OkosuError) -> str:
+    return f"{error.what}: {error.why}"

@@ -32,4 +32,40 @@ class ProfileFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-profile/1")
     records: list[Record]
 
 
-KINDS = [BreakEvenFile, ProfileFile]
+class CountedCaller(msgspec.Struct):
+    """The calls of one kind (copy or set) from one return address (hexadecimal): calls, bytes, and calls by size class.
+
+    `line` is the place in the source, "" where the image does not know it; run/histogram.py says what the classes are.
+    """
+
+    address: str
+    function: str
+    line: str
+    kind: str
+    calls: int
+    bytes: int
+    classes: list[int]
+
+
+class CountedSize(msgspec.Struct):
+    """The calls of one kind (copy or set) of one exact size, in bytes."""
+
+    kind: str
+    size: int
+    calls: int
+
+
+class HistogramFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-histogram/1"):
+    """What `okosu lab profile --histogram --json` writes."""
+
+    callers: list[CountedCaller]
+    sizes: list[CountedSize]
+
+
+class SurveyFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-survey/1"):
+    """What `okosu lab survey --json` writes."""
+
+    records: list[Record]
+
+
+KINDS = [BreakEvenFile, ProfileFile, HistogramFile, SurveyFile]

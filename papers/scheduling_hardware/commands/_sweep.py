@@ -7,12 +7,13 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lab.cli import _kernel_options
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
+    from papers.scheduling_hardware.formats import PointRecord
     from papers.scheduling_hardware.sweeps import Point
 
 # Options of a single run.
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, base: Point, again: list[str]) -> int:
     """Run the sweep that the options mean from `base`; 125 where a point failed. `again` are the words to do it."""
     from papers.scheduling_hardware import simulation, slurm_array, sweeps
+    from papers.scheduling_hardware.formats import SweepFile
 
     for option in _ALONE:
         if getattr(args, option) is not None:
@@ -57,10 +59,10 @@ def run(args: argparse.Namespace, base: Point, again: list[str]) -> int:
         with _kernel_options.progress() as say:
             records = sweeps.run(points, checked=bool(args.checked), max_cycles=limit, seed=seed, say=say)
     if args.json:
-        _kernel_options.write_json(args.json, {"schema": "okosu.lab-sweep/1", "points": records})
+        _kernel_options.write_json(args.json, SweepFile(records))
     if args.json != "-":
         print("\n".join(_line(one) for one in records))
-    return LAUNCHER_FAILED if any(one["status"] for one in records) else 0
+    return LAUNCHER_FAILED if any(one.status for one in records) else 0
 
 
 def _axis(text: str) -> tuple[str, list[str]]:
@@ -70,9 +72,9 @@ def _axis(text: str) -> tuple[str, list[str]]:
     return name, values.split(",")
 
 
-def _line(one: dict[str, Any]) -> str:
-    varied = " ".join(f"{name}={value}" for name, value in one["varied"].items())
-    return f"{varied}  {one.get('error') or '{} cycles, exit status {}'.format(one['cycles'], one['status'])}"
+def _line(one: PointRecord) -> str:
+    varied = " ".join(f"{name}={value}" for name, value in one.varied.items())
+    return f"{varied}  {one.error or f'{one.cycles} cycles, exit status {one.status}'}"
 
 
 def _write_script(where: str, count: int, again: list[str]) -> None:

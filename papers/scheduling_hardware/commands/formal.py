@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lab.cli import _kernel_options
 from okosu.errors import TOOL_ERROR
+from papers.scheduling_hardware.formats import BugRecord, FormalFile, ProofRecord
 
 if TYPE_CHECKING:
     from papers.scheduling_hardware.proving import Planted, Result
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             for proof in own:
                 print(f"  {proof.task:10} {proof.parameters}: {', '.join(proof.properties)}; {proof.method}")
         return 0
-    record: dict[str, Any] = {"schema": "okosu.lab-formal/1", "versions": proving.tools()}
+    file = FormalFile(proving.tools())
     show = args.json != "-"
     bad = False
     with _kernel_options.progress() as say:
@@ -53,47 +54,47 @@ def run(args: argparse.Namespace) -> int:
             wanted = [planted for planted in proving.bugs() if (planted.proof, planted.task) in known]
             found = [(planted, proving.plant(planted, say)) for planted in wanted]
             bad = any(result.verdict != "FAIL" for _, result in found)
-            record["bugs"] = [_bug_record(planted, result) for planted, result in found]
+            file.bugs = [_bug_record(planted, result) for planted, result in found]
         else:
             results = [proving.prove(proof, say=say) for proof in proofs]
             bad = any(result.verdict != "PASS" for result in results)
-            record["proofs"] = [_record(result) for result in results]
+            file.proofs = [_record(result) for result in results]
     if args.json:
-        _kernel_options.write_json(args.json, record)
+        _kernel_options.write_json(args.json, file)
     if show:
         print("\n".join(_bug_table(found) if args.bugs else _table(results)))
     return TOOL_ERROR if bad else 0
 
 
-def _record(result: Result) -> dict[str, Any]:
+def _record(result: Result) -> ProofRecord:
     proof = result.proof
-    return {
-        "name": proof.name,
-        "task": proof.task,
-        "parameters": proof.parameters,
-        "says": proof.says,
-        "method": proof.method,
-        "depth": "unbounded",
-        "properties": list(proof.properties),
-        "frames": result.frames,
-        "seconds": round(result.seconds, 2),
-        "verdict": result.verdict,
-        "failed": result.failed,
-        "step": result.step,
-        "said": result.said,
-    }
+    return ProofRecord(
+        name=proof.name,
+        task=proof.task,
+        parameters=proof.parameters,
+        says=proof.says,
+        method=proof.method,
+        depth="unbounded",
+        properties=list(proof.properties),
+        frames=result.frames,
+        seconds=round(result.seconds, 2),
+        verdict=result.verdict,
+        failed=result.failed,
+        step=result.step,
+        said=result.said,
+    )
 
 
-def _bug_record(planted: Planted, result: Result) -> dict[str, Any]:
-    return {
-        "proof": planted.proof,
-        "task": planted.task,
-        "says": planted.bug.says,
-        "found": result.verdict == "FAIL",
-        "failed": result.failed,
-        "step": result.step,
-        "seconds": round(result.seconds, 2),
-    }
+def _bug_record(planted: Planted, result: Result) -> BugRecord:
+    return BugRecord(
+        proof=planted.proof,
+        task=planted.task,
+        says=planted.bug.says,
+        found=result.verdict == "FAIL",
+        failed=result.failed,
+        step=result.step,
+        seconds=round(result.seconds, 2),
+    )
 
 
 def _table(results: Sequence[Result]) -> list[str]:

@@ -8,12 +8,15 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from lab.cli import _kernel_options
 from okosu.errors import USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import machine
 from papers.scheduling_hardware.commands import _sweep
+from papers.scheduling_hardware.formats import BuildFile, BuiltSimulator, RunFile
 
 if TYPE_CHECKING:
     from papers.scheduling_hardware.simulation import Outcome, UnfinishedError
@@ -86,7 +89,7 @@ def build(args: argparse.Namespace) -> int:
     with _kernel_options.progress() as say:
         simulator = verilator.build(wanted, bool(args.checked), say=say)
     if args.json:
-        _kernel_options.write_json(args.json, {"schema": "okosu.lab-build/1", **_described(simulator)})
+        _kernel_options.write_json(args.json, BuildFile(**asdict(_described(simulator))))
     if args.json != "-":
         print(simulator.program.parent)
     return 0
@@ -159,9 +162,9 @@ def _write(
     elif args.counters:
         _kernel_options.write_json(args.counters, {"cycles": outcome.cycles, "counters": outcome.counters})
     if args.json:
-        value = {"schema": "okosu.lab-run/1", "platform": args.platform, "built": _described(simulator)}
-        error = {"status": failed.status, "error": f"{failed.what}: {failed.why}"} if failed else {}
-        _kernel_options.write_json(args.json, {**value, **sweeps.record(point, outcome), **error})
+        record = asdict(sweeps.record(point, outcome, failed))
+        file = RunFile(platform=args.platform, built=_described(simulator), **record)
+        _kernel_options.write_json(args.json, file)
 
 
 def _again(args: argparse.Namespace) -> list[str]:
@@ -187,14 +190,14 @@ def _typed(name: str) -> str:
     return "--trace-fst" if name == "fst" else f"--{name.replace('_', '-')}"
 
 
-def _described(simulator: Simulator) -> dict[str, Any]:
-    return {
-        **simulator.machine.as_json(),
-        "checked": simulator.checked,
-        "verilator": simulator.verilator,
-        "key": simulator.key,
-        "path": str(simulator.program.parent),
-    }
+def _described(simulator: Simulator) -> BuiltSimulator:
+    return BuiltSimulator(
+        machine=simulator.machine,
+        checked=simulator.checked,
+        verilator=simulator.verilator,
+        key=simulator.key,
+        path=str(simulator.program.parent),
+    )
 
 
 def _table(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lab.cli import _kernel_options
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import ROOM, machine
+from papers.scheduling_hardware.formats import SpeedFile
 
 if TYPE_CHECKING:
     from lab.cache import Say
@@ -50,15 +51,14 @@ def run(args: argparse.Namespace) -> int:
         outcomes = _measure(wanted, args.runs, say)
     khz = statistics.median_low(outcome.khz for outcome in outcomes)
     if args.json:
-        value = {
-            "schema": "okosu.lab-speed/2",
-            "pes": wanted.pes,
-            "context": wanted.context,
-            "cycles": outcomes[0].cycles,
-            "khz": round(khz, 1),
-            "khz_pes": round(khz * wanted.pes, 1),
-        }
-        _kernel_options.write_json(args.json, value)
+        file = SpeedFile(
+            pes=wanted.pes,
+            context=wanted.context,
+            cycles=outcomes[0].cycles,
+            khz=round(khz, 1),
+            khz_pes=round(khz * wanted.pes, 1),
+        )
+        _kernel_options.write_json(args.json, file)
     if args.json != "-":
         print(f"{wanted.pes} PEs, {wanted.context}: {khz:.0f} kHz ({khz * wanted.pes:.0f} kHz x PEs)")
     return 0

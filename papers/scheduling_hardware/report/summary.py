@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from okosu.records.summary import Kept, Section
 from okosu.records.types import ReproduceFile
 from okosu.report.part import section
 from papers.scheduling_hardware import cost_table
+from papers.scheduling_hardware.formats import SynthFile
 from papers.scheduling_hardware.report import parts
 
 MUTATION_SCHEMA = "okosu rtl-mutation 1"
@@ -20,8 +23,11 @@ def sections(envelope: ReproduceFile) -> list[Section]:
 
 def raw(held: dict[str, Any]) -> Kept | None:
     """Return the tables of synthesis or mutation, None of any other file."""
-    if held.get("schema") == cost_table.SCHEMA:
-        return Kept(cost_table.sections(held), "okosu lab synth --json scheduling-hardware-synthesis.json")
+    if held.get("schema") == SynthFile.__struct_config__.tag:
+        return Kept(
+            cost_table.sections(msgspec.convert(held, SynthFile)),
+            "okosu lab synth --json scheduling-hardware-synthesis.json",
+        )
     if held.get("schema") == MUTATION_SCHEMA:
         command = "python papers/scheduling_hardware/dv/mutation.py --json rtl-mutation.json"
         return Kept([_mutation(held["files"])], command)

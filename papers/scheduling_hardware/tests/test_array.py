@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import subprocess
@@ -11,9 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from lab.tests import obeys
 from papers.scheduling_hardware import slurm_array, sweeps
+from papers.scheduling_hardware.formats import SweepFile
 from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,7 +42,7 @@ def points() -> list[sweeps.Point]:
 
 
 def result(point: sweeps.Point, **more: Any) -> str:
-    return json.dumps({"points": [{**sweeps.described(point), "status": 0, "cycles": 7, **more}]})
+    return msgspec.json.encode(SweepFile([sweeps.described(point, 0, **{"cycles": 7, **more})])).decode()
 
 
 def test_the_script_is_a_shell_script_without_a_warning(script: str) -> None:
@@ -80,8 +82,8 @@ def test_what_the_tasks_wrote_is_put_together_in_order(tmp_path: Path) -> None:
     for index, point in enumerate(points()):
         (tmp_path / f"point-{index}.json").write_text(result(point, cycles=100 + index))
     found = slurm_array.collect(points(), tmp_path)
-    assert [one["cycles"] for one in found] == [100, 101, 102]
-    assert [one["varied"] for one in found] == [{"load": "1"}, {"load": "2"}, {"load": "3"}]
+    assert [one.cycles for one in found] == [100, 101, 102]
+    assert [one.varied for one in found] == [{"load": "1"}, {"load": "2"}, {"load": "3"}]
 
 
 def test_what_is_missing_broken_or_foreign_is_a_point_that_failed(tmp_path: Path) -> None:
@@ -89,9 +91,10 @@ def test_what_is_missing_broken_or_foreign_is_a_point_that_failed(tmp_path: Path
     (tmp_path / "point-0.json").write_text(result(wanted[1]))
     (tmp_path / "point-1.json").write_text(result(wanted[1])[:-20])
     found = slurm_array.collect(wanted, tmp_path)
-    assert [one["status"] for one in found] == [125] * 3
+    assert [one.status for one in found] == [125] * 3
     for one, why in zip(found, ("another sweep", "not what a task", "No such file"), strict=True):
-        assert why in one["error"]
+        assert one.error
+        assert why in one.error
 
 
 def test_collect_writes_what_there_is_and_fails_where_a_point_is_missing(tmp_path: Path) -> None:
@@ -103,7 +106,10 @@ def test_collect_writes_what_there_is_and_fails_where_a_point_is_missing(tmp_pat
     assert "load=1  7 cycles, exit status 0\n" in done.stdout
     assert "load=3  " in done.stdout
     assert "No such file" in done.stdout
-    assert len(json.loads((tmp_path / "all.json").read_text())["points"]) == 3
+    told = obeys.its_schema((tmp_path / "all.json").read_text())
+    assert told["schema"] == "okosu.lab-sweep/2"
+    assert [one.get("cycles") for one in told["points"]] == [7, 7, None]
+    assert [one["machine"]["pes"] for one in told["points"]] == [4, 4, 4]
     (tmp_path / "point-2.json").write_text(result(points()[2]))
     assert okosu(tmp_path, *words).returncode == 0
 

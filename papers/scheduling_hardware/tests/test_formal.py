@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests import obeys
+from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
+from okosu.records.summary import Kept
 from papers.scheduling_hardware import ROOM, cost_table, proving, synthesis, verilator
 from papers.scheduling_hardware.dv import suites
+from papers.scheduling_hardware.report import summary
 
 FIFO = proving.find(["fifo:deep4"])[0]
 SAID_PROVED = """\
@@ -115,12 +119,32 @@ def test_a_harness_reaches_every_pin_once() -> None:
         assert joined in text
 
 
-def test_a_machine_is_the_sum_of_its_blocks() -> None:
+def test_a_machine_is_the_sum_of_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [cost_table.pe("banked"), cost_table.ssh_s("banked"), cost_table.ssh_m(1, 64), cost_table.mem_bus(1)]
-    blocks = [
-        {"name": one.name, "logic": 100, "ff": 10, "ram": 0, "dsp": 0} for one in [*names, cost_table.sched_bus(1)]
-    ]
-    routes = [{"name": "SSH-s, banked", "mhz": None, "used": None, "limit_s": 60.0}]
-    lines = cost_table.tables({"blocks": blocks, "routes": routes})
+    cost = synthesis.cost({"LUT4": 100, "TRELLIS_FF": 10})
+    monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
+    monkeypatch.setattr(synthesis, "synthesise", lambda block, say: cost)
+    monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say: synthesis.Clock(None, None, limit_s))
+    file = cost_table.measure([*names, cost_table.sched_bus(1)], [cost_table.ssh_s("banked")], 60.0)
+    lines = cost_table.tables(file)
     assert "| 1 | 64 | 400 | 40 | 75 % |" in lines
     assert "| SSH-s, banked | not placed and routed within 60 s of processor time |  |" in lines
+    told = obeys.its_schema(file)
+    assert (told["schema"], told["blocks"][2]["parameters"]["Threads"]) == ("okosu.lab-synth/1", 64)
+    assert summary.raw(told) == Kept(
+        cost_table.sections(file), "okosu lab synth --json scheduling-hardware-synthesis.json"
+    )
+
+
+@pytest.mark.parametrize(("words", "part", "status"), [([], "proofs", 1), (["--bugs"], "bugs", 0)])
+def test_proofs_and_bugs_are_written_by_their_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], part: str, status: int
+) -> None:
+    result = proving.read(FIFO, tmp_path, SAID_BROKEN, 1.0)
+    monkeypatch.setattr(proving, "tools", lambda: {"pyosys": "1"})
+    monkeypatch.setattr(proving, "prove", lambda proof, say: result)
+    monkeypatch.setattr(proving, "plant", lambda planted, say: result)
+    assert dispatch(["lab", "formal", "fifo:deep4", *words, "--json", str(tmp_path / "f.json")]) == status
+    told = obeys.its_schema((tmp_path / "f.json").read_text())
+    assert set(told) == {"schema", "versions", part}
+    assert {(one["task"], one["failed"], one["step"]) for one in told[part]} == {("deep4", "RoomIsWhatIsLeft", 3)}

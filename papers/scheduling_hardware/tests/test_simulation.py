@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lab.tests import obeys
+from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
 from papers.scheduling_hardware import ROOM, cross_compile, simulation, sweeps, verilator
 from papers.scheduling_hardware.machine import Machine
@@ -70,6 +74,71 @@ def test_a_simulator_is_made_from_files_that_are_there() -> None:
     assert all(path.is_file() for path in found)
     names = {path.name for path in found}
     assert {"machine.sv", "elf.h", "elf.cpp", "pe.vlt", "verilator_print.h"} <= names
+
+
+def counters(pes: int) -> list[dict[str, Any]]:
+    sections = {name: {"execute": 5, "memory": 1, "scheduler": 0} for name in simulation.SECTIONS}
+    return [{"pe": pe, "idle": 64, **sections} for pe in range(pes)]
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[simulation.Outcome | simulation.UnfinishedError]:
+    """What the next runs give, in the place of the compiler and the simulator."""
+    given: list[simulation.Outcome | simulation.UnfinishedError] = []
+
+    def run(*_: object, **__: object) -> simulation.Outcome:
+        one = given.pop(0)
+        if isinstance(one, simulation.UnfinishedError):
+            raise one
+        return one
+
+    def build(machine: Machine, checked: bool = False, *_: object, **__: object) -> verilator.Simulator:
+        return verilator.Simulator(tmp_path / "k/machine", machine, checked, False, "k", "Verilator 5.006")
+
+    # The command would take SIGTERM from the process of the tests.
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(verilator, "build", build)
+    monkeypatch.setattr(cross_compile, "compile_", lambda *_: tmp_path / "program")
+    monkeypatch.setattr(simulation, "run", run)
+    return given
+
+
+def test_what_was_built_is_written_by_its_schema(
+    tmp_path: Path, simulated: list[simulation.Outcome | simulation.UnfinishedError]
+) -> None:
+    assert dispatch(["lab", "build", "rtl", "--pes", "3", "--checked", "--json", str(tmp_path / "b.json")]) == 0
+    told = obeys.its_schema((tmp_path / "b.json").read_text())
+    assert (told["schema"], told["machine"]["pes"], told["checked"]) == ("okosu.lab-rtl-build/1", 3, True)
+    assert (told["key"], told["path"]) == ("k", str(tmp_path / "k"))
+
+
+def test_a_run_is_written_by_its_schema_whether_it_ends_or_not(
+    tmp_path: Path, simulated: list[simulation.Outcome | simulation.UnfinishedError]
+) -> None:
+    ended = simulation.Outcome(7, 100, 0.5, counters(2), b"out\xff", b"")
+    loops = simulation.Outcome(125, 200, 0.5, counters(2), b"", b"", "max-cycles")
+    simulated += [ended, simulation.UnfinishedError(loops, "no end", "PE 0", "")]
+    words = ["lab", "run", "rtl", "--pes", "2", "--json", str(tmp_path / "r.json"), "--", GRAIN, "8"]
+    assert dispatch(words) == 7
+    told = obeys.its_schema((tmp_path / "r.json").read_text())
+    assert (told["schema"], told["status"], told["cycles"]) == ("okosu.lab-rtl-run/1", 7, 100)
+    assert (told["machine"]["pes"], told["built"]["machine"]["pes"], told["stdout"]) == (2, 2, "out\ufffd")
+    assert told["counters"] == counters(2)
+    assert "error" not in told
+    with pytest.raises(simulation.UnfinishedError, match="no end"):
+        dispatch(words)
+    told = obeys.its_schema((tmp_path / "r.json").read_text())
+    assert (told["status"], told["error"], told["end"], told["cycles"]) == (125, "no end: PE 0", "max-cycles", 200)
+
+
+def test_the_speed_is_written_by_its_schema(
+    tmp_path: Path, simulated: list[simulation.Outcome | simulation.UnfinishedError]
+) -> None:
+    simulated += [simulation.Outcome(0, 8000, seconds, [], b"", b"") for seconds in (1.0, 2.0, 4.0)]
+    assert dispatch(["lab", "speed", "rtl", "--pes", "4", "--json", str(tmp_path / "s.json")]) == 0
+    told = obeys.its_schema((tmp_path / "s.json").read_text())
+    schema = "okosu.lab-speed/2"
+    assert told == {"schema": schema, "pes": 4, "context": "banked", "cycles": 8000, "khz": 4.0, "khz_pes": 16.0}
 
 
 def test_a_sweep_is_every_combination() -> None:

@@ -16,7 +16,9 @@ from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
     from okosu.records.types import Record
+    from papers.simd_kernel.formats import HistogramFile
     from papers.simd_kernel.run.gprof import Table
+    from papers.simd_kernel.run.histogram import Site, Size
     from papers.simd_kernel.run.workloads import Workload
 
 NAME = "profile"
@@ -110,23 +112,28 @@ def _histogram(args: argparse.Namespace, chosen: Sequence[Workload]) -> int:
         callers, sizes = histogram.counted(built, whole_set, say)
     sites = histogram.of_image(callers, built.path / "linux")
     if args.json:
-        listed = [
-            {
-                "address": f"{site.caller.address:x}",
-                "function": site.function,
-                "line": site.line,
-                "kind": site.caller.kind,
-                "calls": site.caller.calls,
-                "bytes": site.caller.bytes,
-                "classes": list(site.caller.classes),
-            }
-            for site in sites
-        ]
-        exact = [{"kind": one.kind, "size": one.size, "calls": one.calls} for one in sizes]
-        _kernel_options.write_json(args.json, {"schema": "okosu.lab-histogram/1", "callers": listed, "sizes": exact})
+        _kernel_options.write_json(args.json, counted(sites, sizes))
     if args.json != "-":
         print("\n\n".join(histogram.render(sites, sizes, kind) for kind in histogram.KINDS))
     return 0
+
+
+def counted(sites: Sequence[Site], sizes: Sequence[Size]) -> HistogramFile:
+    from papers.simd_kernel.formats import CountedCaller, CountedSize, HistogramFile
+
+    callers = [
+        CountedCaller(
+            address=f"{site.caller.address:x}",
+            function=site.function,
+            line=site.line,
+            kind=site.caller.kind,
+            calls=site.caller.calls,
+            bytes=site.caller.bytes,
+            classes=list(site.caller.classes),
+        )
+        for site in sites
+    ]
+    return HistogramFile(callers, [CountedSize(one.kind, one.size, one.calls) for one in sizes])
 
 
 def _unixbench(args: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Survey, and print the tables: 0, or 125."""
+    from papers.simd_kernel.formats import SurveyFile
     from papers.simd_kernel.run import survey
 
     chosen = survey.find(args.configurations)
@@ -50,17 +51,10 @@ def run(args: argparse.Namespace) -> int:
     finally:
         # What was surveyed is shown even where a compiler is missing.
         if records and args.json:
-            _write(args.json, records)
+            _kernel_options.write_json(args.json, SurveyFile(records))
         if records and args.json != "-":
             print(render(records, args.loops))
     return 0
-
-
-def _write(where: str, records: Sequence[Record]) -> None:
-    import msgspec
-
-    listed = [msgspec.to_builtins(record) for record in records]
-    _kernel_options.write_json(where, {"schema": "okosu.lab-survey/1", "records": listed})
 
 
 def render(records: Sequence[Record], every: bool) -> str:

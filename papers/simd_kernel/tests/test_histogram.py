@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.tests import obeys
 from okosu.errors import OkosuError
+from papers.simd_kernel.commands import profile
 from papers.simd_kernel.run import histogram, symbols
 from papers.simd_kernel.run.histogram import Caller, Size
 
@@ -40,6 +42,17 @@ def test_a_call_that_ends_its_function_is_not_its_neighbours() -> None:
         ("pipe_read", 0xF0, ""),
         ("(others)", 0, ""),
     ]
+
+
+def test_the_json_has_every_caller_and_size_and_obeys_its_schema() -> None:
+    sites = histogram.resolve(histogram.parse_callers(CALLERS), FUNCTIONS, lambda wanted: {0x60001017: "fs/pipe.c:9"})
+    told = obeys.its_schema(profile.counted(sites, histogram.parse_sizes(SIZES)))
+    assert told["schema"] == "okosu.lab-histogram/1"
+    first = told["callers"][0]
+    assert (first["address"], first["function"], first["line"]) == ("60001018", "pipe_read", "fs/pipe.c:9")
+    assert (first["kind"], first["calls"], first["bytes"], sum(first["classes"])) == ("copy", 10, 40960, 10)
+    assert len(told["callers"]) == 4
+    assert told["sizes"][1] == {"kind": "copy", "size": 4096, "calls": 10}
 
 
 def test_classes_add_up_over_callers_of_a_kind() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.build import Built
+from lab.tests import obeys
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers import common
@@ -207,6 +208,19 @@ def test_the_command_lists_the_configurations_beside_the_paper() -> None:
     assert "mm/new.c                                    1    0" in text
     assert re.search(r"^stock +1 +0 +0 +0$", text, re.MULTILINE)
     assert "  mm/new.c:3 " in text
+
+
+def test_the_command_writes_the_survey_by_its_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from okosu.cli.main import dispatch
+    from papers.simd_kernel.run import survey
+
+    monkeypatch.setattr(survey, "survey", lambda chosen, source, say: iter(surveyed()))
+    assert dispatch(["lab", "survey", "--json", str(tmp_path / "survey.json")]) == 0
+    told = obeys.its_schema((tmp_path / "survey.json").read_text())
+    assert (told["schema"], len(told["records"])) == ("okosu.lab-survey/1", len(surveyed()))
+    assert "lib/bitmap.c" in capsys.readouterr().out
 
 
 def test_targets_on_the_boot_are_of_what_the_kernel_printed() -> None:

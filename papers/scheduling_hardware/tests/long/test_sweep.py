@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from lab.tests import obeys
 from papers.scheduling_hardware import sweeps
 from papers.scheduling_hardware.tests.long.shared import MACHINE, NEEDS, okosu
 
@@ -39,13 +39,13 @@ def test_a_sweep_gives_a_record_a_point_and_survives_a_failing_one(tmp_path: Pat
     base = sweeps.Point(MACHINE, "ssh", (str(source), "{times}"))
     points = sweeps.points(base, [("backend", ("ssh", "software")), ("times", ("10", "1000", "100000"))])
     records = sweeps.run(points, max_cycles=200000)
-    assert [one["varied"] for one in records] == [dict(point.varied) for point in points]
-    assert [one["status"] for one in records] == [0, 0, 125] * 2
-    assert records[0]["cycles"] < records[1]["cycles"]
-    assert "has not ended after 200000 cycles" in records[2]["error"]
+    assert [one.varied for one in records] == [dict(point.varied) for point in points]
+    assert [one.status for one in records] == [0, 0, 125] * 2
+    assert records[0].cycles < records[1].cycles
+    assert "has not ended after 200000 cycles" in records[2].error
     # What was measured of a point that failed is not lost.
-    assert records[2]["cycles"] == 200000
-    assert records[2]["counters"][0]["user"]["execute"] > 1000
+    assert records[2].cycles == 200000
+    assert records[2].counters[0]["user"]["execute"] > 1000
 
 
 def test_a_job_array_gives_what_the_sweep_gives(tmp_path: Path) -> None:
@@ -64,5 +64,5 @@ def test_a_job_array_gives_what_the_sweep_gives(tmp_path: Path) -> None:
 
 def points(path: Path) -> list[dict[str, Any]]:
     """Return the records without what differs from run to run."""
-    found = json.loads(path.read_text())["points"]
+    found = obeys.its_schema(path.read_text())["points"]
     return [{name: value for name, value in one.items() if name not in ("seconds", "khz")} for one in found]

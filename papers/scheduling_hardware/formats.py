@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON that the paper's commands write, as types; schemas/ is generated from them."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from papers.scheduling_hardware.machine import Machine
+
+
+class BuiltSimulator(msgspec.Struct, kw_only=True):
+    """A simulator: the machine, whether it checks the RTL's assertions, Verilator's version, its place in the cache."""
+
+    machine: Machine
+    checked: bool
+    verilator: str
+    key: str
+    path: str
+
+
+class BuildFile(BuiltSimulator, tag_field="schema", tag="okosu.lab-rtl-build/1"):
+    """What `okosu lab build rtl --json` writes."""
+
+
+class PointRecord(msgspec.Struct, kw_only=True):
+    """A run of the machine, or a point of a sweep; simulation.Outcome says what the fields are.
+
+    `varied` holds what the sweep set. `error` is there where the run failed: `status` is 125 then, and what follows it
+    here is there only as far as the run came.
+    """
+
+    machine: Machine
+    backend: str
+    command: list[str]
+    varied: dict[str, str]
+    status: int
+    error: str | UnsetType = UNSET
+    end: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    cycles: int | UnsetType = UNSET
+    seconds: float | UnsetType = UNSET
+    khz: float | UnsetType = UNSET
+    counters: list[dict[str, int | dict[str, int]]] | UnsetType = UNSET
+    stdout: str | UnsetType = UNSET
+    stderr: str | UnsetType = UNSET
+
+
+class RunFile(PointRecord, tag_field="schema", tag="okosu.lab-rtl-run/1"):
+    """What `okosu lab run rtl --json` writes."""
+
+    platform: str
+    built: BuiltSimulator
+
+
+class SweepFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-sweep/2"):
+    """What `okosu lab run rtl --sweep --json` writes, and each task of a job array."""
+
+    points: list[PointRecord]
+
+
+class ProofRecord(msgspec.Struct, kw_only=True):
+    """How a proof went; proving.Proof and proving.Result say what the fields are. `depth` is always unbounded."""
+
+    name: str
+    task: str
+    parameters: str
+    says: str
+    method: str
+    depth: str
+    properties: list[str]
+    frames: dict[str, int | None]
+    seconds: float
+    verdict: str
+    failed: str
+    step: int | None
+    said: str
+
+
+class BugRecord(msgspec.Struct, kw_only=True):
+    """Whether a proof found a planted bug, by which property and in which cycle ("" and null: by none alone)."""
+
+    proof: str
+    task: str
+    says: str
+    found: bool
+    failed: str
+    step: int | None
+    seconds: float
+
+
+class FormalFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-formal/1"):
+    """What `okosu lab formal --json` writes: the versions of the tools, and proofs, or with `--bugs` planted bugs."""
+
+    versions: dict[str, str]
+    proofs: list[ProofRecord] | UnsetType = UNSET
+    bugs: list[BugRecord] | UnsetType = UNSET
+
+
+class SpeedFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-speed/2"):
+    """What `okosu lab speed rtl --json` writes: cycles of the program, thousands of cycles simulated in a second, and
+    these times the PEs."""
+
+    pes: int
+    context: str
+    cycles: int
+    khz: float
+    khz_pes: float
+
+
+class BlockRecord(msgspec.Struct, kw_only=True):
+    """A block that was synthesised or routed: its name in tables, its module, and the module's parameters."""
+
+    name: str
+    top: str
+    parameters: dict[str, int | str]
+
+
+class CostRecord(BlockRecord):
+    """What a block takes; synthesis.Cost says what the fields are."""
+
+    cells: dict[str, int]
+    logic: int
+    ff: int
+    ram: int
+    dsp: int
+
+
+class ClockRecord(BlockRecord):
+    """The clock of a routed block; synthesis.Clock says what the fields are."""
+
+    mhz: float | None
+    used: int | None
+    limit_s: float
+
+
+class SynthFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-synth/1"):
+    """What `okosu lab synth --json` writes: the versions of the tools, nextpnr's words for the FPGA, costs, clocks."""
+
+    versions: dict[str, str]
+    device: str
+    blocks: list[CostRecord]
+    routes: list[ClockRecord]
+
+
+KINDS = [BuildFile, RunFile, SweepFile, FormalFile, SpeedFile, SynthFile]
