@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carry: a call that the kernel refuses here, although the plan expected it to work, is reported
- * as a lever not applied. */
+/* Carry: calls that the kernel refuses although the plan expected them to work are reported as a
+ * lever that was not applied. */
 #include "carry.h"
 
 #include "helper.h"

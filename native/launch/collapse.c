@@ -163,11 +163,10 @@ static enum okosu_collapse_result collapse_chunks(struct okosu_collapse *state,
     return OKOSU_COLLAPSE_IDLE;
 }
 
-/*
- * smaps tells how much of a mapping is huge, not which chunks. While it is at least what was
- * collapsed here, the marks hold; if it is less, some of it was freed or split since, and all of it
- * is looked at anew. If it is more, the program has huge pages that are not the helper's work, and
- * they are not counted as such. */
+/* smaps tells how much of a mapping is huge, not which chunks. While it shows at least the amount
+ * that was collapsed here, the marks are valid; if it shows less, some of it was freed or split
+ * since, and the whole mapping is examined anew. If it shows more, the program has huge pages that
+ * are not the helper's work, and they are not counted as such. */
 static enum okosu_collapse_result collapse_mapping(struct okosu_collapse *state,
                                                    const struct mapping *mapping, int pagemap,
                                                    uint64_t deadline)

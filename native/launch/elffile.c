@@ -37,8 +37,8 @@
 #define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 #define OUR_DATA (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-/* All of [offset, offset + size) or -EBADMSG; an offset that is no file offset is outside the file
- * as well. */
+/* Read all of [offset, offset + size), or -EBADMSG. An offset too large for off_t is outside the
+ * file as well. */
 static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
 {
     size_t done = 0;
@@ -143,7 +143,7 @@ static bool has_go_note(int fd, const ElfW(Phdr) * segment)
     return found;
 }
 
-/* Other linkers keep no such note, but the section with the module list stays unless it is
+/* Other linkers write no such note, but the section with the module list is there unless it was
  * stripped. */
 static bool has_go_section(int fd, const ElfW(Ehdr) * header)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elf: the little of an ELF file that decides how a program can be reached. */
+/* Elf: the few facts of an ELF file that decide how a program can be reached. */
 #ifndef OKOSU_LAUNCH_ELF_H
 #define OKOSU_LAUNCH_ELF_H
 

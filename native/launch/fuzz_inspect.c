@@ -24,8 +24,8 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Headers are where the parsers look, so most of the damage is done there, and with values that
- * tempt to overflow. */
+/* The parsers read the headers, so most of the damage is done there, with values that provoke
+ * overflows. */
 static void damage(unsigned char *bytes, size_t *size, size_t whole, uint64_t *random)
 {
     static const uint64_t tempting[] = {0,          1,          7,          0xff,      0xffff,

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* It works for a while and then rests at least as long, for a collapse holds the program's mmap
- * lock. */
+/* The helper works for a while and then rests at least as long, because a collapse holds the
+ * program's mmap lock. */
 #define WORK_NS 10000000u
 #define REST_MS 10
 #define LONGEST_REST_MS 250
@@ -61,7 +61,7 @@ static unsigned read_density(void)
     return value >= 1 && value <= 100 ? (unsigned)value : DENSITY;
 }
 
-/* One write, so that lines of several processes do not mix. */
+/* The line is written with one write, so that lines of several processes do not mix. */
 static void write_proof(const struct okosu_collapse *state, const char *proof)
 {
     char *text = NULL;
@@ -75,7 +75,7 @@ static void write_proof(const struct okosu_collapse *state, const char *proof)
     okosu_collapse_report(state, memory);
     if (fclose(memory) == 0) {
         fd = open(proof, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        /* If this fails, whoever asked for the proof finds that the line is missing. */
+        /* A failure here shows as a missing line to whoever asked for the proof. */
         written = fd >= 0 ? write(fd, text, size) : -1;
         (void)written;
         if (fd >= 0)

@@ -5,10 +5,9 @@
 
 #include <okosu/cpulist.h>
 
-/*
- * Start the helper for this process and whatever it execs; it ends with it. `cpus` is the mask that
- * the helper takes (its work is no load for the program's CPUs alone), `proof` where it writes its
- * evidence, or NULL. 0 or -errno. */
+/* Start the helper for this process and the program that it becomes by exec; the helper ends with
+ * it. `cpus` is the mask that the helper takes (so that its work does not burden the program's CPUs
+ * alone), `proof` the file for its evidence, or NULL. 0 or -errno. */
 int okosu_helper_start(const struct okosu_cpuset *cpus, const char *proof);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* What the kernel reads of a script's first line, and how many interpreters deep it goes. */
+/* How much the kernel reads of a script's first line, and how many interpreters it follows. */
 #define LINE_BYTES 256
 #define DEPTH_LIMIT 5
 
@@ -99,9 +99,8 @@ static char *env_target(struct okosu_arena *arena, const char *argument)
     }
 }
 
-/*
- * The program that runs the script whose first bytes are in `line`: "" if there is no #! line. NULL
- * when there is no memory. What env would not find either is left to env to complain of. */
+/* The program that runs the script whose first bytes are in `line`: "" if there is no #! line. NULL
+ * when there is no memory. A program that env would not find is left for env to report. */
 static char *interpreter_of(struct okosu_arena *arena, const struct okosu_env *env, char *line)
 {
     struct okosu_program target = {0};
@@ -170,7 +169,7 @@ static int our_interpreter(struct dl_phdr_info *info, size_t size, void *result)
         if (info->dlpi_phdr[i].p_type == PT_INTERP)
             *(const char **)result = (const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     }
-    /* The first object is the program itself. */
+    /* Iteration ends here, because the first object is the program itself. */
     return 1;
 }
 

@@ -42,7 +42,7 @@ static char **given_environment(struct okosu_arena *arena, int argc, char **argv
     return entries;
 }
 
-/* What is to be said before the program starts. */
+/* Print the warnings and notes that precede the program's start. */
 static void report(struct okosu_launch *launch)
 {
     const struct okosu_plan *plan = &launch->plan;

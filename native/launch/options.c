@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a complaint, NULL if the value is good. */
+/* Returns an error text, or NULL if the value is valid. */
 typedef const char *(*setter)(struct okosu_options *options, const char *value);
 
 struct row {
@@ -216,7 +216,7 @@ static int read_option(struct okosu_options *options, struct okosu_arena *arena,
     return unknown_option(arena, name);
 }
 
-/* Rejects combinations of options that mean nothing. */
+/* Rejects contradictory combinations of options. */
 static int check(const struct okosu_options *options, struct okosu_arena *arena)
 {
     if (options->help || options->version || options->describe)

@@ -25,7 +25,7 @@
 /* The kernel takes no longer string (MAX_ARG_STRLEN, 32 pages). */
 #define STRING_LIMIT 131072
 
-/* What the launcher itself, and no lever, says to the preload library. */
+/* Variables that the launcher itself, rather than a lever, sets for the preload library. */
 static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_PROOF",
                                      "OKOSU_PAD"};
 
@@ -35,8 +35,8 @@ static int no_memory(void)
     return FAILED;
 }
 
-/* Takes out what an okosu-run around this one said to its own preload library: a hook whose
- * variable is absent is inert. */
+/* Removes what an outer okosu-run set for its own preload library: a hook whose variable is absent
+ * is inert. */
 static int unset_spoken(struct okosu_env *env)
 {
     int rc = 0;
@@ -251,7 +251,7 @@ static int speak(struct okosu_launch *launch)
         rc = okosu_env_set(&plan->env, plan->hooks[i].name, plan->hooks[i].value);
     if (!rc && options->children >= 0)
         rc = okosu_env_set(&plan->env, "OKOSU_CHILDREN", options->children ? "1" : "0");
-    /* What the library takes out of GLIBC_TUNABLES for the children. */
+    /* The tunables that the library removes from GLIBC_TUNABLES for the children. */
     if (!rc && options->children == 0 && plan->added_tunables)
         rc = okosu_env_set(&plan->env, "OKOSU_TUNABLES", plan->added_tunables);
     if (!rc && launch->proof)
@@ -291,8 +291,8 @@ static int pad(struct okosu_plan *plan, size_t wanted)
     return okosu_env_set(&plan->env, "OKOSU_PAD", text);
 }
 
-/* A lever serves from its library only where it has set a hook there or loads that library; tiers
- * that are the kernel's or glibc's alone stand in nobody's way. */
+/* A lever uses its library only where it has set a hook there or loads that library; a tier that
+ * needs only the kernel or glibc excludes no other lever. */
 static int refuse_excluded(struct okosu_launch *launch, const struct okosu_lever *lever)
 {
     struct okosu_plan *plan = &launch->plan;

@@ -250,7 +250,7 @@ void okosu_print_plan(struct okosu_launch *launch)
         const char *value = okosu_env_get(env, env->touched[i]);
 
         printf("%s %s", value ? "set     " : "unset   ", env->touched[i]);
-        /* Nobody wants to read the padding. */
+        /* The padding is long and means nothing to a reader. */
         if (value && strcmp(env->touched[i], "OKOSU_PAD") == 0) {
             printf(" (%zu bytes)", strlen(value));
         } else if (value) {

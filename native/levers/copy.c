@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copy: memcpy, memmove and memset by okosu's routines, for libc chooses its own by the vendor's
- * thresholds, which can be far off for the machine at hand. */
+/* Copy: memcpy, memmove and memset by okosu's routines, because libc chooses among its own by the
+ * vendor's thresholds, which can be wrong for the machine at hand. */
 #include "lever.h"
 
 #include <okosu/copy.h>
@@ -49,7 +49,7 @@ static int apply_variant(struct okosu_plan *plan, const char *name,
         rc = okosu_plan_hook(plan, "OKOSU_COPY", name, true);
     while (*zero && strcmp((*zero)->about.name, name))
         zero++;
-    /* Routines that set have names of their own where the instruction differs. */
+    /* Routines that set memory have different names where they use a different instruction. */
     if (!rc && *zero && !((*zero)->about.needs & ~features))
         rc = okosu_plan_hook(plan, "OKOSU_ZERO", name, true);
     return rc;
@@ -76,7 +76,8 @@ static int apply_profile(struct okosu_plan *plan, const char *file,
     rc = load(plan, context);
     if (!rc)
         rc = okosu_plan_hook(plan, "OKOSU_COPY_PROFILE", path, true);
-    /* As with a variant: where all of the profile's routines set as well, it is memset's too. */
+    /* As with a variant: where each of the profile's routines can also set memory, the profile is
+     * used for memset too. */
     if (!rc && okosu_zero_profile(file) == 0)
         rc = okosu_plan_hook(plan, "OKOSU_ZERO_PROFILE", path, true);
     return rc;
@@ -109,7 +110,7 @@ static const struct okosu_value values[] = {
     {0},
 };
 
-/* libokosu's own, which a user may set for any program that uses it. */
+/* libokosu's own variables, which a user may set for any program that uses the library. */
 static const struct okosu_variable variables[] = {{.name = "OKOSU_COPY", .users = true},
                                                   {.name = "OKOSU_ZERO", .users = true},
                                                   {.name = "OKOSU_COPY_PROFILE", .users = true},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lever: one row a lever, and the launch plan that the rows fill. Nothing here changes the
+/* Lever: one row for each lever, and the launch plan that the rows fill. Nothing here changes the
  * system. */
 #ifndef OKOSU_LEVER_H
 #define OKOSU_LEVER_H
@@ -36,7 +36,7 @@ struct okosu_program {
     const char *why;     /* why it cannot be preloaded; "" if it can */
 };
 
-/* What the levers may look at. */
+/* The facts that levers decide by. */
 struct okosu_context {
     const char *root;    /* OKOSU_ROOT or "/": where /proc and /sys are read */
     const char *self;    /* path of this launcher, for the texts of fixes */
@@ -75,15 +75,14 @@ struct okosu_setting {
 #define OKOSU_PLAN_NOTES 16
 #define OKOSU_PLAN_BESIDE 4
 
-/* All that happens between here and the program's first instruction. */
+/* Everything that will happen from here to the program's first instruction. */
 struct okosu_plan {
     struct okosu_arena arena;
     struct okosu_env env;
 
     struct okosu_setting tunables[OKOSU_PLAN_TUNABLES];
     size_t tunable_count;
-    const char
-        *added_tunables; /* those that GLIBC_TUNABLES has for them, as it has them; NULL: none */
+    const char *added_tunables; /* okosu's part of GLIBC_TUNABLES; NULL: none */
     struct okosu_setting
         hooks[OKOSU_PLAN_HOOKS]; /* variables for the preload library, set if it is loaded */
     size_t hook_count;
@@ -106,11 +105,11 @@ struct okosu_value {
     const char *value; /* a part in capitals stands for a parameter: "list:CPUS" */
     const char *doc;
     bool preload; /* works by way of the preload library, where the program can load that */
-    bool no_fork; /* is refused without the user's word that the program does not fork */
+    bool no_fork; /* refused unless the user asserts that the program does not fork */
 };
 
-/* A variable that a lever may set. What only okosu-run says to a library of ours is taken out of
- * the environment that an okosu-run around this one left; what users set themselves stays. */
+/* A variable that a lever may set. A variable that only okosu-run sets for its libraries is removed
+ * if an outer okosu-run left it in the environment; one that users set themselves is kept. */
 struct okosu_variable {
     const char *name;
     bool users;
@@ -129,10 +128,10 @@ struct okosu_lever {
     const struct okosu_value *values;       /* ended by a row with a NULL value */
     const struct okosu_variable *variables; /* ended by a row with a NULL name; NULL: none */
     const char *library;                    /* the library that has its hooks; NULL: none has */
-    /* What that library serves the program with. Levers that serve the same from different
-     * libraries exclude each other. NULL: nothing that another lever serves. */
+    /* What that library provides to the program. Levers that provide the same from different
+     * libraries exclude each other. NULL: nothing that another lever provides. */
     const char *serves;
-    /* What okosu-measure must look at for the proof, beyond memory; ended by NULL; NULL: nothing */
+    /* What okosu-measure must observe for the proof besides memory; ended by NULL; NULL: nothing */
     const char *const *observes;
     int (*apply)(struct okosu_plan *plan, const char *value, const struct okosu_context *context);
 };
@@ -148,7 +147,7 @@ const char *okosu_lever_parameter(const char *value, const char *word);
 
 /* Set the refusal and return `rc`; `why` and `fix` come from the arena or are constant. */
 int okosu_plan_refuse(struct okosu_plan *plan, int rc, const char *why, const char *fix);
-/* Remember something to say once the plan is complete. */
+/* Store a note that is printed once the plan is complete. */
 void okosu_plan_note(struct okosu_plan *plan, bool always, const char *what, const char *why,
                      const char *fix);
 /* Ask for a glibc tunable. 0 or -ENOMEM; the same name twice keeps the first value. */
@@ -156,7 +155,7 @@ int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *va
 /* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or
  * -ENOMEM. */
 int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load);
-/* Whether two levers cannot both be applied, because they serve the same. */
+/* Whether two levers exclude each other, because they provide the same. */
 bool okosu_lever_excludes(const struct okosu_lever *lever, const struct okosu_lever *other);
 /* Load the library of this name, from the preload library's folder, behind that. 0, -ENOMEM, or a
  * refusal where it is not there. */

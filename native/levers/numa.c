@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numa: on which nodes the program's memory lies, by set_mempolicy. Checked first, for its EINVAL
- * explains nothing. */
+/* Numa: on which nodes the program's memory lies, by set_mempolicy. The nodes are checked before
+ * the call, because its EINVAL explains nothing. */
 #include "lever.h"
 
 #include "base/file.h"

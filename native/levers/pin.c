@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pin: which CPUs the program's threads take, and in which order; of several MPI ranks each takes
+/* Pin: which CPUs the program's threads take, and in which order; each of several MPI ranks takes
  * its own part. */
 #include "lever.h"
 
@@ -88,11 +88,9 @@ static long order_policy(enum okosu_topo_order order, const struct okosu_context
     return count;
 }
 
-/*
- * A mask narrower than what the cgroup allows was set by the MPI launcher for this rank, and
- * slicing it again would put all its threads on a part of it. But with `size` masks of this width
- * there may be fewer CPUs than that comes to: then ranks share a mask, and each would begin on the
- * same CPU. */
+/* A mask narrower than the cgroup's was set by the MPI launcher for this rank, and dividing it
+ * again would put all its threads on a part of it. But if `size` such masks need more CPUs than
+ * there are, ranks share a mask, and each would begin on the same CPU. */
 static int may_slice(struct okosu_plan *plan, const struct okosu_context *context,
                      const struct okosu_mpi *mpi, bool *slice)
 {
@@ -183,7 +181,7 @@ static int set_openmp(struct okosu_plan *plan, const char *places)
 static int fill_plan(struct okosu_plan *plan, const char *value,
                      const struct okosu_context *context, const unsigned *cpus, size_t count)
 {
-    /* "{8191}," and "8191," a CPU */
+    /* room for "{8191}," and "8191," for each CPU */
     char *places = okosu_arena_alloc(&plan->arena, count * 7 + 1);
     char *order = okosu_arena_alloc(&plan->arena, count * 5 + 1);
     size_t places_at = 0, order_at = 0;
@@ -199,7 +197,7 @@ static int fill_plan(struct okosu_plan *plan, const char *value,
     if (!plan->affinity_lever || set_openmp(plan, places))
         return -ENOMEM;
     if (!context->program->preloadable) {
-        /* A lack of the library is a fault of the installation; the other reasons lie in the
+        /* A missing library is a fault of the installation; the other reasons lie in the
          * program. */
         okosu_plan_note(
             plan, context->program->kind == OKOSU_KIND_GLIBC && !context->program->setuid,

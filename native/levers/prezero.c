@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prezero: large blocks from a pool that a thread of lowest priority keeps populated and clean, for
- * each fresh block costs the program a page fault and a clearing for every page of it. */
+/* Prezero: large blocks from a pool that a thread of lowest priority keeps populated and clean.
+ * Without it, each page of a fresh block costs the program a page fault and a clearing. */
 #include "lever.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 #define LIBRARY "libokosu-prezero.so"
 
-/* The program may change its directory before the library asks. */
+/* The path is made absolute, because the program may change its directory before the library
+ * connects. */
 static int hook_broker(struct okosu_plan *plan, const char *socket,
                        const struct okosu_context *context)
 {

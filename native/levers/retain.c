@@ -24,7 +24,8 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
         rc = okosu_plan_tunable(plan, "glibc.malloc.mmap_max", "0");
     if (!rc)
         rc = okosu_plan_tunable(plan, "glibc.malloc.trim_threshold", NEVER_TRIM);
-    /* The preload library, where another lever loads it, has blocks of its own to keep. */
+    /* Where another lever loads the preload library, the library, too, has freed blocks to
+     * retain. */
     return rc ? rc : okosu_plan_hook(plan, "OKOSU_RETAIN", "1", false);
 }
 

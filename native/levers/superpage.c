@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Superpage: a ladder of ways to huge pages. Each tier refuses with its own reason, so that the
- * next can be tried. */
+/* Superpage: several ways to huge pages. Each one refuses with its own reason, so that the next can
+ * be tried. */
 #include "lever.h"
 
 #include "base/file.h"
@@ -83,7 +83,7 @@ static int apply_hugetlb(struct okosu_plan *plan, const struct okosu_context *co
 
     if (rc)
         return rc;
-    /* A fork shares hugetlb pages copy-on-write; the copy may find the pool empty, and that is a
+    /* A fork shares hugetlb pages copy-on-write; the copy may find the pool empty, which raises
      * SIGBUS. */
     if (!context->no_fork)
         return okosu_plan_refuse(plan, -EPERM,

@@ -9,7 +9,7 @@ enum {
     OKOSU_EXIT_NOT_FOUND = 127,
 };
 
-/* Print the three parts on stderr, in one write; return STATUS, the exit status to leave with. */
+/* Print the three parts on stderr, in one write; return STATUS, the exit status to end with. */
 __attribute__((format(printf, 4, 5))) int okosu_error_print(int status, const char *why,
                                                             const char *fix, const char *what, ...);
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tracer. Only what ends, forks or executes is stopped: without --threads the first thread of
- * each process, which PTRACE_EVENT_EXIT shows with its memory still mapped however the process ends
- * (exit_group from any thread, a fatal signal), and no other thread, so that neither their creation
- * nor their end costs anything. What that leaves out is made up for: group.c hears of the end when
- * the first thread leaves alone or another one executes a program, and okosu_follow_scan finds in
- * /proc what other threads forked.
+/* The tracer. Only threads that end, fork or execute are stopped. Without --threads only the first
+ * thread of each process is traced: PTRACE_EVENT_EXIT shows its memory still mapped however the
+ * process ends (exit_group from any thread, a fatal signal), and other threads, being untraced,
+ * start and end at no extra cost. What this misses is covered otherwise: group.c notices the end
+ * where the first thread leaves alone or another one executes a program, and okosu_follow_scan
+ * finds in /proc what other threads forked.
  *
- * Limits: a program that traces (gdb, strace) cannot while it is traced itself; set-user-ID
+ * Limits: a program that traces (gdb, strace) cannot do so while it is traced itself; set-user-ID
  * programs run without their privilege, unless okosu-measure has it; an ignored signal interrupts
  * system calls, most of which are restarted (epoll_wait and a few more return EINTR instead); a
- * short-lived child that an untraced thread forks can go unseen. */
+ * short-lived child that an untraced thread forks can remain unseen. */
 #include "follow.h"
 
 #include "group.h"
@@ -63,10 +62,9 @@ static void read_thread(struct okosu_process *process, pid_t tid,
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
-/*
- * The proof: what the process holds as the thread TID, held at its exit, is about to let go of it.
- * Returns false where that could not be read: the thread was killed meanwhile and has let go, and a
- * sibling will tell. */
+/* The proof: what the process holds when its thread TID, stopped at its exit, is about to release
+ * it. Returns false where that could not be read: the thread was killed meanwhile and has released
+ * the memory, and another thread of the process will be read instead. */
 static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t tid,
                      const struct okosu_proc_status *status)
 {
@@ -110,9 +108,9 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
         read_thread(process, tid, &status);
         if (tells) {
             goes_on = okosu_group_goes_on(run, process, tid, status.threads);
-            /* Threads of one process may leave one by one, and only the last of them still sees
-             * the memory that the process held. The first is read as well, in case the last one
-             * is missed. */
+            /* Threads of one process may leave one by one, and only the last of them sees all that
+             * the process held at its end. The first one is read as well, in case the last one is
+             * missed. */
             if (first || !goes_on)
                 process->final = read_end(run, process, tid, &status) && !goes_on;
             process->leaderless |= goes_on;
@@ -136,8 +134,8 @@ static bool was_unannounced(struct okosu_run *run, pid_t tid)
     return false;
 }
 
-/* A task stops before the event that announces it: its group is in /proc, how it was made is told
- * later. */
+/* A new task stops before the event that announces it: /proc shows its group now, and how it was
+ * made is known later. */
 static struct okosu_task *introduce(struct okosu_run *run, pid_t tid)
 {
     pid_t pid = okosu_proc_tgid(tid);
@@ -163,7 +161,7 @@ static void is_made(struct okosu_run *run, struct okosu_process *maker, pid_t ti
     char path[80];
 
     if (!task && was_unannounced(run, tid)) {
-        /* It was counted as a fork, and has ended since. */
+        /* The task was counted as a fork, and has ended since. */
         if (event == PTRACE_EVENT_VFORK && run->table->forks > 0)
             run->table->forks--;
         return;
@@ -206,7 +204,7 @@ void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status)
         go_on(PTRACE_CONT, tid, signal);
         return;
     case PTRACE_EVENT_STOP:
-        /* A group stop stays one: the tracee waits for SIGCONT as it would untraced. */
+        /* A group stop is kept: the tracee waits for SIGCONT as it would without a tracer. */
         if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
             go_on(PTRACE_LISTEN, tid, 0);
         else

@@ -5,16 +5,15 @@
 
 #include "run.h"
 
-/* A tracee has stopped: see why, do what is to be done, let it go on. */
+/* A tracee has stopped: handle the reason and let it continue. */
 void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status);
 
 /* A child or tracee has been reaped. */
 void okosu_follow_gone(struct okosu_run *run, pid_t tid);
 
-/*
- * Look for descendants that ptrace did not announce, and follow them: those that an untraced thread
- * forked, and those of processes that had to stay untraced. Cheap where the tree has no threads.
- * Untraced, it keeps the table in step with /proc. */
+/* Look for descendants that ptrace did not announce, and follow them: those forked by an untraced
+ * thread, and those of processes that could not be traced. Cheap where the tree has no threads. In
+ * a run without tracing, this keeps the table in step with /proc. */
 void okosu_follow_scan(struct okosu_run *run);
 void okosu_follow_sync(struct okosu_run *run);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Thread groups that outlive their first thread, which is the only one traced unless --threads is
- * given. The others are seized then; whichever of them is the last to leave shows the memory of the
- * group.
+/* Thread groups that outlive their first thread, which is the only traced one unless --threads is
+ * given. When it leaves, the other threads are seized; the last of them to leave shows the memory
+ * of the group.
  *
- * PTRACE_SEIZE waits for the lock that an exec holds, and an exec by one thread waits until the
- * other traced threads of its group have been reaped, by us. A thread that executes just while its
- * siblings are being seized would so stop both for good: seizing is given up after a moment and
- * tried again later. */
+ * PTRACE_SEIZE waits for the lock that an exec holds, and an exec by one thread waits until we have
+ * reaped the other traced threads of its group. If a thread executes just while its siblings are
+ * being seized, both would wait for ever: so seizing is given up after a moment and tried again
+ * later. */
 #include "group.h"
 
 #include "proc_read.h"
@@ -22,7 +21,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* include/linux/sched.h; shown in /proc/PID/stat and as good as frozen. */
+/* From include/linux/sched.h. /proc/PID/stat shows the flags, so their values do not change. */
 #define PF_EXITING UINT64_C(0x4)
 
 enum { SEIZE_PATIENCE_US = 50000 };
@@ -119,10 +118,9 @@ bool okosu_group_goes_on(const struct okosu_run *run, const struct okosu_process
     long number = syscall_of(process->pid, tid);
     if (number == SYS_exit_group)
         return false;
-    /*
-     * Where all threads are traced, those that die with their group are held at their exit and look
-     * alive. But who did not call exit itself was killed, with its group or by an exec, which is
-     * announced. */
+    /* Where all threads are traced, those that die with their group are stopped at their exit and
+     * look alive. But a thread that did not call exit itself was killed, by the end of its group or
+     * by an exec, and an exec is announced. */
     if ((run->options->threads || process->leaderless) && number != SYS_exit)
         return false;
     if (okosu_proc_threads(process->pid, &all) == 0) {
@@ -147,7 +145,7 @@ void okosu_group_executed(struct okosu_run *run, struct okosu_process *process)
     }
 }
 
-/* Returns whether there is no more to do for the group. */
+/* Returns whether nothing more is to be done for the group. */
 static bool watch_thread(struct okosu_run *run, struct okosu_process *process, pid_t tid)
 {
     char path[80];
@@ -157,7 +155,7 @@ static bool watch_thread(struct okosu_run *run, struct okosu_process *process, p
         return true;
     if (error && !traced_here(run, process->pid, tid))
         return false;
-    /* An exec ended meanwhile: the thread has the number of the process now. */
+    /* An exec has ended meanwhile: the thread has taken over the number of the process. */
     snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process->pid, (int)tid);
     if (tid == process->pid || access(path, F_OK)) {
         okosu_group_executed(run, process);
@@ -173,7 +171,7 @@ void okosu_group_watch(struct okosu_run *run, struct okosu_process *process)
 {
     bool done = false;
 
-    /* Twice, for those that were made or renamed while the first round went on. */
+    /* The list is read twice, for threads that were made or renumbered during the first pass. */
     for (int round = 0; round < 2 && !done; round++) {
         struct okosu_pids all;
         if (okosu_proc_threads(process->pid, &all) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread groups whose first thread leaves before the others: who is left, and how to hear of the
- * end. */
+/* Thread groups whose first thread leaves before the others: which threads remain, and how to
+ * notice the group's end. */
 #ifndef OKOSU_MEASURE_GROUP_H
 #define OKOSU_MEASURE_GROUP_H
 
@@ -14,10 +14,10 @@ int okosu_group_seize(pid_t tid, bool clones);
 bool okosu_group_goes_on(const struct okosu_run *run, const struct okosu_process *process,
                          pid_t tid, unsigned threads);
 
-/* The first thread has left or is leaving, and is not held: trace every other one. */
+/* The first thread has left or is leaving, and is not stopped: trace every other one. */
 void okosu_group_watch(struct okosu_run *run, struct okosu_process *process);
 
-/* The process executes another program: all that was known of it is void. */
+/* The process executes another program: everything known of the old one is discarded. */
 void okosu_group_executed(struct okosu_run *run, struct okosu_process *process);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* okosu-measure: times one process tree and takes the proof of effect with the clock stopped.
- * Options and exit status. */
+/* okosu-measure: times one process tree, and reads the proof of effect while the clock is stopped.
+ * This file has the options and the exit status. */
 #include "error.h"
 #include "print.h"
 
@@ -90,7 +90,7 @@ static int parse_proof(const char *text, enum okosu_proof *out)
                              "--proof=%s not understood", text);
 }
 
-/* Returns 0, an exit status, or -1 to leave with success. */
+/* Returns 0, an exit status, or -1 to end with success. */
 static int parse_options(int argc, char **argv, struct okosu_measure_options *options)
 {
     int which, status = 0;

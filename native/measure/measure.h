@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What okosu-measure is asked, and what it answers. */
+/* The options and the result of okosu-measure. */
 #ifndef OKOSU_MEASURE_MEASURE_H
 #define OKOSU_MEASURE_MEASURE_H
 

@@ -247,7 +247,7 @@ void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_k
             }
         }
         /* Pages of files are left out: they lie on the node of the process that read them first,
-         * and say nothing about this process's policy. */
+         * and tell nothing about this process's policy. */
         if (file && !huge)
             continue;
         for (unsigned i = 0; i <= highest; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the kernel says of a process in /proc, as text buffers. Pure functions of (text, length): no
- * system call, no NUL expected, any bytes accepted, so that they can be fuzzed and fed with
- * captured files. */
+/* Parsers of what the kernel tells about a process in /proc, given as text buffers. Pure functions
+ * of (text, length): no system call, no NUL expected, any bytes accepted, so that they can be
+ * fuzzed and tested with captured files. */
 #ifndef OKOSU_MEASURE_PROC_PARSE_H
 #define OKOSU_MEASURE_PROC_PARSE_H
 

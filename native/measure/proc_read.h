@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what okosu-measure wants to know of one thread or process out of /proc. */
+/* Reads what okosu-measure needs to know of one thread or process from /proc. */
 #ifndef OKOSU_MEASURE_PROC_READ_H
 #define OKOSU_MEASURE_PROC_READ_H
 
@@ -45,7 +45,8 @@ int okosu_proc_threads(pid_t pid, struct okosu_pids *out);
 /* The descendants of ROOT, parents before children; the caller frees out->items. */
 int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out);
 
-/* Whether PID has let go of its memory already: it ends without being killed, or has ended. */
+/* Whether PID has released its memory already: it is ending without having been killed, or has
+ * ended. */
 bool okosu_proc_is_ending(pid_t pid);
 
 /* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The loop of one measurement. Time is CLOCK_MONOTONIC from just before the child may run until it
- * has been reaped, less `stopped_ns`: the time in which a process of the tree was held at
- * PTRACE_EVENT_EXIT while its proof was read.
+/* The main loop of one measurement. Time is CLOCK_MONOTONIC from just before the child may run
+ * until it has been reaped, less `stopped_ns`: the time in which a process of the tree was stopped
+ * at PTRACE_EVENT_EXIT while its proof was read.
  *
- * What the subtraction is worth. Processes are held one after another by this single-threaded loop,
- * so the sum of the holds is their union. For a process for which the program waits, the root above
- * all, the hold delayed the tree by just that much. A hold that others did not wait for is
- * subtracted all the same: with T the time of the tree had no process been held, wall_ns <= T <=
- * wall_ns + stopped_ns. Not subtracted is what remains of ptrace, from
- * each stop (exit, fork, exec, signal) to the wake-up of this loop: tried on an idle two-core
- * virtual machine, 0.04 ms for a single process and 0.2 ms for each child; a scheduling delay more
- * on a busy one. It is the same in every arm. */
+ * How accurate the subtraction is: processes are stopped one after another by this single-threaded
+ * loop, so the stops never overlap. Where the program waits for a process, above all the root, the
+ * stop delayed the tree by exactly that time. A stop that no other process waited for is subtracted
+ * all the same: with T the tree's time without any stop, wall_ns <= T <= wall_ns + stopped_ns. The
+ * rest of ptrace's cost is not subtracted: the time from each stop (exit, fork, exec, signal) to
+ * the wake-up of this loop. Measured on an idle two-core virtual machine, it is 0.04 ms for a
+ * single process and 0.2 ms for each child; on a busy machine a scheduling delay is added. It is
+ * the same in every arm. */
 #include "follow.h"
 #include "group.h"
 #include "proc_read.h"
@@ -131,7 +130,7 @@ static void condemn(struct okosu_run *run)
                 process->launcher |= !process->root && okosu_proc_is_launcher(row->pid);
                 run->result->left += !process->root && !process->launcher;
             }
-            /* The launcher's helper ends by itself, once it has written what it did. */
+            /* The launcher's helper ends by itself, once it has written its evidence. */
             if (process && process->launcher && okosu_run_now() < run->spare_launcher_until)
                 continue;
             kill(row->pid, SIGKILL);
@@ -140,10 +139,9 @@ static void condemn(struct okosu_run *run)
     free(rows.items);
 }
 
-/*
- * Kill and reap what is left. Being the subreaper, this process inherits what its dead descendants
- * leave, so that listing and killing until there is no child ends with nothing alive. Tracees that
- * are killed still stop at their exit, and are read there unless the run is void. */
+/* Kill and reap the rest of the tree. As the subreaper, this process becomes the parent of orphans,
+ * so that listing and killing until there is no child ends with no process alive. Killed tracees
+ * still stop at their exit, and are read there unless the run is void. */
 static void end_tree(struct okosu_run *run)
 {
     uint64_t give_up = okosu_run_now() + END_PATIENCE_MS * MILLISECOND;
@@ -167,7 +165,7 @@ static void end_tree(struct okosu_run *run)
     }
 }
 
-/* Looks at the tree between its events; returns when to look again. */
+/* Scans the tree between its events; returns when to scan again. */
 static uint64_t look(struct okosu_run *run, uint64_t *interval)
 {
     uint64_t since = okosu_run_now(), now, cost;
@@ -184,7 +182,7 @@ static uint64_t look(struct okosu_run *run, uint64_t *interval)
         if (*interval < SCAN_LAST_MS * MILLISECOND)
             *interval *= 2;
     }
-    /* Looking must remain a small part of the machine's time, however large the tree. */
+    /* Scanning must take only a small part of the machine's time, however large the tree is. */
     return now + (cost > *interval ? cost : *interval);
 }
 
@@ -194,7 +192,7 @@ static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
     struct okosu_measure_result *result = run->result;
     uint64_t interval = SCAN_FIRST_MS * MILLISECOND;
     uint64_t deadline = options->timeout_ns ? run->start_ns + options->timeout_ns : UINT64_MAX;
-    /* With every thread traced, nothing is left for /proc to tell but samples. */
+    /* Where every thread is traced, /proc has nothing to add except samples. */
     bool looks = result->sampled || (result->traced && !options->threads);
     uint64_t next_look = looks ? run->start_ns + interval : UINT64_MAX;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * --proof=sample. A snapshot is the sum over the live processes; the peak is the largest value of
- * each of its four fields on its own, so two fields of the peak may stem from different snapshots.
- * The reading at a process's exit counts as a snapshot too: the peak is never below what a process
- * held at its end. Reading takes mmap_lock and costs time in the program, so the times of a sampled
- * run are not to be compared with those of others. */
+/* --proof=sample. A snapshot is the sum over the live processes; the peak takes the largest value
+ * of each of the four fields separately, so two fields of the peak may stem from different
+ * snapshots. The reading at a process's exit counts as a snapshot too: the peak is never below what
+ * a process held at its end. Reading takes mmap_lock and delays the program, so the times of a
+ * sampled run must not be compared with those of other runs. */
 #include "sample.h"
 
 #include "follow.h"
@@ -15,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* An exec that no tracer announces shows in what the process runs. What was read before belongs to
+/* Without a tracer an exec is noticed by the changed executable. Earlier readings then belong to
  * the launcher. */
 static void notice_exec(struct okosu_process *process)
 {
@@ -75,8 +74,8 @@ static void keep_sample(struct okosu_process *process)
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
-/* Read through the first thread that can be read: the leader may have left. Returns that thread, 0
- * if there is none. */
+/* Read through the first thread that can be read, because the leader may have left. Returns that
+ * thread, 0 if there is none. */
 static pid_t read_memory(pid_t pid, struct okosu_memory *memory)
 {
     struct okosu_pids threads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --proof=sample: what the live tree holds, looked at again and again. */
+/* --proof=sample: polls the memory of the live tree. */
 #ifndef OKOSU_MEASURE_SAMPLE_H
 #define OKOSU_MEASURE_SAMPLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the program: held back until it is traced, and told apart from one that could not be
- * executed. */
+/* Starts the program: it is held until it is traced, and a failed exec is told apart from a program
+ * that failed. */
 #ifndef OKOSU_MEASURE_SPAWN_H
 #define OKOSU_MEASURE_SPAWN_H
 
@@ -26,10 +26,11 @@ int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]
 int okosu_spawn_fork(const struct okosu_measure_options *options, const int streams[3],
                      const sigset_t *mask, struct okosu_child *child);
 
-/* Let it go; returns 0 or -errno. */
+/* Release the child; returns 0 or -errno. */
 int okosu_spawn_release(struct okosu_child *child);
 
-/* After its end: the errno of an exec that failed, else 0. Closes what okosu_spawn_fork opened. */
+/* Call after the child's end: the errno of an exec that failed, else 0. Closes what
+ * okosu_spawn_fork opened. */
 int okosu_spawn_finish(struct okosu_child *child);
 
 #endif

@@ -232,8 +232,8 @@ void okosu_process_take_numa(struct okosu_process *process, const struct okosu_p
         had += process->pages[i];
         has += numa->pages[i];
     }
-    /* Of several readings the one with the most pages: a program may free its memory before it
-     * leaves. */
+    /* Of several readings the one with the most pages is kept, because a program may free its
+     * memory before it ends. */
     if (has >= had)
         memcpy(process->pages, numa->pages, sizeof(process->pages));
     for (size_t i = 0; i < numa->policy_count; i++)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * okosu-warm BYTES: touches that much memory and gives it back, so that a virtual machine's host
- * has backed the pages before a timed run takes them. It never takes what others need: it stops at
- * a reserve.
+/* okosu-warm BYTES: touches that much memory and frees it, so that a virtual machine's host has
+ * backed the pages before a timed run uses them. It leaves a reserve for other programs.
  *
- * The memory is malloc's, for okosu-run can then apply to it what it applies to the program: small
- * and huge pages come from different free lists, and warming one leaves the other cold
- * (docs/METHOD.md, section 2). It comes in blocks, for what serves blocks may leave one that is as
- * large as all of it to the kernel. */
+ * The memory comes from malloc, so that okosu-run can apply to it what it applies to the program:
+ * small and huge pages come from different free lists, and warming one leaves the other cold
+ * (docs/METHOD.md, section 2). It is taken in blocks, because a lever's allocator may pass a single
+ * block that large on to the kernel. */
 #include "error.h"
 #include "proc_read.h"
 
@@ -45,8 +43,8 @@ struct block {
     struct block *before;
 };
 
-/* Take and touch `length` bytes, one a page, until the room or the address space runs out; returns
- * how many were touched, and why not all. Nothing is given back before all is touched. */
+/* Allocate and touch `length` bytes, one per page, until the room or the address space runs out;
+ * returns how many were touched, and why not all. Nothing is freed before all is touched. */
 static uint64_t touch(uint64_t length, uint64_t page, const char **why)
 {
     struct block *last = NULL, *block;

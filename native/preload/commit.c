@@ -90,9 +90,9 @@ static void advise_missing(const struct okosu_span *s, uint32_t first, uint32_t 
     okosu_policy_return(granted);
 }
 
-/* One fault for 2 MiB can only have been a huge page, and counting faults needs neither a
- * descriptor nor /proc. In doubt (a signal handler faulted meanwhile) the page tables are asked,
- * where they can be. */
+/* A single fault for 2 MiB can only have been a huge page, and counting faults needs neither a
+ * descriptor nor /proc. In doubt (a signal handler may have faulted meanwhile) the page tables are
+ * read, where that is possible. */
 static void populate_first(const struct okosu_span *s, uint32_t first)
 {
     char *chunk = okosu_span_at(s, first);
@@ -179,7 +179,7 @@ void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length)
     size_t bytes = length * OKOSU_CHUNK, advised = 0;
     uint32_t i;
 
-    /* At the limit of mappings a hole cannot be punched; then at least the pages go. */
+    /* At the limit of mappings no hole can be punched; then at least the pages are freed. */
     if (map_over(start, bytes, PROT_NONE, MAP_NORESERVE))
         okosu_sys.advise(start, bytes, MADV_DONTNEED);
     for (i = 0; i < length; i++) {

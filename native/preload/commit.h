@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for runs of chunks: maps it, advises it, checks it, moves it, gives it back. The caller
- * owns the runs it names (USED or LEAVING), so nothing here takes a lock.
+/* Memory for runs of chunks: maps it, advises it, checks it, moves it, returns it. The caller owns
+ * the runs it names (USED or LEAVING), so nothing here takes a lock.
  *
  * 1. A chunk with `pages` = n has its first n pages mapped readable and writable.
- * 2. A chunk is `advised` exactly while one granted chunk of the policy's budget stands for it.
+ *
+ * 2. A chunk is `advised` exactly while one granted chunk of the policy's budget is charged for it.
+ *
  * 3. hugetlb pages are populated at once or not used: no later access can raise SIGBUS. */
 #pragma once
 
@@ -26,13 +28,13 @@ static inline uint32_t okosu_span_chunks(size_t bytes)
     return (uint32_t)((bytes + OKOSU_CHUNK - 1) / OKOSU_CHUNK);
 }
 
-/* Makes the run at `first` hold `bytes` bytes; chunks before `from` have all they need. A `fresh`
- * run holds nothing yet: it may become hugetlb, and its first chunk is populated and checked. 0 or
+/* Makes the run at `first` hold `bytes` bytes; the chunks before `from` need nothing. A `fresh` run
+ * holds nothing yet: it may become hugetlb, and its first chunk is populated and checked. 0 or
  * -errno. */
 int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size_t bytes,
                  bool fresh);
 
-/* Takes the memory of `length` chunks away, budget included. */
+/* Frees the memory of `length` chunks, and returns their share of the budget. */
 void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length);
 
 /* Moves what `length` chunks hold to the fresh run `to`, which then holds `bytes` bytes. 0 or

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library that is loaded beside libokosu-preload.so offers it, which tells it when a process
- * begins, forks and ends. Either may be loaded alone: libokosu-preload.so refers to it weakly (the
- * table of companions is made by meson.build), and without libokosu-preload.so there is no
- * evidence. */
+/* The interface of a library that is loaded beside libokosu-preload.so, which tells it when a
+ * process begins, forks and ends. Either library may be loaded alone: libokosu-preload.so refers to
+ * the other weakly (meson.build makes the table of companions), and without libokosu-preload.so
+ * there is no evidence. */
 #pragma once
 
 #include "export.h"
@@ -11,9 +11,10 @@
 
 struct okosu_companion {
     const char *library; /* its file's name */
-    /* In the constructor of libokosu-preload.so, with environ there; NULL: nothing to do. */
+    /* Called in the constructor of libokosu-preload.so, when environ is set; NULL: nothing to
+     * do. */
     void (*begin)(void);
-    /* In the child of a fork: count from nothing; inert: serve the process no longer. */
+    /* Called in the child of a fork: restart the counts; `inert`: stop serving the process. */
     void (*forked)(bool inert);
     /* Append the line of evidence to the file. Async-signal-safe. */
     void (*evidence)(const char *proof);

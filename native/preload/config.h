@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the environment asks of the preload library (docs/ARCHITECTURE.md, "The native contract").
+/* The settings of the preload library from the environment (docs/ARCHITECTURE.md, "The native
+ * contract").
  *
- * 1. Read once, by the constructor (or by the first slow path before it); never re-read, so that a
- *    program that clears or rewrites its environment changes nothing.
- * 2. A value that makes no sense is recorded as a reason and counts as absent. */
+ * 1. They are read once, by the constructor (or by the first slow path before it), so that a
+ * program that clears or rewrites its environment changes nothing.
+ *
+ * 2. A malformed value is recorded as a reason and counts as absent. */
 #pragma once
 
 #include <limits.h>

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Zero pages until they are counted in: a program of one thread touches one slot. */
+/* Pages of zeros until a thread counts in them: a program of one thread touches one slot. */
 static struct okosu_count_slot slots[OKOSU_COUNT_SLOTS];
 static atomic_uint taken;
 

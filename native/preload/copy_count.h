@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts of the copies and sets by size, for the effect proof.
  *
- * Each thread counts in a slot of its own, so that the counting of one costs the others nothing.
- * Slots are never given back: what a thread that ended had counted stays. Threads beyond the last
- * slot share, and may then lose a count; none is ever invented. */
+ * Each thread counts in a slot of its own, so that threads do not slow each other down. Slots are
+ * never reused, so that the counts of a thread that ended are kept. Threads beyond the last slot
+ * share one, where a count may be lost, but never added. */
 #pragma once
 
 #include "base/json.h"
@@ -31,7 +31,8 @@ extern __thread struct okosu_count_slot *okosu_count_mine
 struct okosu_count_slot *okosu_count_take(void);
 /* Start again from nothing (child of fork). */
 void okosu_count_restart(void);
-/* Members "calls", "bytes", "classes" and the same of sets, as of now, over all threads. */
+/* Write the members "calls", "bytes", "classes", and the same for sets, with the present sums over
+ * all threads. */
 void okosu_count_put(struct okosu_json *json);
 
 static inline unsigned okosu_count_class(size_t n)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libokosu-copy.so: memcpy, memmove, memset and their kin by okosu's routines.
+/* libokosu-copy.so: memcpy, memmove, memset and related functions by okosu's routines.
  *
  * 1. The loader and other libraries call these functions before anything is initialised: until
- *    begin() they are plain loops that need nothing.
- * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting where a proof
- *    was asked for.
- * 3. What the _FORTIFY_SOURCE forms refuse, libc's own __chk_fail refuses. */
+ * begin() they are plain loops that need nothing.
+ *
+ * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting if a proof was
+ * asked for.
+ *
+ * 3. Where a _FORTIFY_SOURCE form detects an overflow, libc's own __chk_fail reports it. */
 #include "companion.h"
 #include "copy_count.h"
 #include "proof.h"
@@ -153,15 +155,15 @@ static bool proof_wanted(void)
 }
 
 /* Makes the choice and routes the calls; does nothing the second time. Reads environ, which must be
- * there. Counts from here on where OKOSU_PROOF is set. */
+ * set. Counts from here on where OKOSU_PROOF is set. */
 static void begin(void)
 {
     static atomic_bool begun;
 
     if (!environ || atomic_exchange(&begun, true))
         return;
-    /* The choice reads files and the environment, by way of functions that copy: the plain loops
-     * serve those. */
+    /* The choice reads files and the environment with functions that copy: meanwhile the plain
+     * loops serve those. */
     okosu_copy_chosen(OKOSU_COPY_ANY, 1);
     okosu_zero_chosen(OKOSU_ZERO_ANY, 1);
     if (proof_wanted())
@@ -175,7 +177,7 @@ __attribute__((constructor)) static void enter(void)
     begin();
 }
 
-/* A process that is left out hands its calls to libc from now on. */
+/* A process that is excluded passes its calls to libc from now on. */
 static void forked(bool inert)
 {
     okosu_count_restart();
@@ -183,7 +185,7 @@ static void forked(bool inert)
         copier *copy, *move;
         setter *set;
 
-        /* POSIX's way around ISO C, which does not convert between the two kinds of pointer. */
+        /* ISO C does not convert between object and function pointers; POSIX documents this way. */
         *(void **)&copy = dlsym(RTLD_NEXT, "memcpy");
         *(void **)&move = dlsym(RTLD_NEXT, "memmove");
         *(void **)&set = dlsym(RTLD_NEXT, "memset");
@@ -222,7 +224,7 @@ static void evidence(const char *proof)
     okosu_proof_open(&json);
     okosu_json_string(&json, "by", "copy");
     put_choice(&json);
-    /* A profile or a name that would not do leaves the automatic choice. */
+    /* False where a profile or a name was unusable and the automatic choice stayed. */
     okosu_json_bool(&json, "as_asked", okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0);
     okosu_count_put(&json);
     okosu_proof_close(&json, proof);

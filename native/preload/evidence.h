@@ -57,17 +57,18 @@ static inline void okosu_count(atomic_size_t *counter, size_t by)
     atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
 }
 
-/* `by` bytes were put on huge pages, and `advised` counts them already: keeps the peak and the
+/* `by` bytes were put on huge pages, and `advised` includes them already: update the peak and the
  * total. */
 void okosu_evidence_advised(size_t by);
 
 /* A thread was pinned to `cpu`. */
 void okosu_evidence_pinned(unsigned cpu);
 
-/* From now on the counters are this process's own (constructor and child of fork). */
+/* From now on the counters are this process's own (called in the constructor and in the child of
+ * fork). */
 void okosu_evidence_own(void);
 
-/* Starts again from nothing in the child of a fork; what is advised now stays advised. */
+/* Restart the counts in the child of a fork; memory that is advised now stays counted. */
 void okosu_evidence_restart(void);
 
 /* Writes the line to OKOSU_PROOF, and a summary to stderr if asked. Async-signal-safe. */

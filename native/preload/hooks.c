@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry points for memory: malloc and its kin, mmap, munmap.
+/* Entry points for memory: malloc and related functions, mmap, munmap.
  *
  * 1. A request that is not ours costs one comparison and a jump to the next function: no
  * thread-local data (a preloaded library competes for the little static TLS there is), no lock, no
  * call frame.
- * 2. A block is freed by whoever served it: the address tells, not the size and not the mode.
- * 3. Whatever cannot be served here goes to the next function; errno is then what that one sets,
- * and unchanged where we succeed. */
+ *
+ * 2. A block is freed by the allocator that served it: the address decides, not the size and not
+ * the mode.
+ *
+ * 3. A request that cannot be served here goes to the next function; errno is then as that function
+ * sets it, and unchanged where we succeed. */
 #include "export.h"
 #include "init.h"
 #include "large.h"
@@ -151,8 +154,8 @@ static __attribute__((noinline)) void *resize_large(void *p, size_t size)
     return moved;
 }
 
-/* p is the next allocator's and becomes large; if it is already, its owner may know how to grow it
- * without copying. */
+/* p belongs to the next allocator and becomes large; if it already is large, the next allocator may
+ * be able to grow it without copying. */
 static __attribute__((noinline)) void *grow_to_large(void *p, size_t size)
 {
     size_t old;

@@ -2,12 +2,14 @@
 /* Entry points for threads and processes: pthread_create, affinity, spawning, _exit.
  *
  * 1. Without OKOSU_PIN each forwards.
- * 2. Threads of pthread_create are pinned in turn; those of thrd_create, rare as they are, run on
- * the whole list. (Threads that libc starts for itself, as for timers, stay on their creator's
- * CPU.)
- * 3. What is spawned or exec'd starts on the whole list of CPUs, not on the spawning thread's: a
- * child of fork is freed by the fork handler, but vfork, posix_spawn and exec run none. (execl and
- * its kin behind a vfork are not covered: libc calls its own execve.) */
+ *
+ * 2. Threads of pthread_create are pinned in turn; those of thrd_create, which are rare, run on the
+ * whole list. (Threads that libc starts for itself, as for timers, stay on their creator's CPU.)
+ *
+ * 3. A process that is spawned or exec'd starts on the whole list of CPUs, not on the spawning
+ * thread's CPU: for a child of fork the fork handler does this, but vfork, posix_spawn and exec run
+ * no handler. (execl and related functions after a vfork are not covered: libc calls its own
+ * execve.) */
 #include "evidence.h"
 #include "export.h"
 #include "init.h"
@@ -74,7 +76,8 @@ OKOSU_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu
     return okosu_next.pthread_setaffinity_np(thread, size, set);
 }
 
-/* Calls `call` with the thread on the whole list, and puts it back on its CPU after. */
+/* Makes `call` while the thread runs on the whole list, and puts the thread back on its CPU
+ * afterwards. */
 #define LOOSENED(type, call)                                                                       \
     do {                                                                                           \
         struct okosu_mask before;                                                                  \

@@ -61,7 +61,7 @@ static void after_fork_in_parent(void)
     okosu_policy_forked();
 }
 
-/* What the child inherited it keeps and may free; only new blocks are no longer ours. */
+/* The child keeps and may free the blocks it inherited; only new blocks are no longer ours. */
 static void after_fork_in_child(void)
 {
     okosu_evidence_restart();

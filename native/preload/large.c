@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The region of large blocks (see large.h); the memory in it is commit.c's business. */
+/* The region of large blocks (see large.h); commit.c manages the memory in it. */
 #include "large.h"
 
 #include "commit.h"
@@ -64,8 +64,9 @@ static bool reserve_at(uintptr_t place, size_t bytes)
     return true;
 }
 
-/* Reserved at the first large request, so that programs without one keep their usual address space.
- * Under an RLIMIT_AS the region takes at most a quarter: the rest of the program needs room too. */
+/* The region is reserved at the first large request, so that programs without one keep their usual
+ * address space. Under an RLIMIT_AS the region takes at most a quarter, because the rest of the
+ * program needs room too. */
 static bool is_reserved(void)
 {
     size_t bytes = okosu_sys.address_top() / 32, limit = okosu_sys.address_limit() / 4;
@@ -89,7 +90,7 @@ static bool is_reserved(void)
     return false;
 }
 
-/* Gives kept runs back until what is left in use and kept is at most `most` chunks. */
+/* Returns kept runs until used and kept runs together are at most `most` chunks. */
 static void trim_kept(size_t most)
 {
     while (region.kept && region.live + region.kept > most) {
@@ -110,9 +111,9 @@ static void count_live(size_t chunks)
     trim_kept(region.peak);
 }
 
-/* Equal-sized arrays that all began at the same offset would meet in the same cache sets. So lines
- * rotate through a page in steps of 39 of 64 (neighbours far apart, all 64 visited), and pages
- * through eight where the last chunk has room for that anyway. */
+/* Equal-sized arrays that all began at the same offset would compete for the same cache sets. So
+ * the starting line rotates through a page in steps of 39 of 64 (neighbours far apart, all 64
+ * visited), and the starting page through eight where the last chunk has room for that anyway. */
 static uint32_t choose_offset(size_t size, size_t align)
 {
     unsigned turn = region.turn++;
@@ -123,8 +124,8 @@ static uint32_t choose_offset(size_t size, size_t align)
     return (uint32_t)((line + page) & ~(align - 1));
 }
 
-/* Takes a run out of what is kept: one that is long enough, or one that is made so by clean address
- * space behind it. */
+/* Takes a run out of the kept ones: one that is long enough, or one that clean address space behind
+ * it makes long enough. */
 static uint32_t take_kept_run(uint32_t length, uint32_t align)
 {
     uint32_t first = okosu_runs_take(&region.runs, OKOSU_RUN_KEPT, length, align), kept = length;
@@ -155,7 +156,7 @@ static uint32_t take_run(uint32_t length, uint32_t align, bool *fresh)
     return first;
 }
 
-/* The lock is held, the run is the caller's: it is clean address space again. */
+/* Call with the lock held, for a run that the caller owns: it becomes clean address space again. */
 static void put_clean(uint32_t first)
 {
     region.live -= region.span.chunks[first].length;
@@ -209,11 +210,11 @@ static uint32_t block_of(const void *p)
     return first;
 }
 
-/* Whether a freed run stays. Without OKOSU_RETAIN that is what glibc would have kept: having freed
- * a block of up to 32 MiB it takes blocks of that size from its heap, and keeps twice as much
- * there. A program that gets and frees such a block in a loop never faults then; giving its memory
- * back here made that loop five times slower than without us (8 MiB: 210 us a turn, 1.5 ms with
- * huge pages). */
+/* Whether a freed run is kept. Without OKOSU_RETAIN the rule is glibc's: after freeing a block of
+ * up to 32 MiB, glibc takes blocks of that size from its heap, and keeps twice as much there. A
+ * program that allocates and frees such a block in a loop then never faults; returning its memory
+ * to the kernel here made that loop five times slower than without us (8 MiB: 210 us a turn, 1.5 ms
+ * with huge pages). */
 static bool is_kept(size_t length)
 {
     if (okosu_config.retain)

@@ -27,10 +27,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From this size on a request is large; below half of it a large block that shrinks moves out. */
+/* A request of at least this size is large; a large block that shrinks below half of it moves
+ * out. */
 #define OKOSU_LARGE_MIN OKOSU_CHUNK
 
-/* `span` is written after `base` and read before it, so that a span never meets an older base. */
+/* `span` is written after `base` and read before it, so that a span is never combined with an older
+ * base. */
 extern OKOSU_LOCAL _Atomic uintptr_t okosu_large_base;
 extern OKOSU_LOCAL atomic_size_t okosu_large_span;
 
@@ -45,15 +47,15 @@ static inline bool okosu_large_owns(const void *p)
 void *okosu_large_alloc(size_t size, size_t align, bool *zeroed);
 void okosu_large_free(void *p);
 
-/* The block with `size` bytes, perhaps elsewhere; NULL if it cannot be had, the block then as it
- * was. */
+/* Resize the block to `size` bytes, perhaps at another address; NULL if that is impossible, and the
+ * block is then unchanged. */
 void *okosu_large_resize(void *p, size_t size);
 
 /* Bytes from p on that the program may use; 0 if p is no block. */
 size_t okosu_large_usable(const void *p);
 
-/* Gives kept runs, and under an RLIMIT_AS the unused end of the region, back to the system: whether
- * that freed anything, so that whoever ran out of memory may try again. */
+/* Returns kept runs, and under an RLIMIT_AS the unused end of the region, to the system. True if
+ * that freed anything, so that an allocation that failed can be tried again. */
 bool okosu_large_relieve(void);
 
 void okosu_large_prefork(void);

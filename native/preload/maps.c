@@ -28,8 +28,8 @@ static struct advised_map maps[MAPS_MAX];
 static unsigned maps_used;         /* entries from here on are free */
 static _Atomic unsigned maps_live; /* what lets munmap skip the lock */
 
-/* Executable memory is left alone: a code generator's pages are not what the levers are about, and
- * stacks, guard areas and address-space reservations announce themselves by the other flags. */
+/* Executable memory is left alone, because the levers are not meant for a code generator's pages;
+ * stacks, guard areas and address-space reservations are recognised by the other flags. */
 bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset)
 {
     return !hint && !offset && length >= OKOSU_CHUNK && length <= PTRDIFF_MAX - 2 * OKOSU_CHUNK &&
@@ -42,8 +42,8 @@ static uintptr_t round_up(uintptr_t at)
     return (at + OKOSU_CHUNK - 1) & ~(OKOSU_CHUNK - 1);
 }
 
-/* Kernels before 6.7 do not align; then a longer mapping is made and trimmed. What was got first is
- * kept until that has worked, so that the call cannot fail where mmap's did not. */
+/* Kernels before 6.7 do not align; then a longer mapping is made and trimmed. The first mapping is
+ * kept until that has worked, so that the call cannot fail where mmap would not have. */
 static intptr_t map_aligned(size_t length, int prot, int flags)
 {
     intptr_t plain = okosu_sys.map(NULL, length, prot, flags), longer;
@@ -104,8 +104,8 @@ static bool remember(uintptr_t start, size_t length, size_t chunks)
     if (okosu_lock_is_mine(&lock))
         return false;
     okosu_lock_take(&lock);
-    /* Addresses that were given back unseen, by munmap of a piece or mremap, and are now used
-     * again. */
+    /* These addresses may have been returned unseen, by munmap of a piece or by mremap, and are now
+     * used again. */
     forget_range(start, start + length);
     m = free_entry();
     if (m) {
@@ -146,7 +146,8 @@ long okosu_maps_map(size_t length, int prot, int flags)
     if (okosu_sys_failed(start))
         return start;
     advise((uintptr_t)start, rounded);
-    /* After the advice, or the pages would be small. Like MAP_POPULATE, it may fail unnoticed. */
+    /* Populate only after the advice, or the pages would be small. Like MAP_POPULATE, it may fail
+     * silently. */
     if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
         okosu_sys.advise((void *)start, rounded, MADV_POPULATE_WRITE);
     return start;

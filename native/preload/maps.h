@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anonymous mappings of the program's own, aligned to 2 MiB and advised.
+/* Anonymous mappings that the program makes itself, aligned to 2 MiB and advised.
  *
- * 1. The program sees mmap's and munmap's results to the byte: length, protection, errno.
- * 2. What was advised counts against the budget until one munmap covers the whole mapping; pieces
- *    given back by other means stay counted, so the budget errs towards advising less. */
+ * 1. The program sees exactly mmap's and munmap's results: length, protection, errno.
+ *
+ * 2. Advised memory is charged to the budget until one munmap covers the whole mapping; pieces that
+ * are unmapped in other ways stay charged, so that at worst too little is advised. */
 #pragma once
 
 #include <stdbool.h>

@@ -157,8 +157,8 @@ struct okosu_next okosu_next = {
     .exit_now = raw_exit,
 };
 
-/* The arena's blocks outlive the resolution: whoever got one may free or grow it later. Only then
- * do these stand before the real functions. */
+/* The arena's blocks outlive the resolution: their owners may free or grow them later. Only in that
+ * case do these functions stand before the real ones. */
 static struct {
     void (*free)(void *);
     void *(*realloc)(void *, size_t);
@@ -203,7 +203,7 @@ bool okosu_next_find(void *slot, const char *name)
     return found != NULL;
 }
 
-/* Obsolete, and perhaps not there for ever. */
+/* valloc is obsolete and may disappear from libc. */
 static void *no_valloc(size_t size)
 {
     (void)size;

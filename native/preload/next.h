@@ -55,7 +55,8 @@ extern OKOSU_LOCAL struct okosu_next okosu_next;
 /* Resolves everything; harmless to repeat. */
 void okosu_next_resolve(void);
 
-/* Resolves one function if it is not yet: it may come with a library that was loaded later. */
+/* Resolves one function if it is not yet resolved: it may come with a library that was loaded
+ * later. */
 bool okosu_next_find(void *slot, const char *name);
 
 #define OKOSU_NEXT_HAS(name) (okosu_next.name || okosu_next_find(&okosu_next.name, #name))

@@ -53,7 +53,8 @@ static bool mask_get(struct okosu_mask *m)
     return got > 0;
 }
 
-/* One CPU, and one of the list: such a mask came from a pin of ours, here or in the parent. */
+/* A mask of one CPU, and that CPU in the list, is the result of pinning by us, here or in the
+ * parent. */
 static bool is_pin(const unsigned long *words, size_t count)
 {
     unsigned bits = 0;

@@ -28,15 +28,15 @@ void okosu_pin_start(void);
 /* In the child of a fork. */
 void okosu_pin_child(void);
 
-/* This process pins its threads. */
+/* Whether this process pins its threads. */
 bool okosu_pin_active(void);
 
-/* pthread_create, the new thread pinned unless something else has the say. */
+/* pthread_create, with the new thread pinned unless the program or OpenMP places it. */
 int okosu_pin_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
                      void *arg);
 
-/* Puts the calling thread on the whole list if we pinned it: whether it did, and the mask
- * before. */
+/* Puts the calling thread on the whole list if we pinned it; returns whether it did so, and the
+ * mask before. */
 bool okosu_pin_loosen(struct okosu_mask *before);
 void okosu_pin_restore(const struct okosu_mask *before);
 

@@ -14,7 +14,7 @@ static atomic_bool started;
 static atomic_bool forked;
 static atomic_size_t backoff;
 static size_t budget_chunks;
-static bool refused; /* for the whole run, because of what the kernel says of itself */
+static bool refused; /* for the whole run, because the kernel's settings rule huge pages out */
 static enum okosu_reason refusal;
 
 /* Read at the first large block and not in the constructor: most processes of a build never

@@ -13,7 +13,7 @@ enum kind { NOBODY, MALLOC, CALLOC, MMAP, HOLED };
 
 /* The row of a block's first unit; it belongs to the thread that holds the block. */
 struct block {
-    size_t asked, dirty; /* bytes; dirty: from the block's start, the most that it ever held */
+    size_t asked, dirty; /* bytes; dirty: so many first bytes may not be zero */
     uint32_t offset;     /* of the program's pointer */
     uint8_t kind;
     bool changed; /* protected, or mapped over */
@@ -55,8 +55,9 @@ static struct block *row_of(char *start)
     return NULL;
 }
 
-/* Equal arrays that all began at the same offset would meet in the same cache sets: lines rotate
- * through a page in steps of 39 of 64, so that neighbours are far apart and all are visited. */
+/* Equal arrays that all began at the same offset would compete for the same cache sets: the
+ * starting line rotates through a page in steps of 39 of 64, so that neighbours are far apart and
+ * all are visited. */
 static uint32_t choose_offset(size_t size, size_t align)
 {
     uint32_t offset = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) * 39 % 64 * 64;
@@ -113,7 +114,7 @@ void okosu_prezero_free(void *p)
     size_t dirty;
     bool was_zero;
 
-    /* Not a block: ignored, where libc would end the program. */
+    /* Not the start of a block: ignored here, where libc would abort the program. */
     if (!block)
         return;
     dirty = block->dirty;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of the pool of clean memory for the entry points of libokosu-prezero.so.
  *
- * 1. A block is malloc's or mmap's. What was malloc's stays in memory; the addresses of mmap's are
- *    mapped anew when they are unmapped, for a program may have mapped other things over them, or
- *    protected them: nothing is ever written to what is not known to be the program's heap.
+ * 1. A block is malloc's or mmap's. malloc's blocks stay in memory when they are freed. The
+ * addresses of mmap's blocks are mapped anew when they are unmapped, because a program may have
+ * mapped other things over them, or protected them: nothing is ever written to memory that is not
+ * known to be the program's heap.
+ *
  * 2. A piece of an mmap that is unmapped alone leaves a hole that the kernel may fill: from then on
- *    the block is the kernel's, and comes back to the pool never.
- * 3. Whatever the pool cannot serve at once goes to the next function; no request waits.
- * 4. A child of fork has its blocks and no pool (okosu/zero_pool.h): it asks the next function. */
+ * the block belongs to the kernel, and never returns to the pool.
+ *
+ * 3. A request that the pool cannot serve at once goes to the next function; no request waits.
+ *
+ * 4. A child of fork has its blocks but no pool (okosu/zero_pool.h): it asks the next function. */
 #pragma once
 
 #include "prezero_pool.h"
@@ -28,12 +32,12 @@ bool okosu_prezero_resize(void *p, size_t size);
 /* Bytes that the program asked for; 0 if p is no block of malloc's. */
 size_t okosu_prezero_usable(const void *p);
 
-/* The program changes how these addresses are mapped: blocks there are mapped anew when they come
- * back, whosever they were. */
+/* The program changes how these addresses are mapped: blocks there are mapped anew when they are
+ * freed, malloc's as well as mmap's. */
 void okosu_prezero_changed(const void *start, size_t length);
 
 /* Clean memory for mmap; NULL as above. */
 void *okosu_prezero_map(size_t length);
-/* [start, start + length) is unmapped, and lies in the pool's addresses: true where that is done,
- * false where the system call is still to be made. */
+/* [start, start + length) is unmapped, and lies in the pool's addresses: true if that is done,
+ * false if the system call is still to be made. */
 bool okosu_prezero_unmap(void *start, size_t length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libokosu-prezero.so: malloc, mmap and their kin in front of the pool of clean blocks.
+/* libokosu-prezero.so: malloc, mmap and related functions in front of the pool of clean blocks.
  *
- * As in hooks.c: a request that is not ours costs one comparison and a jump; the address tells
- * whose a block is; errno stays where we succeed. */
+ * As in hooks.c: a request that is not ours costs one comparison and a jump; the address decides
+ * whose a block is; errno is unchanged where we succeed. */
 #include "export.h"
 #include "next.h"
 #include "prezero.h"
@@ -86,7 +86,7 @@ OKOSU_EXPORT void *realloc(void *p, size_t size)
 {
     if (UNLIKELY(okosu_prezero_owns(p)))
         return resize(p, size);
-    /* A block of libc's that grows is libc's to move: it can do so without copying. */
+    /* libc grows its own blocks, because it can do so without copying. */
     return p ? okosu_next.realloc(p, size) : malloc(size);
 }
 
@@ -138,7 +138,7 @@ OKOSU_EXPORT size_t malloc_usable_size(void *p)
                                            : okosu_next.malloc_usable_size(p);
 }
 
-/* Stacks, guard areas, code and reservations announce themselves by other flags and protections. */
+/* Stacks, guard areas, code and reservations are recognised by other flags and protections. */
 OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
 {
     int saved = errno;
@@ -167,8 +167,8 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
     return okosu_next.munmap(start, length);
 }
 
-/* What follows is done to a block beside writing to it: it is protected, moved, or locked with all
- * memory. These functions are rare, so the next one is looked up here and not in next.c. */
+/* These functions do more to a block than write to it: they protect it, move it, or lock all
+ * memory. They are rare, so the next function is looked up here and not in next.c. */
 OKOSU_EXPORT int mprotect(void *start, size_t length, int prot)
 {
     static int (*next)(void *, size_t, int);
@@ -198,7 +198,7 @@ OKOSU_EXPORT void *mremap(void *old, size_t old_length, size_t new_length, int f
     return next(old, old_length, new_length, flags, to);
 }
 
-/* All of the pool's addresses would be populated and stay in memory. */
+/* mlockall would populate all of the pool's addresses and keep them in memory. */
 OKOSU_EXPORT int mlockall(int flags)
 {
     static int (*next)(int);

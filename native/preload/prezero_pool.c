@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 #define UNIT OKOSU_PREZERO_MIN
-/* So much memory, which nobody has asked for yet, is populated ahead at most. */
+/* The most memory that is populated before the program asks for it. */
 #define READY_MOST ((size_t)256 << 20)
-/* A request for more than this part of the pool is the kernel's: such a block is often hardly
- * touched, and never comes and goes. */
+/* A request for more than this part of the pool goes to the kernel: often most of such a block is
+ * never touched, and it is not allocated again and again. */
 #define LARGEST_PART 8
 
 _Atomic uintptr_t okosu_prezero_base;
@@ -33,12 +33,13 @@ atomic_size_t okosu_prezero_span;
 static struct okosu_zero_pool *pool;
 static atomic_bool begun, stopped;
 
-/* Bytes, but `requests`: what is held now of what had to be zero, and what the pool keeps ready. */
+/* In bytes, except `requests`: what is held now by requests that had to be zero, and what the pool
+ * keeps ready. */
 static struct {
     atomic_size_t requests, held_zero, ready_want, clean_want;
 } demand;
 
-/* For the evidence: bytes that were served, by what was known of them, and blocks. */
+/* For the evidence: the bytes served, by what was known of them, and the number of blocks. */
 static struct {
     atomic_size_t blocks, bytes, there, clean, cleared, passed;
 } served;
@@ -52,8 +53,8 @@ __attribute__((constructor)) static void remember_mask(void)
     mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask_at_start), mask_at_start);
 }
 
-/* Arguments of the pool's worker, of which there is one at a time. They are not allocated: a
- * thread of lowest priority that is put off inside malloc keeps others waiting. */
+/* Arguments of the pool's worker, of which there is one at a time. They are not allocated, because
+ * a thread of lowest priority that gets no CPU while it is inside malloc blocks other threads. */
 static struct {
     void *(*run)(void *);
     void *arg;
@@ -67,8 +68,8 @@ static void *run_unbound(void *arg)
     return start.run(start.arg);
 }
 
-/* The linker's name for what the pool's code calls pthread_create: past libokosu-preload.so, which
- * would give the thread a CPU of the program's. */
+/* The linker redirects the pool's calls of pthread_create here, so that libokosu-preload.so does
+ * not pin the worker to one of the program's CPUs. */
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                           void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
@@ -81,8 +82,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     return okosu_next.pthread_create(thread, attr, run_unbound, NULL);
 }
 
-/* Under strict overcommit every mapping is charged in full, so that address space kept for later
- * is memory that others lack. */
+/* Under strict overcommit every mapping is charged in full, so that reserved address space is
+ * memory that other programs cannot use. */
 static bool charges_address_space(void)
 {
     char text[8];
@@ -106,7 +107,8 @@ static size_t choose_cap(void)
     return cap & ~(UNIT - 1);
 }
 
-/* A process that --children=0 leaves out, although the library came with its environment. */
+/* Whether --children=0 excludes this process, although it inherited the library with its
+ * environment. */
 static bool is_left_out(void)
 {
     const char *children = getenv("OKOSU_CHILDREN"), *root = getenv("OKOSU_ROOT_PID");
@@ -114,8 +116,8 @@ static bool is_left_out(void)
     return children && !strcmp(children, "0") && !(root && atol(root) == (long)getpid());
 }
 
-/* The pool is made at the second large request: a program with only one has no blocks that come
- * and go. Since `begun` is set, what is allocated here goes to the next allocator. */
+/* The pool is made at the second large request, because a program with only one has no blocks to
+ * reuse. Since `begun` is set, what is allocated here goes to the next allocator. */
 static void begin(void)
 {
     struct okosu_zero_pool_options options = {
@@ -128,7 +130,7 @@ static void begin(void)
     options.broker = getenv("OKOSU_ZERO_BROKER");
     if (options.cap < UNIT)
         goto out;
-    /* A daemon that is gone since is no reason to do without a pool. */
+    /* The daemon may have ended since; the pool then works without it. */
     if (okosu_zero_pool_open(&pool, &options)) {
         options.broker = NULL;
         if (okosu_zero_pool_open(&pool, &options))
@@ -265,7 +267,7 @@ bool okosu_prezero_renew(char *block, bool was_zero)
     return true;
 }
 
-/* A child has its parent's blocks but no pool, so that it need not be told to serve no longer. */
+/* A child has its parent's blocks but no pool, so `inert` makes no difference. */
 static void forked(bool inert)
 {
     atomic_size_t *const counters[] = {&served.blocks, &served.bytes,   &served.there,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pool behind libokosu-prezero.so: when it is made, how much it keeps, and what it served.
  *
- * It keeps ready what the program has shown that it wants: nothing at the first request, then as
- * much as the largest one. How much of it is clean is counted apart, by the requests that must be
- * zero: as much as the largest, or as half of what such requests held at once. No other is
- * cleared. */
+ * It keeps ready what the program has shown that it uses: nothing at the first request, then as
+ * much as the largest one. How much of that is kept clean is counted separately, from the requests
+ * that must be zero: as much as the largest of them, or half of what they held at once. No other
+ * memory is cleared ahead. */
 #pragma once
 
 #include "export.h"
@@ -22,20 +22,21 @@ extern OKOSU_LOCAL _Atomic uintptr_t okosu_prezero_base;
 extern OKOSU_LOCAL atomic_size_t okosu_prezero_span;
 
 enum okosu_prezero_need {
-    OKOSU_PREZERO_ANY,  /* whatever its bytes are */
-    OKOSU_PREZERO_ZERO, /* all zero: cleared here if need be */
-    OKOSU_PREZERO_CLEAN /* all zero, and only if it is there and clean already */
+    OKOSU_PREZERO_ANY,  /* its bytes may be anything */
+    OKOSU_PREZERO_ZERO, /* all zero: cleared at this point if necessary */
+    OKOSU_PREZERO_CLEAN /* all zero, and only if it is in memory and clean already */
 };
 
-/* A block of at least `bytes`, whose first *dirty bytes may be anything; NULL: ask the next
+/* A block of at least `bytes`, whose first *dirty bytes may hold anything; NULL: ask the next
  * function. */
 char *okosu_prezero_take(size_t bytes, enum okosu_prezero_need need, size_t *dirty);
-/* Have the block be at least `bytes` long where it lies; *dirty as above. False: no room there. */
+/* Extend the block to at least `bytes` where it lies; *dirty as above. False: there is no room
+ * behind it. */
 bool okosu_prezero_extend(char *block, size_t bytes, bool was_zero, size_t *dirty);
 /* Bytes of the held block that begins here, or 0. */
 size_t okosu_prezero_size(const char *block);
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
-/* Map its addresses anew. False: the kernel would not; it stays held, and out of use. */
+/* Map its addresses anew. False: the kernel refused; the block stays held and unused. */
 bool okosu_prezero_renew(char *block, bool was_zero);
 /* From now on nothing more is served, because what the program is about to do to all its memory
  * (mlockall) would be done to the pool's too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock: the processor's own counter, read so that nothing timed runs outside the two reads; and
- * core cycles, where there is no counter of those. */
+/* clock: the processor's own counter, read so that no timed instruction executes outside the two
+ * reads; and core cycles, for machines without a counter of them. */
 #ifndef OKOSU_CLOCK_H
 #define OKOSU_CLOCK_H
 
@@ -13,14 +13,14 @@
 extern "C" {
 #endif
 
-/*
- * A tick is one step of the counter as it is read: TSC on x86-64 (with RDTSCP, which
+/* A tick is one step of the counter as it is read: TSC on x86-64 (with RDTSCP, which
  * okosu_clock_read() checks for), CNTVCT_EL0 on AArch64. Ticks are time, not core cycles: the
- * counter goes on at one rate whatever the core's frequency is (okosu_clock_check() tells).
+ * counter runs at one rate whatever the core's frequency is (okosu_clock_check() checks that).
  *
- * start: everything before has been executed, nothing after has begun. LFENCE waits for all earlier
- * instructions on Intel always and on AMD as Linux sets it up (Intel SDM volume 2, LFENCE and
- * RDTSC; AMD APM volume 3, LFENCE). ISB does so on AArch64 (Arm ARM, D12.2). */
+ * okosu_clock_start(): every earlier instruction has been executed, and no later one has begun.
+ * LFENCE waits for all earlier instructions, on Intel always and on AMD as Linux sets it up (Intel
+ * SDM volume 2, LFENCE and RDTSC; AMD APM volume 3, LFENCE). On AArch64 ISB does so (Arm ARM,
+ * D12.2). */
 static inline uint64_t okosu_clock_start(void)
 {
 #if defined(__x86_64__)
@@ -38,7 +38,7 @@ static inline uint64_t okosu_clock_start(void)
 #endif
 }
 
-/* stop: everything before has been executed (RDTSCP waits for it), nothing after has begun. */
+/* Every earlier instruction has been executed (RDTSCP waits for it), and no later one has begun. */
 static inline uint64_t okosu_clock_stop(void)
 {
 #if defined(__x86_64__)
@@ -53,10 +53,10 @@ static inline uint64_t okosu_clock_stop(void)
 
 struct okosu_clock {
     double tick_hz;             /* ticks in a second */
-    uint64_t overhead_ticks;    /* what stop - start gives for nothing: the median of many */
+    uint64_t overhead_ticks;    /* of an empty region between start and stop: the median of many */
     uint64_t granularity_ticks; /* the counter advances by multiples of this */
     bool invariant;             /* what okosu_clock_check() found */
-    /* Where tick_hz is from: "hypervisor" (CPUID leaf 4000_0010h), "cpuid" (leaves 15h and 16h),
+    /* The source of tick_hz: "hypervisor" (CPUID leaf 4000_0010h), "cpuid" (leaves 15h and 16h),
      * "cntfrq" (AArch64), "calibrated" (against CLOCK_MONOTONIC_RAW). */
     const char *source;
 };
@@ -68,11 +68,11 @@ struct okosu_clock {
  * -errno of clock_gettime. */
 OKOSU_API int okosu_clock_read(struct okosu_clock *clock);
 
-/* How far (as a part of 1) a stated frequency may be from the measured one. Leaf 16h is in whole
+/* How far (as a fraction) a stated frequency may be from the measured one. Leaf 16h is in whole
  * MHz, which is 5e-4 of 1 GHz. */
 #define OKOSU_CLOCK_AGREE 1e-3
 
-/* Ticks between the two reads without the reads' own; never negative. */
+/* Ticks between the two reads, less the cost of the reads themselves; never negative. */
 static inline uint64_t okosu_clock_elapsed(const struct okosu_clock *clock, uint64_t start,
                                            uint64_t stop)
 {
@@ -87,22 +87,21 @@ struct okosu_clock_sources {
     double calibrated_hz; /* busy for `seconds` */
 };
 
-/* What each source says of the frequency. seconds: 0.001 to 10; the error of the calibration is
+/* The frequency according to each source. seconds: 0.001 to 10; the error of the calibration is
  * about 50 ns / seconds. 0, -EINVAL or as okosu_clock_read(). */
 OKOSU_API int okosu_clock_read_sources(struct okosu_clock_sources *sources, double seconds);
 
 struct okosu_clock_invariance {
     bool declared; /* CPUID 8000_0007h EDX bit 8; always on AArch64, whose architecture says so */
     bool monotone; /* no read was below the one before it on the same thread */
-    unsigned windows; /* how many were measured, alternately busy and asleep */
-    double deviation; /* largest difference of a window's rate from the mean, as a part of it */
+    unsigned windows; /* measured windows, alternately busy and asleep */
+    double deviation; /* largest deviation of a window's rate from the mean, as a fraction */
 };
 
-/*
- * Whether the counter is one clock: compares its rate against CLOCK_MONOTONIC_RAW over `windows`
- * windows (2 to 1000) of 5 ms, every other one asleep, where a counter that stops or changes with
- * the core's state shows. 0: declared, monotone and within OKOSU_CLOCK_AGREE; -ENOTSUP: not so, and
- * *found says in what; -EINVAL. */
+/* Check that the counter runs at one constant rate: compare it with CLOCK_MONOTONIC_RAW over
+ * `windows` windows (2 to 1000) of 5 ms. The thread sleeps in every other window, which exposes a
+ * counter that stops or changes with the core's state. 0: declared, monotone and within
+ * OKOSU_CLOCK_AGREE; -ENOTSUP: it is not, and *found shows in which respect; -EINVAL. */
 OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned windows);
 
 /* Length of the chain below: 4 us at 4 GHz. */
@@ -114,8 +113,9 @@ OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned w
  * hyperthread lengthens it (by up to 7 % where seen, on Zen 5), a chain of multiplications
  * hardly. */
 OKOSU_API uint64_t okosu_clock_chain(void);
-/* Core cycles in a tick now, on this CPU: the median of five chains. Where the counter is coarse
- * (AArch64: often 24 to 100 MHz) as many chains in one go as make 1000 steps of it. */
+/* Core cycles per tick at this moment, on this CPU: the median of five chains. Where the counter is
+ * coarse (AArch64: often 24 to 100 MHz), so many chains are timed together that they last 1000 of
+ * its steps. */
 OKOSU_API double okosu_clock_cycles_per_tick(void);
 
 #ifdef __cplusplus

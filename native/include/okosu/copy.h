@@ -33,8 +33,8 @@ typedef void *okosu_copy_function(void *dst, const void *src, size_t n);
 /* One way to copy, complete on its own: any n, any alignment. */
 struct okosu_copy_variant {
     struct okosu_variant about;
-    okosu_copy_function *copy; /* the ranges do not overlap */
-    okosu_copy_function *move; /* they may */
+    okosu_copy_function *copy; /* for ranges that do not overlap */
+    okosu_copy_function *move; /* for ranges that may overlap */
     bool streams;              /* stores of large copies go past the caches */
 };
 

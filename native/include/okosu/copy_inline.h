@@ -45,8 +45,8 @@ typedef long long okosu_copy_inline_64
         *(okosu_copy_inline_##bytes *)dst = *(const okosu_copy_inline_##bytes *)src;               \
     }
 
-/* Two vectors, and four: all are read before any is written, so that no load waits for a store
- * whose address it might share. */
+/* Copies of two vectors, and of four: all loads come before any store, so that no load waits for a
+ * store whose address it might share. */
 #define OKOSU_COPY_INLINE_TWO(bytes, vector)                                                       \
     OKOSU_COPY_INLINE void okosu_copy_##bytes(void *dst, const void *src)                          \
     {                                                                                              \
@@ -69,7 +69,7 @@ typedef long long okosu_copy_inline_64
         to[3] = d;                                                                                 \
     }
 
-/* Two halves, one after the other. */
+/* One half after the other. */
 #define OKOSU_COPY_INLINE_HALVES(bytes, half)                                                      \
     OKOSU_COPY_INLINE void okosu_copy_##bytes(void *dst, const void *src)                          \
     {                                                                                              \

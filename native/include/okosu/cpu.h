@@ -19,7 +19,7 @@ extern "C" {
 #define OKOSU_CPU_AVX2 (UINT64_C(1) << 2)   /* AVX2 and FMA3, ymm state enabled */
 #define OKOSU_CPU_AVX512 (UINT64_C(1) << 3) /* F, VL, BW and DQ, zmm and mask state enabled */
 #define OKOSU_CPU_ERMS (UINT64_C(1) << 4)   /* rep movsb/stosb are meant to be fast */
-#define OKOSU_CPU_FSRM (UINT64_C(1) << 5)   /* ... for short copies too */
+#define OKOSU_CPU_FSRM (UINT64_C(1) << 5)   /* the same for short copies */
 #define OKOSU_CPU_CLZERO (UINT64_C(1) << 6)
 #define OKOSU_CPU_NEON (UINT64_C(1) << 16)
 #define OKOSU_CPU_DCZVA (UINT64_C(1) << 17) /* DC ZVA is allowed at EL0 */

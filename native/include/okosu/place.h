@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: on which CPU a thread runs and on which NUMA node its memory lies, and what there is to
- * choose from. Raw system calls; no libnuma. */
+/* place: on which CPU a thread runs, on which NUMA node its memory lies, and which CPUs and nodes
+ * can be chosen. Raw system calls; no libnuma. */
 #ifndef OKOSU_PLACE_H
 #define OKOSU_PLACE_H
 
@@ -26,8 +26,6 @@ extern "C" {
  * text lives until the thread's next call of this area. */
 OKOSU_API const char *okosu_place_reason(void);
 
-/* ---- threads ---- */
-
 /* The CPUs that the calling thread may run on now. 0 or -errno. */
 OKOSU_API int okosu_place_mask(struct okosu_cpuset *cpus);
 /*
@@ -40,16 +38,14 @@ OKOSU_API int okosu_place_pin_cpu(unsigned cpu, struct okosu_cpuset *before);
 /* Put back the mask that pin gave, less the CPUs that have gone since. 0 or -errno. */
 OKOSU_API int okosu_place_unpin(const struct okosu_cpuset *before);
 
-/* ---- the machine ---- */
-
 struct okosu_place_cache {
     unsigned level; /* 1, 2, ... */
     char kind;      /* 'd' data, 'i' instructions, 'u' both */
-    size_t bytes;   /* these four are 0 where sysfs does not tell */
+    size_t bytes;   /* bytes, line, ways and sets are 0 where sysfs does not tell */
     unsigned line;  /* bytes */
     unsigned ways;  /* associativity */
     unsigned sets;
-    struct okosu_cpuset cpus; /* that share it, of those that are usable */
+    struct okosu_cpuset cpus; /* the usable CPUs that share it */
 };
 
 struct okosu_place_node {
@@ -62,8 +58,8 @@ struct okosu_place_node {
 /* Release with okosu_place_drop(). */
 struct okosu_place_machine {
     bool numa;                    /* the kernel knows nodes; else there is one, number 0 */
-    struct okosu_cpuset cpus_set; /* online and in the caller's cpuset: what pin accepts */
-    struct okosu_cpuset mask;     /* those of them that the calling thread may run on now */
+    struct okosu_cpuset cpus_set; /* online, in the caller's cpuset: pin accepts these */
+    struct okosu_cpuset mask;     /* those of cpus_set that the calling thread may run on now */
     size_t cpu_count, node_count, cache_count;
     struct okosu_topo_cpu *cpus;      /* the usable CPUs in compact order */
     struct okosu_place_node *nodes;   /* all that are online, ascending */
@@ -72,26 +68,23 @@ struct okosu_place_machine {
                             in the firmware's unit (10 is local); 0: not told */
 };
 
-/*
- * What is below root/sys and root/proc ("/": this machine). What sysfs does not tell, or tells in
- * a form that is none, is left out or 0 as said above. The mask is the live one if root is "/",
- * else what root/proc/self/status says. 0; -ENOMEM; -ENOENT, -EINVAL: no CPU is known. */
+/* Read the machine below root/sys and root/proc ("/": this machine). What sysfs does not tell, or
+ * tells in a malformed way, is left out or 0 as said above. The mask is the live one if root is
+ * "/", else that of root/proc/self/status. 0; -ENOMEM; -ENOENT, -EINVAL: no CPU is known. */
 OKOSU_API int okosu_place_list(const char *root, struct okosu_place_machine *machine);
 OKOSU_API void okosu_place_drop(struct okosu_place_machine *machine);
-/* The index in machine->nodes of a node, or node_count. */
+/* The index in machine->nodes of a node, or node_count if it is not there. */
 OKOSU_API size_t okosu_place_find(const struct okosu_place_machine *machine, unsigned node);
 /* Whether all these nodes can be bound to. 0; -ENODEV: one of them is not there or has no memory;
  * -EACCES: the cpuset or cgroup (Mems_allowed) forbids one; -ENOSYS: a kernel without NUMA;
  * -EINVAL: none, or a number of OKOSU_PLACE_NODES or more. */
 OKOSU_API int okosu_place_check(const char *root, const struct okosu_cpuset *nodes);
 
-/* ---- memory ---- */
-
 enum okosu_place_policy {
     OKOSU_PLACE_BIND,       /* on these nodes and no others (MPOL_BIND) */
     OKOSU_PLACE_INTERLEAVE, /* page by page in turn over these nodes */
-    /* On the node of the CPU that touches the page first (MPOL_LOCAL); with a single node no call
-     * is needed, and none that is refused is an error. */
+    /* On the node of the CPU that touches the page first (MPOL_LOCAL). On a machine with a single
+     * node no system call is needed, so a refused one is no error. */
     OKOSU_PLACE_FIRST_TOUCH
 };
 
@@ -136,11 +129,11 @@ OKOSU_API int okosu_place_bind(void *at, size_t bytes, enum okosu_place_policy p
 OKOSU_API int okosu_place_touch(const struct okosu_place_memory *memory, const unsigned *cpus,
                                 size_t count);
 
-/* Where pages are, in base pages whatever the size of the pages that hold them. */
+/* Where pages are, counted in base pages whatever the size of the pages that hold them. */
 struct okosu_place_count {
-    size_t pages;                 /* all of the range */
-    size_t absent;                /* not there yet, or only the shared page of zeros */
-    size_t on[OKOSU_PLACE_NODES]; /* the rest, by node */
+    size_t pages;                 /* all pages of the range */
+    size_t absent;                /* not in memory yet, or only the kernel's shared page of zeros */
+    size_t on[OKOSU_PLACE_NODES]; /* the other pages, by node */
 };
 
 /* Ask the kernel (move_pages) where the pages that hold these bytes are. 0; -EPERM: a seccomp

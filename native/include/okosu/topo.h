@@ -30,21 +30,20 @@ enum okosu_topo_order {
     OKOSU_TOPO_ONE_PER_CORE /* one hardware thread of each core, in compact order */
 };
 
-/*
- * Read the places of the CPUs in `mask` from root/sys. What sysfs does not tell (containers, old
- * kernels) is taken to be one place, but for cores: those are then one a CPU. `cpus` has room for
- * okosu_cpuset_count(mask) entries. Returns how many were written, or -ENOMEM. */
+/* Read the places of the CPUs in `mask` from root/sys. Where sysfs does not tell (containers, old
+ * kernels), all CPUs are taken to share one place, except that each CPU is then a core of its own.
+ * `cpus` has room for okosu_cpuset_count(mask) entries. Returns how many were written, or
+ * -ENOMEM. */
 OKOSU_API long okosu_topo_read(const char *root, const struct okosu_cpuset *mask,
                                struct okosu_topo_cpu *cpus);
-/* Put the CPUs into the order named. Returns how many of them belong to it (they come first), or
+/* Sort the CPUs into the given order. Returns how many of them belong to it (they come first), or
  * -ENOMEM. */
 OKOSU_API long okosu_topo_sort(struct okosu_topo_cpu *cpus, size_t count,
                                enum okosu_topo_order order);
 /* The CPUs that are online below root. 0 or -errno. */
 OKOSU_API int okosu_topo_online(const char *root, struct okosu_cpuset *online);
-/*
- * The CPUs that the cgroup of this process may use, which is what a container or a batch system
- * confined it to; all that are online where no cgroup says otherwise. 0 or -errno. */
+/* The CPUs that the cgroup of this process may use, which is the limit set by a container or a
+ * batch system; all online CPUs where no cgroup limits them. 0 or -errno. */
 OKOSU_API int okosu_topo_confined(const char *root, struct okosu_cpuset *cpus);
 
 #ifdef __cplusplus

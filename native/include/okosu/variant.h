@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* variant: what every table of routines in okosu says of each of its rows. */
+/* variant: what each row of okosu's tables of routines has in common. */
 #ifndef OKOSU_VARIANT_H
 #define OKOSU_VARIANT_H
 
@@ -7,8 +7,8 @@
 
 /* The first member of a row of each area's table (vec, copy, zero). */
 struct okosu_variant {
-    const char *name; /* by which it can be forced: "ref", "avx2" */
-    uint64_t needs;   /* OKOSU_CPU_... bits that must all be there */
+    const char *name; /* by which the variant can be forced: "ref", "avx2" */
+    uint64_t needs;   /* OKOSU_CPU_... bits, all of which are required */
     const char *doc;  /* one line, for `okosu bench --list` */
 };
 

@@ -82,7 +82,7 @@ OKOSU_API void okosu_vec_daxpy_strided(size_t n, double a, const double *x, ptrd
 OKOSU_API void okosu_vec_saxpy_strided(size_t n, float a, const float *x, ptrdiff_t incx, float *y,
                                        ptrdiff_t incy);
 
-/* One way of computing all of them. Each row can be called directly, on a CPU that has what it
+/* One implementation of all routines. Each can be called directly, on a CPU that has what it
  * needs. */
 struct okosu_vec_variant {
     struct okosu_variant about;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * zero: memset and the clearing of pages, in variants chosen by CPU features and cache geometry.
+/* zero: memset and the clearing of pages, in variants chosen by CPU features and cache geometry.
  *
- * Memory that is in a cache and memory that is not need opposite code: vector stores win while the
- * lines are near, but read every line from memory first when they are not; string stores and
- * non-temporal ones do not. One threshold cannot serve both, hence three entries for each routine:
- * the plain one is meant never to be slower than libc's memset, whichever holds; the near one
- * supposes that the memory is in a cache or is read soon; the far one that neither holds.
+ * Memory that is in a cache and memory that is not need opposite code: vector stores are fastest
+ * while the lines are in a cache, but read every line from memory first when they are not; string
+ * stores and non-temporal stores do not read. No single threshold suits both, hence three entries
+ * for each routine: the plain one is meant never to be slower than libc's memset in either case;
+ * the near one assumes that the memory is in a cache or is read soon; the far one assumes that it
+ * is not.
  *
- * Every routine takes any n and any alignment (unless it says otherwise), fails never, and may be
- * called from any thread. What is chosen on first use can be forced by OKOSU_ZERO=NAME, or replaced
- * by a measured profile with OKOSU_ZERO_PROFILE=FILE; a name that is not known or not possible here
- * and a profile that cannot be read leave the automatic choice, and okosu_zero_state() says so. */
+ * Every routine takes any n and any alignment (unless it says otherwise), never fails, and may be
+ * called from any thread. The choice made on first use can be forced by OKOSU_ZERO=NAME, or
+ * replaced by a measured profile with OKOSU_ZERO_PROFILE=FILE; an unknown name, a variant that this
+ * CPU cannot run, or an unreadable profile leaves the automatic choice, and okosu_zero_state() says
+ * so. */
 #ifndef OKOSU_ZERO_H
 #define OKOSU_ZERO_H
 
@@ -44,11 +45,10 @@ OKOSU_API void okosu_zero_page(void *page, size_t bytes);
 /* A row of the table. */
 struct okosu_zero_variant {
     struct okosu_variant about;
-    /* memset, complete by itself. A variant whose instruction writes nothing but zeros (clzero,
-     * dc-zva) sets other bytes as the variant does that its `about.doc` names. */
+    /* memset, complete by itself. A variant whose instruction writes only zeros (clzero, dc-zva)
+     * sets other bytes with the variant that its `about.doc` names. */
     void *(*set)(void *p, int byte, size_t n);
-    /* Whether whole lines go past the caches to memory; then a fence has ended before it
-     * returns. */
+    /* Whether stores of whole lines bypass the caches; then the variant ends with a fence. */
     bool streams;
 };
 
@@ -65,7 +65,7 @@ enum okosu_zero_use {
     OKOSU_ZERO_USES
 };
 
-/* Sizes of at most up_to bytes, and of more than the class before, are `variant`'s. */
+/* `variant` serves sizes of at most up_to bytes and of more than the class before. */
 struct okosu_zero_class {
     size_t up_to; /* bytes; SIZE_MAX in the last class */
     const struct okosu_zero_variant *variant;

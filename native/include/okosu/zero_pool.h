@@ -41,60 +41,62 @@ enum okosu_pool_backing {
     OKOSU_POOL_HUGETLB, /* pages of the kernel's own pool, of its default size */
 };
 
-/* All 0 (or NULL) is a good choice, but for `cap`. */
+/* All members but `cap` may be 0 (or NULL), which is a good default. */
 struct okosu_zero_pool_options {
     size_t cap;  /* bytes of address space, and the most memory it ever holds; at least a unit */
     size_t unit; /* bytes: a power of two, at least a huge page; 0: 2 MiB */
     /* How many bytes of clean units the worker keeps ready by populating new ones: it begins below
-     * `low` and ends at `high`. Units that were given back are cleared whatever these say. 0: no
+     * `low` and ends at `high`. Units that were given back are cleared regardless of these. 0: no
      * unit is populated ahead. low <= high <= cap. */
     size_t low, high;
-    /* For callers of okosu_zero_pool_take_any(). `reuse`: what was given back stays as it is and
-     * counts as ready, but for `clean` bytes of it that are cleared. `fresh`: where no run is long
-     * enough, units that are not in memory yet are handed out, too: they are zero, and the kernel
-     * brings them at their first touch (not with OKOSU_POOL_HUGETLB). */
+    /* For callers of okosu_zero_pool_take_any(). `reuse`: a unit that was given back stays as it is
+     * and counts as ready, except that the worker keeps `clean` bytes of such units cleared.
+     * `fresh`: where no run is long enough, units that are not in memory yet are handed out, too:
+     * they read as zero, and the kernel provides them at their first touch (not with
+     * OKOSU_POOL_HUGETLB). */
     bool reuse, fresh;
     size_t clean;
     /* Clean units beyond this many bytes are handed back to the kernel; 0: none are. >= high. */
     size_t keep;
     uint64_t rate;      /* bytes that the worker clears in a second at most; 0: no limit */
     int node;           /* NUMA node of new units, counted from 1; 0: wherever the kernel likes */
-    const char *engine; /* a name of okosu_zero_engines(); NULL: the first that is possible here */
+    const char *engine; /* of okosu_zero_engines(); NULL: the first that can run here */
     enum okosu_pool_backing backing;
-    /* Units come from, are cleared by and go back to the okosu-zerod that serves this socket, where
-     * they stay clean for the next program; from the kernel as ever while it has none or is gone.
-     * They are shared memory: in a child of fork they are not there, and touching one ends it by
-     * SIGSEGV. Not for programs that fork, but to execute another. NULL: no daemon. */
+    /* The socket of an okosu-zerod. Units then come from that daemon, are cleared by it and go back
+     * to it, where they stay clean for the next program; while the daemon has none or is gone, they
+     * come from the kernel as usual. The daemon's units are shared memory that a child of fork does
+     * not have: touching one there raises SIGSEGV. Not for programs that fork, except to execute
+     * another program. NULL: no daemon. */
     const char *broker;
-    bool may_hugetlb; /* the caller's word that the program does not fork (AUTO only) */
+    bool may_hugetlb; /* the caller asserts that the program does not fork (AUTO only) */
     bool no_worker;   /* no thread: only okosu_zero_pool_work() clears and populates */
-    /* There is a worker only while there is something to do and a CPU idles: it is started by take
-     * and give, and ends for a while, longer and longer, when it, or the program's own thread, has
-     * to wait for a CPU. For a thread of lowest priority that is put off keeps others waiting: who
-     * needs what it has of the kernel's locks, and at last the end of the process. */
+    /* Run a worker only while there is something to do and a CPU idles: take and give start it, and
+     * it ends for a while, longer each time, when it or the program's own thread has to wait for a
+     * CPU. The reason: while a thread of lowest priority gets no CPU, others wait for the kernel
+     * locks that it holds, and the end of the process waits for it. */
     bool stand_back;
 };
 
-/* Bytes, unless it says otherwise. clean + held + dirty + zeroing + absent == cap. */
+/* Values are in bytes unless stated otherwise. clean + held + dirty + zeroing + absent == cap. */
 struct okosu_zero_pool_stats {
     size_t cap, unit;
     size_t clean, held, dirty, zeroing, absent;
-    size_t brokered;                      /* of these: the daemon's */
+    size_t brokered;                      /* of these bytes, those in units of the daemon */
     uint64_t takes, misses, gives;        /* calls; a miss is a take that found no clean run */
     uint64_t cleared, populated, dropped; /* in all, since the pool was opened */
-    uint64_t failures; /* units that could not be cleared or populated: how often that was tried */
-    uint64_t waits;    /* how often the worker stood back because no CPU idled */
+    uint64_t failures;                    /* attempts to clear or populate a unit that failed */
+    uint64_t waits;                       /* times the worker stood back because no CPU idled */
     bool hugetlb;
     const char *engine;
 };
 
-/* A way to clear memory that is not in a cache. */
+/* A method of clearing memory that is not in a cache. */
 struct okosu_zero_engine {
     const char *name, *doc;
     bool (*possible)(void);
     /* Clear `bytes` at `at` (both multiples of 4096) and return when that is done. 0 or -errno. */
     int (*clear)(void *at, size_t bytes);
-    bool whole; /* it is asked for whole units only, however little of them is dirty */
+    bool whole; /* it is given whole units only, however little of them is dirty */
 };
 /* Every engine that was built, ended by NULL; the best first. */
 OKOSU_API const struct okosu_zero_engine *const *okosu_zero_engines(void);
@@ -110,51 +112,47 @@ OKOSU_API const struct okosu_zero_engine *const *okosu_zero_engines(void);
 OKOSU_API int okosu_zero_pool_open(struct okosu_zero_pool **pool,
                                    const struct okosu_zero_pool_options *options);
 
-/*
- * A clean block of at least `bytes`, aligned to a unit, or NULL where no run of clean units is that
- * long, or another thread took some of it at this moment: the caller then asks the kernel as ever.
- * Never waits, neither for a clearing nor for a lock: there is none that a worker of lowest
- * priority could hold for long on a busy machine. bytes 0: NULL. */
+/* A clean block of at least `bytes`, aligned to a unit, or NULL where no run of clean units is that
+ * long, or another thread took some of it at this moment: the caller then asks the kernel as usual.
+ * Never waits, neither for a clearing nor for a lock, because a worker of lowest priority could
+ * hold a lock for long on a busy machine. bytes 0: NULL. */
 OKOSU_API void *okosu_zero_pool_take(struct okosu_zero_pool *pool, size_t bytes);
 
-/* What is known of a block of okosu_zero_pool_take_any(). */
+/* What is known of a block from okosu_zero_pool_take_any(). */
 struct okosu_zero_found {
-    size_t dirty; /* its first bytes that may be anything that was given back; others are zero */
-    size_t there; /* how many of its bytes are in memory: their first touch is no page fault */
+    size_t dirty; /* so many of its first bytes may hold anything; the others are zero */
+    size_t there; /* so many of its bytes are in memory: touching them causes no page fault */
 };
 
-/*
- * The same of what is still to be cleared, or else of that and of what is clean, or else (`fresh`)
- * of what is not in memory either. For a caller that does not need zeros, or clears them faster
- * than the kernel would bring fresh pages. *found is all 0 where it returns NULL. */
+/* As okosu_zero_pool_take(), but from units still to be cleared, or else from those and clean ones,
+ * or else (`fresh`) also from units that are not in memory. For a caller that does not need zeros,
+ * or clears them faster than the kernel would provide fresh pages. *found is all 0 where it returns
+ * NULL. */
 OKOSU_API void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes,
                                          struct okosu_zero_found *found);
 
-/*
- * Have a held block be at least `bytes` long where it lies. Of what came to it nothing beyond
- * *dirty, counted from the block's start, is other than zero. 0; -EAGAIN: what lies behind it is
- * not free; -EINVAL: `block` is no block that is held. */
+/* Extend a held block to at least `bytes` where it lies. Only the first *dirty bytes, counted from
+ * the block's start, of what was added may be other than zero. 0; -EAGAIN: the units behind it are
+ * not free; -EINVAL: `block` is not a held block. */
 OKOSU_API int okosu_zero_pool_extend(struct okosu_zero_pool *pool, void *block, size_t bytes,
                                      size_t *dirty);
 
-/*
- * Give a block back. `dirty` is how many of its first bytes may be other than zero; what lies
- * beyond is believed to be clean (SIZE_MAX: all may be dirty). Never waits. 0; -EINVAL: `block` is
- * no block that is held. */
+/* Give a block back. `dirty` is how many of its first bytes may be other than zero; the bytes
+ * beyond are taken to be zero (SIZE_MAX: all may be dirty). Never waits. 0; -EINVAL: `block` is not
+ * a held block. */
 OKOSU_API int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty);
 
-/*
- * Give a block back whose pages may be anybody's by now (mapped over, protected, locked): its
- * addresses are mapped anew, nothing of it is written to, and nothing of it is in memory. 0;
- * -EINVAL as above; -ENOMEM: the kernel would not map it anew: the block stays held, and out of
- * use. */
+/* Give a block back whose pages the program may have replaced, protected or locked: its addresses
+ * are mapped anew, nothing is written to them, and nothing of the block stays in memory. 0; -EINVAL
+ * as above; -ENOMEM: the kernel refused the new mapping: the block stays held and unused. */
 OKOSU_API int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block);
 
 /* Move the watermarks: keep `ready` bytes ready from now on and (`reuse`) `clean` bytes of them
  * clean; rounded up to units, at most the cap. Never waits. */
 OKOSU_API void okosu_zero_pool_want(struct okosu_zero_pool *pool, size_t ready, size_t clean);
 
-/* Whether an address lies in the pool; and the bytes of the held block that begins there, or 0. */
+/* Whether an address lies in the pool; and the size in bytes of the held block that begins there,
+ * or 0. */
 OKOSU_API void *okosu_zero_pool_base(const struct okosu_zero_pool *pool); /* its lowest address */
 OKOSU_API bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at);
 OKOSU_API size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *block);
