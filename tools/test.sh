@@ -29,7 +29,7 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 chmod 755 "$copy"
-set -- okosu tests examples native lab papers docs schemas README.md pyproject.toml tools meson.build meson_options.txt \
+set -- okosu tests examples native lab papers docs results schemas README.md pyproject.toml tools meson.build meson_options.txt \
     Makefile build .venv conftest.py
 cp -al "$@" "$copy" 2>/dev/null || {
     rm -rf "${copy:?}"/*

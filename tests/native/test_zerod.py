@@ -76,7 +76,7 @@ def test_wrong_usage(argument: str) -> None:
 
 FAILURES = {
     ("--engine=gpu", "--once"): "there is no engine gpu",
-    ("--engine=opnecl", "--once"): "did you mean --engine=opencl?",
+    ("--engine=cdua", "--once"): "did you mean --engine=cuda?",
     ("--socket=/nonexistent/s",): "No such file",
     ("--socket=" + "/x" * 80,): "too long",
     ("--status", "--socket=/nonexistent/s"): "okosu-zerod --socket=PATH &",
