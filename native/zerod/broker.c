@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broker: of what a client says only two things are believed: which of its own slots it means,
- * and how much of a page it wrote while it keeps that page. */
+/* broker: it believes a client only in two things: which of the client's own slots a message is
+ * about, and how much of such a slot the client wrote to while it keeps it. */
 #include "broker.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int take(struct zerod_store *store, struct zerod_client *client, struct o
 
     if (client->held >= store->limits.client_cap / store->limits.unit)
         return -EDQUOT;
-    /* Fewer clean ones may be left than are kept ready. */
+    /* Fewer clean slots may be left than are to be kept ready. */
     pthread_cond_signal(&store->work);
     if (slot == store->slots)
         return -EAGAIN;
@@ -44,7 +44,7 @@ static int take(struct zerod_store *store, struct zerod_client *client, struct o
     return 0;
 }
 
-/* 0: the client holds it, and it is not being cleared. */
+/* 0: the client holds the slot, and it is not being cleared. */
 static int check(const struct zerod_store *store, const struct zerod_client *client, size_t index)
 {
     const struct zerod_slot *slot;
@@ -78,7 +78,7 @@ static int give(struct zerod_store *store, struct zerod_client *client,
     return rc;
 }
 
-/* Answered by the clearer, but for a refusal. */
+/* The clearer sends the answer, unless the request is refused here. */
 static int clear(struct zerod_store *store, struct zerod_client *client,
                  const struct okosu_wire *message)
 {
@@ -95,7 +95,7 @@ static int clear(struct zerod_store *store, struct zerod_client *client,
     return 0;
 }
 
-/* Of all users: the numbers give away no more than /proc/meminfo does. */
+/* The figures are of all users together: they reveal no more than /proc/meminfo does. */
 static int stats(const struct zerod_store *store, struct okosu_wire *message)
 {
     uint64_t *figure = message->figure;
@@ -168,8 +168,9 @@ void zerod_broker_leave(struct zerod_store *store, struct zerod_client *client)
 
         if (slot->client != client)
             continue;
-        /* What was asked for and not begun is part of what is to be done now; what was begun is
-         * dirty again when it ends, for it may be less than all. */
+        /* A clearing that was requested and not begun joins the ordinary work, for the whole slot;
+         * after one that has begun, the slot becomes dirty again, because only a part of it may
+         * have been requested. */
         if (slot->pages && !slot->busy)
             store->asked--;
         put_back(store, shelf, i);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Feeds the broker with clients that come, say anything and go, beside an engine that is slow,
- * fails, lies and ends after it was given up, under the sanitizers; and keeps its own account of
- * what each client may see. usage: broker-fuzz [STEPS [SEED]]; aborts on the first violated
- * property. */
+/* Feeds the broker with clients that connect, send anything and leave, together with an engine that
+ * is slow, fails, lies and finishes after it was given up, under the sanitizers; keeps its own
+ * account of what each client may see. usage: broker-fuzz [STEPS [SEED]]; aborts on the first
+ * violated property. */
 #include "broker.h"
 #include "clearer.h"
 #include "guard.h"
@@ -17,11 +16,11 @@
 enum { UNIT = 16384, SLOTS = 12, CLIENT_CAP = 4, CLIENTS = 6, JOBS = 4 };
 
 static uint64_t now = 1;
-static uint32_t users; /* in some lives more than there is room for */
+static uint32_t users; /* in some lives of the daemon more than there is room for */
 static struct zerod_store store;
 static struct zerod_clearer clearer;
 
-/* What a client may rely on: its slots hold what it wrote, but where it asked for zeros. */
+/* What a client may rely on: its slots hold what it wrote, except where it asked for zeros. */
 struct model {
     struct zerod_client client;
     bool there, greeted;
@@ -36,7 +35,7 @@ struct model {
 static struct model models[CLIENTS];
 static unsigned long late_writes, timeouts, clears, takes;
 
-/* The clearer's clock. */
+/* Replaces the clearer's clock. */
 uint64_t zerod_now(void)
 {
     return now;
@@ -56,13 +55,13 @@ static bool is_all(const unsigned char *at, size_t bytes, unsigned char value)
     return true;
 }
 
-/* --- The engine: what it was given is done at any later time, or never reported. */
+/* The engine: a job is done at any later time, or never reported. */
 struct job {
     bool used, done;
     struct zerod_range range;
 };
 static struct job jobs[JOBS];
-/* What is wrong with it in this life. */
+/* The engine's fault in this life of the daemon. */
 static enum { SLOW, REFUSES, FAILS, TROUBLES } trouble;
 
 static int submit(void *unused, const struct zerod_range *range, uint64_t *ticket)
@@ -79,7 +78,7 @@ static int submit(void *unused, const struct zerod_range *range, uint64_t *ticke
     return -EBUSY;
 }
 
-/* Hardware writes when it likes. */
+/* Hardware may write at any time. */
 static void write_some(void)
 {
     for (size_t i = 0; i < JOBS; i++) {
@@ -126,7 +125,7 @@ static const struct zerod_engine by_cpu = {
     .name = "cpu", .depth = 1, .submit = cpu_submit, .poll = cpu_poll};
 const struct zerod_engine *const zerod_engine_last = &by_cpu;
 
-/* --- The clients. */
+/* The clients. */
 static void answer(struct zerod_client *client, const struct okosu_wire *message, int fd)
 {
     struct model *model = (struct model *)client;
@@ -191,7 +190,7 @@ static void leave(struct model *model)
     *model = (struct model){.there = false};
 }
 
-/* A message that makes sense now and then. */
+/* Send a message, which is only sometimes a valid one. */
 static void say(struct model *model)
 {
     char bytes[sizeof(struct okosu_wire) + 8] = {0};
@@ -221,7 +220,7 @@ static void say(struct model *model)
         bytes[next_random(sizeof(message))] ^= (char)(1 << next_random(8));
     memcpy(&message, bytes, sizeof(message));
     model->answered = false;
-    /* It may be answered before the call returns. */
+    /* The answer may come before the call returns. */
     if (message.kind == OKOSU_WIRE_CLEAR && size == sizeof(message) && model->greeted &&
         message.slot < SLOTS && model->holds[message.slot] && !model->waits[message.slot] &&
         message.value && message.value <= UNIT / 4096) {
@@ -309,7 +308,7 @@ static void act(void)
     check();
 }
 
-/* One life of a daemon: its engine fails sooner or later, and the last one goes on. */
+/* One life of a daemon: its engine fails sooner or later, and the last engine goes on. */
 static void live(unsigned long steps)
 {
     const struct zerod_limits limits = {.unit = UNIT,
@@ -333,7 +332,8 @@ static void live(unsigned long steps)
         if (models[i].there)
             leave(&models[i]);
     }
-    /* Everything ends clean, also what was given up, once the hardware is through with it. */
+    /* In the end every slot is clean, even those that were given up, once the hardware has finished
+     * with them. */
     for (int i = 0; i < 10000; i++) {
         now += 1000;
         write_some();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clearer: what clients wait for comes first, then what was given back, then what is dropped or
- * brought to keep each shelf between its watermarks. */
+/* clearer: clears first what clients wait for, then what was given back; then it drops or populates
+ * slots to keep each shelf between its watermarks. */
 #include "clearer.h"
 
 #include "memory.h"
@@ -18,12 +18,12 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 #define PAGE ((size_t)4096)
-/* Hardware that is at work is looked at after a quarter of the time that it has had, but not sooner
- * and not later than after so long. */
+/* A running job is polled again after a quarter of the time that it has run so far, within these
+ * two limits. */
 #define SOON_NS UINT64_C(20000)
 #define LATE_NS UINT64_C(2000000)
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void wait_until(struct zerod_store *store, uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
@@ -31,8 +31,8 @@ static void wait_until(struct zerod_store *store, uint64_t ns)
     pthread_cond_timedwait(&store->work, &store->lock, &t);
 }
 
-/* What hardware cleared by an address that it was told once: one line of each page shows whether
- * the pages are still those. */
+/* Hardware clears by an address that it was given once. One line of each page shows whether the
+ * pages at that address are still the same. */
 static bool looks_clean(const volatile unsigned char *at, size_t bytes)
 {
     unsigned char any = 0;
@@ -72,13 +72,14 @@ static void cleared(struct zerod_store *store, const struct zerod_job *job)
     if (slot->state == ZEROD_HELD) {
         answer(slot, job->slot, 0);
     } else if (!job->asked) {
-        /* Else its client went meanwhile: all of it is to be cleared. */
+        /* Otherwise its client has left meanwhile: the whole slot is to be cleared. */
         slot->pages = 0;
         zerod_store_set(job->shelf, job->slot, ZEROD_CLEAN);
     }
 }
 
-/* Not even a CPU could: pages were taken out of the file, and there are none left. */
+/* Not even a CPU could clear it: the client removed pages from the file, and the kernel has none to
+ * replace them. */
 static void lose(struct zerod_store *store, const struct zerod_job *job)
 {
     struct zerod_slot *slot = &job->shelf->slots[job->slot];
@@ -94,7 +95,7 @@ static void lose(struct zerod_store *store, const struct zerod_job *job)
     store->present--;
 }
 
-/* The job ended without success: somebody else does it. */
+/* The job failed: another engine does it. */
 static void again(struct zerod_store *store, const struct zerod_job *job)
 {
     struct zerod_slot *slot = &job->shelf->slots[job->slot];
@@ -122,7 +123,8 @@ static void end_job(struct zerod_clearer *clearer, const struct zerod_job *job, 
     give_up(clearer, rc < 0 ? strerror(-rc) : "it said that it was done, and was not");
 }
 
-/* The client may do without: the slot is its no more, for the hardware may yet write there. */
+/* The job is given up and the slot taken from the client, because the hardware may still write
+ * there. */
 static void set_apart(struct zerod_clearer *clearer, struct zerod_job *job)
 {
     struct zerod_store *store = clearer->store;
@@ -142,7 +144,7 @@ static void set_apart(struct zerod_clearer *clearer, struct zerod_job *job)
     give_up(clearer, "it did not end in time");
 }
 
-/* Jobs in time. */
+/* The number of jobs that are not overdue. */
 static size_t under_way(const struct zerod_clearer *clearer)
 {
     size_t count = 0;
@@ -152,7 +154,8 @@ static size_t under_way(const struct zerod_clearer *clearer)
     return count;
 }
 
-/* By the job that was begun last: jobs are never kept long by a look at those before. */
+/* The time of the next poll, by the job that began last, so that polling the older jobs never
+ * delays it. */
 static uint64_t next_look(const struct zerod_clearer *clearer)
 {
     uint64_t now = zerod_now(), wait = LATE_NS;
@@ -166,7 +169,7 @@ static uint64_t next_look(const struct zerod_clearer *clearer)
     return now + (wait > SOON_NS ? wait : SOON_NS);
 }
 
-/* Whether anything ended. */
+/* Polls the jobs; returns whether any ended. */
 static bool look_after(struct zerod_clearer *clearer)
 {
     struct zerod_store *store = clearer->store;
@@ -227,7 +230,7 @@ static void begin(struct zerod_clearer *clearer, struct zerod_shelf *shelf, size
     store->asked -= job.asked;
     pthread_mutex_unlock(&store->lock);
     zerod_hand_do(store->hand, submit, &it);
-    /* From here on: to begin may have waited for a CPU that idles, long. */
+    /* The job's time begins here, because submitting it may have waited long for an idle CPU. */
     job.began = zerod_now();
     pthread_mutex_lock(&store->lock);
     zerod_supply_charge(&clearer->next, job.bytes, store->limits.rate);
@@ -237,7 +240,7 @@ static void begin(struct zerod_clearer *clearer, struct zerod_shelf *shelf, size
         clearer->jobs[clearer->count++] = job;
 }
 
-/* A slot that needs clearing: one that its holder waits for, if there is any. */
+/* Begins to clear a slot that needs it, first of all one that its holder waits for. */
 static bool begin_next(struct zerod_clearer *clearer)
 {
     struct zerod_store *store = clearer->store;
@@ -275,7 +278,7 @@ bool zerod_clearer_step(struct zerod_clearer *clearer)
         return false;
     if (clearer->count < ZEROD_JOBS && under_way(clearer) < depth && begin_next(clearer))
         return true;
-    /* What the kernel does for us takes long: nobody shall wait for it. */
+    /* Populating and dropping take long, so they wait until no job is in progress. */
     return !under_way(clearer) && zerod_supply_step(store, &clearer->next);
 }
 

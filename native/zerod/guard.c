@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard: a client can take pages out of its file, and then the kernel may have no huge page left to
- * put there. That is no reason for the daemon to end. */
+/* guard: a client can remove pages from its file, and then the kernel may have no huge page to put
+ * there. The SIGBUS that follows must not end the daemon. */
 #include "guard.h"
 
 #include <errno.h>

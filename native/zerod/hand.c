@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hand: the one thread under SCHED_IDLE. */
+/* hand: a single thread under SCHED_IDLE. */
 #include "hand.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hand: a thread of lowest priority for work that takes long. It never holds a lock: a thread
- * that holds one and gets no CPU would keep all others waiting. */
+/* hand: a thread of lowest priority for work that takes long. It never holds a lock, because other
+ * threads would wait for the lock while it gets no CPU. */
 #ifndef ZEROD_HAND_H
 #define ZEROD_HAND_H
 
@@ -18,7 +18,7 @@ struct zerod_hand {
 
 /* 0 or -errno. */
 int zerod_hand_start(struct zerod_hand *hand);
-/* work(arg) by the hand, while the caller waits; by the caller where `hand` is NULL. */
+/* The hand calls work(arg) while the caller waits; where `hand` is NULL the caller does it. */
 void zerod_hand_do(struct zerod_hand *hand, void (*work)(void *arg), void *arg);
 void zerod_hand_end(struct zerod_hand *hand);
 

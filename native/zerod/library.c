@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library: loads a driver, and fails unless it has all functions that are wanted. */
+/* library: loads a driver's library, and fails unless it has all the functions that are needed. */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ void *zerod_library_open(const char *file, const struct zerod_symbol *symbols, c
             dlclose(library);
             return NULL;
         }
-        /* ISO C has no conversion from an object's address to a function's. */
+        /* ISO C does not convert an object pointer to a function pointer. */
         memcpy(symbols->at, &symbol, sizeof(symbol));
     }
     return library;

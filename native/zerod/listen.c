@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen: a killed daemon leaves its socket's name behind; a lock that dies with its owner says
- * whether the name is still anybody's. */
+/* listen: a daemon that was killed leaves the name of its socket behind; a lock that the kernel
+ * releases when its owner ends shows whether the name is still in use. */
 #include "listen.h"
 
 #include "base/message.h"
@@ -70,7 +70,7 @@ int zerod_listen(struct zerod_listener *listener, const char *path, int others)
         listener->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         rc = listener->fd < 0 ? -errno : 0;
     }
-    /* Nobody can connect between bind and chmod, because the socket does not listen yet. */
+    /* Nobody can connect between bind and chmod, because the socket is not listening yet. */
     if (!rc && (bind(listener->fd, (struct sockaddr *)&address, sizeof(address)) ||
                 chmod(path, others ? 0666 : 0600) || listen(listener->fd, 64)))
         rc = -errno;
@@ -81,7 +81,7 @@ int zerod_listen(struct zerod_listener *listener, const char *path, int others)
     return rc;
 }
 
-/* The lock's file stays: removing it would let two others hold a lock each. */
+/* The lock's file is not removed, or two daemons could each hold a lock on a file of that name. */
 void zerod_listen_end(struct zerod_listener *listener)
 {
     if (listener->fd >= 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* okosu-zerod: clean pages for programs and for the kernel. It keeps nothing on disk and owes
- * nobody anything when it dies: its files are memory, which the kernel takes back. */
+/* okosu-zerod: clean pages for programs and for the kernel. It keeps nothing on disk, and nothing
+ * is lost when it ends: its files are memory, which the kernel takes back. */
 #include "clearer.h"
 #include "guard.h"
 #include "options.h"
@@ -22,7 +22,8 @@
 #define FAILED 1
 #define USAGE 2
 
-/* SIGTERM and SIGINT as a descriptor; threads that are made later do not get them either. */
+/* A descriptor that becomes readable on SIGTERM and SIGINT; threads that are made later inherit the
+ * blocked signals. */
 static int stop_descriptor(void)
 {
     sigset_t signals;
@@ -74,7 +75,7 @@ static int serve(const struct zerod_options *options, struct zerod_store *store,
     if (rc)
         return rc;
     if (options->socket) {
-        /* The daemon's own user finds pages that are clean already. */
+        /* The daemon's own user gets clean pages from the start. */
         rc = zerod_store_shelf(store, geteuid(), &own);
         if (rc)
             complain("there is no memory to keep", rc);
@@ -96,8 +97,7 @@ static int serve(const struct zerod_options *options, struct zerod_store *store,
     zerod_serve_close(server);
     if (zerod_ring_close(ring))
         rc = -EIO;
-    /* Memory to which late hardware may still write must be unmapped by nothing but the end of
-     * the process. */
+    /* Late hardware may still write to this memory, so only the end of the process may unmap it. */
     if (late)
         _exit(rc ? FAILED : 0);
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory: all system calls on the daemon's pages are here. */
+/* memory: all system calls on the daemon's pages. */
 #include "memory.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int zerod_memory_file(size_t bytes, bool hugetlb)
 
     if (fd < 0)
         return -errno;
-    /* A client that could shorten the file would end the others by SIGBUS. */
+    /* Sealed, because a client that could shorten the file would make the others end by SIGBUS. */
     if (ftruncate(fd, (off_t)bytes) == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
         return fd;
@@ -33,7 +33,7 @@ int zerod_memory_file(size_t bytes, bool hugetlb)
     return -error;
 }
 
-/* Preferred, not bound: a full node is no reason to have nothing. */
+/* The node is preferred, not required: a full node must not leave the daemon without pages. */
 static int prefer_node(void *at, size_t bytes, int node)
 {
     unsigned long mask[NODE_LIMIT / WORD_BITS] = {0};
@@ -51,7 +51,8 @@ void *zerod_memory_map(int fd, size_t bytes, size_t align, int node)
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     unsigned char *at, *start;
 
-    /* Room first, so that the file lands at a multiple and can have huge pages. */
+    /* First reserve more than is needed, so that the file can be mapped at a multiple of `align`
+     * and have huge pages. */
     at = mmap(NULL, bytes + align, PROT_NONE, flags, -1, 0);
     if (at == MAP_FAILED)
         return NULL;

@@ -73,7 +73,7 @@ static int complain(const char *what, const char *why, const char *fix)
     return -EINVAL;
 }
 
-/* A number, with K, M or G behind it where it is of bytes. */
+/* Reads a number; a number of bytes may end in K, M or G. */
 static bool read_number(const char *text, bool bytes, uint64_t *number)
 {
     const char *units = "KMG";
@@ -98,7 +98,7 @@ static bool read_number(const char *text, bool bytes, uint64_t *number)
     return !*end;
 }
 
-/* NULL, or what is wrong with the value. */
+/* Sets the option's field; returns NULL, or the error in the value. */
 static const char *set(struct zerod_options *options, const struct row *row, const char *value)
 {
     char *field = (char *)options + row->at;
@@ -166,7 +166,7 @@ static int read_one(struct zerod_options *options, const char *argument)
     return complain(what, NULL, given);
 }
 
-/* A user's own folder, or none: in /tmp others could be there first. */
+/* The socket in a folder of the user's own, or NULL: in /tmp another user could create it first. */
 static const char *usual_socket(void)
 {
     static char path[200];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options: what okosu-zerod was asked to do. */
+/* options: the command line of okosu-zerod. */
 #ifndef ZEROD_OPTIONS_H
 #define ZEROD_OPTIONS_H
 
@@ -9,17 +9,17 @@ enum { ZEROD_ALLOWED = 32 };
 
 struct zerod_options {
     const char *socket; /* NULL: none */
-    const char *engine; /* NULL: the first that proves itself */
+    const char *engine; /* NULL: the first that passes its proof */
     struct zerod_limits limits;
-    size_t chunk;   /* bytes that are pinned at a time at most; 0: what the engine can */
-    size_t clients; /* at a time */
+    size_t chunk;   /* the most bytes pinned at a time; 0: the engine's own limit */
+    size_t clients; /* how many may be connected at a time */
     uid_t allowed[ZEROD_ALLOWED];
     size_t allowed_count;
     size_t ring; /* slots of the kernel's ring; 0: it is not served */
     bool help, version, list, once, status, verbose;
 };
 
-/* 0; or -EINVAL, and it was said why. */
+/* 0; or -EINVAL, and the error has been printed. */
 int zerod_options_read(struct zerod_options *options, int argc, char **argv);
 void zerod_options_help(void);
 

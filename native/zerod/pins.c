@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pins: one call for each chunk, for drivers refuse very large ones (CUDA R580: 512 GiB and more),
- * and others take long for it and must not hold everything up. */
+/* pins: one call for each chunk, because drivers refuse very large ones (CUDA R580: 512 GiB and
+ * more), and with other drivers a large call takes long and blocks everything else. */
 #include "pins.h"
 
 #include <errno.h>

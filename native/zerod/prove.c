@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prove: what an engine says that it did is not believed until a CPU has looked. */
+/* prove: an engine's report of success is not believed until a CPU has checked the memory. */
 #include "prove.h"
 
 #include "pins.h"
@@ -63,7 +63,7 @@ static int look(const unsigned char *at, char *why, size_t room)
     return left || more ? -EIO : 0;
 }
 
-/* *still: the engine may write to the memory yet. */
+/* *still: whether the engine may still write to the memory. */
 static int try_on(const struct zerod_use *use, unsigned char *at, unsigned patience_ms, bool *still,
                   char *why, size_t room)
 {
@@ -101,7 +101,7 @@ int zerod_prove(struct zerod_use *use, const struct zerod_engine *engine, bool a
         return rc;
     use->engine = engine;
     use->chunk = 0;
-    /* A file, as the pool is. */
+    /* The memory is a file, as the pool's memory is. */
     fd = memfd_create("okosu-proof", MFD_CLOEXEC);
     rc = fd < 0 || ftruncate(fd, 3 * UNIT) ? -errno : 0;
     at = rc ? MAP_FAILED : mmap(NULL, 3 * UNIT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -134,7 +134,7 @@ int zerod_choose(struct zerod_use *use, const char *name, unsigned patience_ms, 
         if (!rc)
             return 0;
         snprintf(what, sizeof(what), "the engine %s does not serve", (*row)->name);
-        /* Hardware that is there and does wrong is always worth a word. */
+        /* Hardware that is present and fails is always reported. */
         if (name || verbose || rc == -EIO)
             okosu_message(what, about, name ? "okosu-zerod --list shows those that do" : NULL);
     }

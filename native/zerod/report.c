@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report: --list, --once and --status, which print and end without serving anybody. */
+/* report: --list, --once and --status, which print and end without serving clients. */
 #include "report.h"
 
 #include "memory.h"
@@ -46,7 +46,8 @@ static size_t not_zero(const unsigned char *at, size_t bytes)
     return count;
 }
 
-/* Units one after the other, each waited for. Seconds of submitting and of waiting; 0 or -errno. */
+/* Clear one unit after the other, and wait for each. Gives the seconds of submitting and of
+ * waiting; 0 or -errno. */
 static int clear_all(const struct zerod_limits *limits, const struct zerod_use *use,
                      const struct zerod_pins *pins, unsigned char *at, double *posting,
                      double *seconds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring: clears by stores of the CPU alone: a page that hardware has pinned could not be given back
- * when the kernel wants it. */
+/* ring: clears only with stores of the CPU, because a page that is pinned for hardware could not be
+ * given back when the kernel wants it. */
 #include "ring.h"
 
 #include "guard.h"
@@ -39,7 +39,7 @@ static void clear(void *at, size_t bytes)
     okosu_zero_page(at, bytes);
 }
 
-/* One post taken, and answered. False: there is none. */
+/* Take one post and answer it. False: there is none. */
 static bool serve_one(struct zerod_ring *ring)
 {
     struct zerod_ring_shared *shared = ring->shared;
@@ -50,7 +50,8 @@ static bool serve_one(struct zerod_ring *ring)
         return false;
     entry = shared->post[taken % ring->slots];
     __atomic_store_n(&shared->taken, taken + 1, __ATOMIC_RELEASE);
-    /* The kernel may have taken the page back: then this clears a fresh one, or none is there. */
+    /* The kernel may have taken the page back: then this clears a fresh page, or finds none
+     * there. */
     entry.status = entry.slot < ring->slots
                        ? zerod_guard(clear, ring->memory + entry.slot * ring->page, ring->page)
                        : -EINVAL;
@@ -71,7 +72,7 @@ static void *run(void *arg)
     while (!polled[1].revents) {
         if (serve_one(ring)) {
             ioctl(ring->device, ZEROD_RING_KICK);
-            /* Between two pages there is time to be told to stop. */
+            /* Between two pages, check whether the thread is to stop. */
             poll(&polled[1], 1, 0);
             continue;
         }
@@ -103,7 +104,7 @@ static int complain(int error)
     return -error;
 }
 
-/* Device, file and both mappings. 0 or an errno. */
+/* Open the device and the file, and map both. 0 or an errno. */
 static int set_up(struct zerod_ring *ring)
 {
     struct zerod_ring_setup setup = {.version = ZEROD_RING_VERSION, .slots = (uint32_t)ring->slots};
@@ -117,7 +118,7 @@ static int set_up(struct zerod_ring *ring)
     ring->room = setup.ring_size;
     if (fstatfs(ring->file, &about))
         return errno;
-    /* Of a hugetlbfs: the size of its pages. */
+    /* For hugetlbfs, f_bsize is the size of its pages. */
     ring->page = (size_t)about.f_bsize;
     if (ring->room < sizeof(*ring->shared))
         return EPROTO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring_abi: what /dev/hugetlb_zero and its daemon share: the layout of the kernel's header
- * uapi/linux/hugetlb_zero.h, which no distribution has. */
+/* ring_abi: the interface between /dev/hugetlb_zero and the daemon, with the layout of the kernel's
+ * header uapi/linux/hugetlb_zero.h, which no distribution has. */
 #ifndef ZEROD_RING_ABI_H
 #define ZEROD_RING_ABI_H
 
@@ -18,8 +18,8 @@ struct zerod_ring_entry {
     int32_t status;
 };
 
-/* Counters run freely; entry n is at [n % slots]. Each is written by one side alone: the entry
- * first, then the counter (release), which the other side reads (acquire). */
+/* Counters are never reset; entry n is at [n % slots]. Each is written by one side only: first the
+ * entry, then the counter (release), which the other side reads (acquire). */
 struct zerod_ring_shared {
     uint32_t posted, pad0[15];   /* kernel */
     uint32_t taken, pad1[15];    /* daemon */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve: one thread, which never waits for a client: whoever does not take an answer is let go. */
+/* serve: one thread, which never waits for a client: a client that does not take its answer is
+ * disconnected. */
 #include "serve.h"
 
 #include "broker.h"
@@ -29,10 +30,10 @@ struct zerod_server {
     struct zerod_store *store;
     const struct zerod_options *options;
     struct zerod_listener listener;
-    int spare; /* given up to be able to turn somebody away where there are no more descriptors */
+    int spare; /* closed to accept and turn away a client when descriptors run out */
     size_t count;
     struct peer **peers;
-    struct pollfd *polled; /* the stop, the listener, one a peer */
+    struct pollfd *polled; /* the stop descriptor, the listener, one for each peer */
 };
 
 static struct peer *peer_of(struct zerod_client *client)
@@ -40,7 +41,8 @@ static struct peer *peer_of(struct zerod_client *client)
     return (struct peer *)((char *)client - offsetof(struct peer, client));
 }
 
-/* With the store's lock held, by either thread. A connection that ends is seen by poll(). */
+/* Called with the store's lock held, by either thread. A connection that ends here is noticed by
+ * poll(). */
 static void answer(struct zerod_client *client, const struct okosu_wire *message, int fd)
 {
     struct peer *peer = peer_of(client);
@@ -86,7 +88,7 @@ static void say_refused(const struct zerod_server *server, const struct ucred *w
     okosu_message(what, why, NULL);
 }
 
-/* 0: it is a client now, and its socket ours. */
+/* 0: it has become a client, and its socket belongs to the server. */
 static int admit(struct zerod_server *server, int fd)
 {
     struct ucred who;
@@ -155,8 +157,8 @@ static void accept_one(struct zerod_server *server)
         close(fd);
 }
 
-/* One message of one client. False: it is gone, or is to go. Descriptors that came along are never
- * installed, for there is no room given for them. */
+/* Receive one message of one client. False: it has left, or must be disconnected. Descriptors that
+ * came along are never installed, because the call provides no room for them. */
 static bool hear(struct zerod_server *server, struct peer *peer)
 {
     char bytes[sizeof(struct okosu_wire) + 1];
@@ -175,7 +177,7 @@ static bool hear(struct zerod_server *server, struct peer *peer)
     return !rc;
 }
 
-/* Every client with something to say is heard once a round, so that none can keep others out. */
+/* Each client with a message is served once per round, so that none can keep the others waiting. */
 int zerod_serve_run(struct zerod_server *server, int stop_fd)
 {
     for (;;) {
@@ -195,8 +197,8 @@ int zerod_serve_run(struct zerod_server *server, int stop_fd)
             continue;
         if (polled[0].revents)
             return 0;
-        /* Clients are heard from the last one on: a client that is let go is replaced by the
-         * last one, which has been heard already. */
+        /* Clients are served from the last one down: a client that is disconnected is replaced by
+         * the last one, which has been served already. */
         for (size_t i = server->count; i-- > 0;) {
             if (polled[2 + i].revents && !hear(server, server->peers[i]))
                 let_go(server, i);

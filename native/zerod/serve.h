@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve: the socket: who may come in, and their messages carried to the broker and back. */
+/* serve: the socket: admits clients, and passes messages between them and the broker. */
 #ifndef ZEROD_SERVE_H
 #define ZEROD_SERVE_H
 
@@ -8,12 +8,12 @@
 
 struct zerod_server;
 
-/* Listen. 0; or -errno, and it was said why. */
+/* Listen. 0; or -errno, and the error has been printed. */
 int zerod_serve_open(struct zerod_server **server, const struct zerod_options *options,
                      struct zerod_store *store);
-/* Until `stop_fd` is readable. 0 or -errno. */
+/* Serve until `stop_fd` is readable. 0 or -errno. */
 int zerod_serve_run(struct zerod_server *server, int stop_fd);
-/* Ends all connections; the socket's name is gone. NULL is allowed. */
+/* Ends all connections and removes the name of the socket. NULL is allowed. */
 void zerod_serve_close(struct zerod_server *server);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store: files, and which of their units are in which state. */
+/* store: the files, and the state of each of their units. */
 #include "store.h"
 
 #include "memory.h"
@@ -51,9 +51,9 @@ void zerod_store_close(struct zerod_store *store)
     pthread_mutex_destroy(&store->lock);
 }
 
-/* An engine that pins gets all memory of the shelf at once, for a pinned page must never be
- * exchanged for another: the hardware would go on clearing the old one. Where that is too much
- * the shelf is cleared by the last engine. */
+/* For an engine that pins, all memory of the shelf is populated and pinned at once, because a
+ * pinned page must never be exchanged for another: the hardware would go on clearing the old one.
+ * Where that is too much memory, the last engine of the table clears the shelf. */
 static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
 {
     const struct zerod_limits *limits = &store->limits;

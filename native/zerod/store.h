@@ -30,14 +30,15 @@ struct zerod_client {
     uid_t uid;
     struct zerod_shelf *shelf; /* NULL before HELLO */
     size_t held;               /* slots */
-    /* Send one message; a descriptor with it, or -1. It can end the client only later. */
+    /* Send one message, with a descriptor or -1. The call must not free the client; that happens
+     * later. */
     void (*answer)(struct zerod_client *client, const struct okosu_wire *message, int fd);
 };
 
 struct zerod_slot {
     uint8_t state;
     bool busy;
-    uint32_t tag;                /* of the CLEAR that is busy */
+    uint32_t tag;                /* of the CLEAR request in progress */
     uint32_t pages;              /* of 4096 from its start that need clearing */
     struct zerod_client *client; /* of a HELD slot */
 };
@@ -49,37 +50,37 @@ struct zerod_shelf {
     struct zerod_slot *slots;
     size_t in[ZEROD_STATES], clients;
     struct zerod_pins pins;
-    bool pinned;  /* its pages stay where they are */
-    bool filling; /* between the watermarks, on the way up */
+    bool pinned;  /* its pages never change */
+    bool filling; /* between the watermarks, and being filled up */
 };
 
 struct zerod_limits {
     size_t unit, cap;       /* bytes */
     size_t low, high, keep; /* bytes of clean slots, each shelf: as in zero_pool.h */
     size_t client_cap;      /* bytes that one client may hold */
-    uint64_t rate;          /* bytes a second that are cleared and populated; 0: any */
+    uint64_t rate;          /* bytes cleared and populated per second; 0: no limit */
     int node;               /* counted from 1; 0: any */
     bool hugetlb;
-    unsigned patience_ms; /* an engine that takes longer than that for a unit is dropped */
+    unsigned patience_ms; /* an engine that takes longer for a unit is dropped */
 };
 
 struct zerod_store {
     struct zerod_limits limits;
-    size_t slots; /* of each shelf, and that may hold memory in all */
+    size_t slots; /* slots of each shelf, and how many slots may hold memory in all */
     struct zerod_use use;
-    struct zerod_hand *hand; /* what the clearer must wait for is done by it; NULL: by itself */
+    struct zerod_hand *hand; /* does what the clearer waits for; NULL: the clearer does it */
     pthread_mutex_t lock;
-    pthread_cond_t work; /* something to clear, populate or drop; or the end */
+    pthread_cond_t work; /* something to clear, populate or drop, or the end */
     bool stop;
     struct zerod_shelf *shelf[ZEROD_SHELVES];
     size_t shelves, clients;
     size_t present; /* slots that hold memory, or are being populated */
-    size_t asked;   /* HELD slots that wait to be cleared */
+    size_t asked;   /* HELD slots whose clients wait for them to be cleared */
     bool starved;   /* the kernel had no memory at the last try */
     uint64_t cleared, failures;
 };
 
-/* 0 or -errno. The limits must be right (see options.c). */
+/* 0 or -errno. The limits must be valid (see options.c). */
 int zerod_store_open(struct zerod_store *store, const struct zerod_limits *limits,
                      const struct zerod_use *use);
 void zerod_store_close(struct zerod_store *store);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supply: the watermarks of the shelves, and what one user's shelf yields to another's. */
+/* supply: keeps the shelves between their watermarks, and decides which user's clean pages go when
+ * another user needs them. */
 #include "supply.h"
 
 #include "memory.h"
@@ -13,7 +14,7 @@ void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate)
 
     if (!rate)
         return;
-    /* Time in which less than the rate was used is not made up for. */
+    /* Time in which less than the rate was used gives no credit for later. */
     if (*next < now)
         *next = now;
     *next += (uint64_t)((double)bytes / (double)rate * (double)NS_PER_S);
@@ -44,8 +45,8 @@ static bool has_too_much(const struct zerod_store *store, const struct zerod_she
     return keep && shelf->in[ZEROD_CLEAN] > keep && !shelf->pinned;
 }
 
-/* Whose clean pages go when another user has fewer and the cap is reached: first those of users
- * that have no program running. */
+/* Chooses whose clean pages are dropped when another user has fewer and the cap is reached: first
+ * those of users without a running program. */
 static struct zerod_shelf *victim_for(const struct zerod_store *store,
                                       const struct zerod_shelf *shelf)
 {
@@ -66,7 +67,7 @@ static struct zerod_shelf *victim_for(const struct zerod_store *store,
     return victim;
 }
 
-/* A slot's memory, without the lock. */
+/* Changes a slot's memory, without the lock. */
 struct change {
     struct zerod_store *store;
     struct zerod_shelf *shelf;
@@ -88,7 +89,7 @@ static void populate(void *arg)
     struct zerod_store *store = it->store;
     int rc;
 
-    /* A hole may hold a page all the same, if a client wrote to it: it is made a hole first. */
+    /* If a client wrote to it, a HOLE has a page all the same, so it is punched out first. */
     drop(it);
     if (it->rc)
         return;
@@ -111,7 +112,7 @@ static int change(struct zerod_store *store, struct zerod_shelf *shelf, size_t i
     return it.rc;
 }
 
-/* The highest clean slot: what is taken next lies at the low end. */
+/* Drops the highest clean slot, because the next one is taken at the low end. */
 static bool drop_one(struct zerod_store *store, struct zerod_shelf *shelf)
 {
     size_t index = store->slots;
@@ -123,7 +124,7 @@ static bool drop_one(struct zerod_store *store, struct zerod_shelf *shelf)
     }
     if (index == SIZE_MAX)
         return false;
-    /* Nobody may take it meanwhile. */
+    /* The state changes first, so that nobody takes the slot meanwhile. */
     zerod_store_set(shelf, index, ZEROD_HOLE);
     rc = change(store, shelf, index, drop);
     if (rc)

@@ -18,7 +18,7 @@ static const struct names version1 = {"/memory.limit_in_bytes", "/memory.usage_i
                                       "\ntotal_inactive_file "};
 static const struct names version2 = {"/memory.max", "/memory.current", "\ninactive_file "};
 
-/* Static, for the caller may be a thread with a stack of 16 KiB. */
+/* Static, because the caller may be a thread with a stack of 16 KiB. */
 static char path[PATH_MAX], text[4096];
 static struct okosu_cgroup_walk walk;
 
@@ -62,7 +62,7 @@ static bool read_in(const char *folder, const char *name)
     return okosu_file_slurp(path, text, sizeof(text)) > 0;
 }
 
-/* Lowers *data to what this group leaves; one without a limit leaves everything. */
+/* Lowers *data to what this group leaves; a group without a limit changes nothing. */
 static bool take_least(const char *folder, bool unified, void *data)
 {
     const struct names *names = unified ? &version2 : &version1;

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Room for a walk. A thread with a stack of 16 KiB must not have it there. */
+/* Working memory of a walk, given by the caller, whose thread may have a stack of only 16 KiB. */
 struct okosu_cgroup_walk {
     char groups[4096];
     char folder[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz: what the fuzzers share: their options [COUNT [SEED]], the same random numbers for the same
- * seed everywhere, and an end at the first property that does not hold. A fuzzer is one file. */
+/* fuzz: what the fuzzers share: their options [COUNT [SEED]], random numbers that depend only on
+ * the seed, and an abort at the first property that does not hold. Each fuzzer is one file. */
 #ifndef OKOSU_BASE_FUZZ_H
 #define OKOSU_BASE_FUZZ_H
 
@@ -15,8 +15,8 @@ static struct {
     uint64_t state;
 } fuzz;
 
-/* `count`: how much is done where nobody says; the OKOSU_CHECK_STEP-th part of it where that variable
- * is set, for a short run of all checks. Returns how much is to be done. */
+/* `count` is the default amount of work; if OKOSU_CHECK_STEP is set, it is divided by that number,
+ * for a short run of all checks. Returns how much is to be done. */
 static inline size_t fuzz_begin(const char *name, int argc, char **argv, size_t count)
 {
     const char *step = getenv("OKOSU_CHECK_STEP");

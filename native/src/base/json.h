@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Json: the one writer of JSON. Commas are its business; names and values are the caller's. It
- * writes to a stream, or to a line, for which it allocates nothing and takes no lock. */
+/* Json: the only writer of JSON. It places the commas; the caller gives names and values. It writes
+ * to a stream, or to a line, for which it allocates nothing and takes no lock. */
 #ifndef OKOSU_BASE_JSON_H
 #define OKOSU_BASE_JSON_H
 
@@ -20,8 +20,8 @@ struct okosu_json {
 /* `name` is NULL inside an array and at the top. */
 void okosu_json_open(struct okosu_json *json, const char *name, char bracket);
 void okosu_json_close(struct okosu_json *json, char bracket);
-/* A NULL text is written as null. Bytes that are no UTF-8 become lone surrogates, as Python's
- * surrogateescape has it, unless `replace` is set. */
+/* A NULL text is written as null. Bytes that are not UTF-8 become lone surrogates, as with Python's
+ * surrogateescape, unless `replace` is set. */
 void okosu_json_string(struct okosu_json *json, const char *name, const char *text);
 void okosu_json_bool(struct okosu_json *json, const char *name, bool value);
 void okosu_json_int(struct okosu_json *json, const char *name, int64_t value);

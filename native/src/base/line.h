@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Line: text in a buffer of the caller's. Nothing is allocated and no lock is taken, so that it can
- * be written wherever a process ends. */
+/* Line: text in a buffer of the caller's. Nothing is allocated and no lock is taken, so that a line
+ * can be written while a process ends. */
 #ifndef OKOSU_BASE_LINE_H
 #define OKOSU_BASE_LINE_H
 
@@ -24,7 +24,7 @@ void okosu_put_char(struct okosu_line *l, char c);
 void okosu_put(struct okosu_line *l, const char *text);
 void okosu_put_number(struct okosu_line *l, uint64_t value);
 
-/* Write it all to fd, best effort: there is nobody to tell that it could not be written. */
+/* Write it all to fd; a failure is ignored, because nobody could be told of it. */
 void okosu_line_emit(int fd, const struct okosu_line *l);
 /* Append the line to the file, or do nothing where it was cut or would overrun RLIMIT_FSIZE. */
 void okosu_line_append(const char *path, const struct okosu_line *l);

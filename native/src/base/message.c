@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Message: one write a message, so that ranks of a parallel job do not mix their lines. */
+/* Message: each message is one write, so that ranks of a parallel job do not mix their lines. */
 #include "base/message.h"
 
 #include <stdio.h>
@@ -33,8 +33,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours (the commonest slip of the fingers),
- * one each. */
+/* The number of insertions, deletions, substitutions and swaps of neighbours (the most frequent
+ * typing error); each costs one. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][NAME_LIMIT + 1];
@@ -73,7 +73,7 @@ const char *okosu_message_nearest(const char *given, const char *const *names, s
         if (strlen(names[i]) > NAME_LIMIT)
             continue;
         edits = distance(given, names[i]);
-        /* A name that was typed in part is close, however much of it is missing. */
+        /* A name of which only the beginning was typed is close, however much of it is missing. */
         if (length >= 3 && strncmp(given, names[i], length) == 0)
             edits = smaller(edits, 1);
         if (edits < best_distance) {

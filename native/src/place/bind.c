@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: the policy of memory that exists. */
+/* place: sets the policy of memory that exists already. */
 #include "place/reason.h"
 
 #include <okosu/place.h>
@@ -78,7 +78,7 @@ int okosu_place_bind(void *at, size_t bytes, enum okosu_place_policy policy,
             if (rc)
                 return okosu_place_refused("mbind", ENOSYS);
         }
-        /* The kernel quietly binds to those of the nodes that are allowed. */
+        /* The kernel silently binds to only those of the nodes that are allowed. */
         rc = okosu_place_check("/", nodes);
         if (rc)
             return rc;

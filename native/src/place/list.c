@@ -13,7 +13,7 @@
 #define LEVELS 8
 #define INDICES 32
 
-/* Which CPUs have their cache of a level and kind listed already. */
+/* The CPUs whose cache of one level and kind is listed already. */
 struct caches {
     const char *root;
     char text[TEXT_BYTES];
@@ -88,8 +88,7 @@ static struct okosu_place_cache *append(struct caches *c, struct okosu_place_mac
     return &machine->caches[machine->cache_count++];
 }
 
-/* 0; -ENOENT: there is no such index; -ENOMEM. An index that says no level or kind is passed
- * over. */
+/* 0; -ENOENT: there is no such index; -ENOMEM. An index without a level or kind is passed over. */
 static int add_cache(struct caches *c, struct okosu_place_machine *machine, unsigned cpu,
                      unsigned index)
 {
@@ -153,7 +152,8 @@ static int list_caches(const char *root, struct okosu_place_machine *machine)
     return rc;
 }
 
-/* One number for each node that is online, in their order; else nothing is known of the row. */
+/* A row has one number for each node that is online, in their order; a row of another form is left
+ * unknown. */
 static void read_distances(const char *root, struct okosu_place_machine *machine, size_t from)
 {
     unsigned *row = machine->distances + from * machine->node_count;

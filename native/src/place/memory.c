@@ -112,7 +112,8 @@ static int map_as(struct okosu_place_memory *memory, unsigned flags)
     return flags & OKOSU_PLACE_HUGE ? map_aligned(memory, huge_page()) : map(memory);
 }
 
-/* What the nodes have, so that the touch of more is an error and not the OOM killer's business. */
+/* Compare with what the nodes have, so that too large a request is an error here and not a case for
+ * the OOM killer. */
 static int check_room(const struct okosu_place_memory *memory, const struct okosu_cpuset *nodes)
 {
     uint64_t room = 0;
@@ -134,7 +135,8 @@ static int check_room(const struct okosu_place_memory *memory, const struct okos
                             (double)memory->mapped / MIB);
 }
 
-/* Pages of the pool that the nodes lack would be a SIGBUS at the touch; populating says -ENOMEM. */
+/* Huge pages that the nodes lack would raise SIGBUS at the touch; populating returns -ENOMEM
+ * instead. */
 static int fill_pool(const struct okosu_place_memory *memory)
 {
     if (madvise(memory->at, memory->mapped, MADV_POPULATE_WRITE) == 0)
@@ -146,7 +148,7 @@ static int fill_pool(const struct okosu_place_memory *memory)
                             memory->page / 1024, strerror(errno));
 }
 
-/* Where all memory is one node's, every policy is that of the first touch. */
+/* On a machine with one node every policy has the same effect as first touch. */
 static bool one_place(void)
 {
     struct okosu_cpuset nodes;
@@ -167,7 +169,7 @@ static int set_policy(const struct okosu_place_memory *memory, enum okosu_place_
     return rc;
 }
 
-/* A kernel without transparent huge pages answers EINVAL: it gives none anyway. */
+/* A kernel without transparent huge pages answers EINVAL, which is ignored. */
 static void advise(const struct okosu_place_memory *memory, unsigned flags)
 {
     if (flags & OKOSU_PLACE_HUGE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mpi: one row a launcher, the most specific first: under mpirun inside a Slurm job both sets are
- * there. */
+/* Mpi: one row for each launcher, the most specific first, because under mpirun inside a Slurm job
+ * the variables of both are set. */
 #include "place/mpi.h"
 
 #include <errno.h>
@@ -37,7 +37,8 @@ static unsigned number_or(const struct okosu_env *env, const char *name, unsigne
     return read_count(okosu_env_get(env, name), &number) ? number : otherwise;
 }
 
-/* Flux tells no local size; tasks are dealt to nodes evenly, the first nodes taking one more. */
+/* Flux does not give the local size; it deals tasks to nodes evenly, the first nodes taking one
+ * more. */
 static unsigned flux_size(const struct okosu_env *env)
 {
     unsigned tasks = number_or(env, "FLUX_JOB_SIZE", 0),
@@ -66,10 +67,9 @@ static unsigned slurm_tasks_on(const char *text, unsigned node)
     return 0;
 }
 
-/*
- * Slurm sets SLURM_LOCALID in the batch script too, whose one process owns all CPUs of the job;
- * only a step has SLURM_STEP_* variables. What was asked for by --ntasks-per-node counts where the
- * step does not say what it got. */
+/* Slurm sets SLURM_LOCALID also in the batch script, whose one process owns all CPUs of the job;
+ * only a step has SLURM_STEP_* variables. Where the step does not tell its size, the request by
+ * --ntasks-per-node is used. */
 static unsigned slurm_size(const struct okosu_env *env)
 {
     const char *layout = okosu_env_get(env, "SLURM_STEP_TASKS_PER_NODE");

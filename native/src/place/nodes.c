@@ -35,7 +35,7 @@ int okosu_place_status(const char *root, const char *key, struct okosu_cpuset *s
     return rc ? rc : okosu_cpulist_parse_set(text, set);
 }
 
-/* has_memory is of Linux 2.6.24 with high memory apart; without it take all nodes to have some. */
+/* Linux has had has_memory since 2.6.24; without it, all nodes are taken to have memory. */
 static int with_memory(const char *root, struct okosu_cpuset *nodes)
 {
     return okosu_place_nodes(root, "has_memory", nodes) == 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: on which CPUs the calling thread runs. */
+/* place: the CPUs on which the calling thread may run. */
 #include "place/reason.h"
 
 #include <okosu/place.h>
@@ -23,7 +23,7 @@ int okosu_place_mask(struct okosu_cpuset *cpus)
     return get_mask(cpus);
 }
 
-/* Which of the CPUs could not be had, and why. */
+/* Name the CPUs that were refused, and the reason. */
 static int explain(const struct okosu_cpuset *wanted, const struct okosu_cpuset *got)
 {
     struct okosu_cpuset missing = okosu_cpuset_without(wanted, got), online, confined, absent;
@@ -64,7 +64,7 @@ int okosu_place_pin(const struct okosu_cpuset *cpus, struct okosu_cpuset *before
         return explain(cpus, &got);
     if (error)
         return okosu_place_refused("sched_setaffinity", error);
-    /* The kernel drops what the cpuset does not allow, and says nothing. */
+    /* The kernel silently drops CPUs that the cpuset does not allow. */
     rc = get_mask(&got);
     if (!rc && !okosu_cpuset_equal(&got, cpus))
         rc = explain(cpus, &got);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reason: what a failed call of place tells beside its errno, and the facts that explain one. */
+/* reason: the text that a failed call of place gives besides its errno, and the facts that explain
+ * a failure. */
 #ifndef OKOSU_PLACE_REASON_H
 #define OKOSU_PLACE_REASON_H
 
@@ -22,8 +23,8 @@ bool okosu_place_filtered(void);
 bool okosu_place_numa(const char *root);
 /* The set as a list, cut short with "..." where it is long. Returns text. */
 const char *okosu_place_text(const struct okosu_cpuset *set, char text[PLACE_LIST]);
-/* The failure of a system call about memory policies that has no reason of its own. Returns
- * -error. */
+/* The reason for a failed system call about memory policies, where nothing more specific is known.
+ * Returns -error. */
 int okosu_place_refused(const char *call, int error);
 
 /* A list file below root/sys/devices/system/node as a set. 0 or -errno. */

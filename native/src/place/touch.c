@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: the first touch of memory, by one thread or by one on each of some CPUs. */
+/* place: the first touch of memory, by one thread or by one thread on each of several CPUs. */
 #include "place/reason.h"
 
 #include <okosu/place.h>
@@ -59,7 +59,8 @@ static size_t start(struct slice *slices, size_t count, int *error)
 
 int okosu_place_touch(const struct okosu_place_memory *memory, const unsigned *cpus, size_t count)
 {
-    /* Base pages, whatever the mapping's: a transparent huge page may not have been had. */
+    /* The step is a base page, whatever the mapping's page size, because a transparent huge page
+     * may not have been granted. */
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = memory->mapped / page, started;
     struct slice *slices;
     int rc = 0, error;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: on which nodes pages really lie. move_pages tells that when it is asked to move no
- * page. */
+/* place: on which nodes pages really lie, asked with a move_pages call that moves no page. */
 #include "place/reason.h"
 
 #include <okosu/place.h>
@@ -20,7 +19,8 @@ static bool is_mapped(void *page)
     return mincore(page, 1, &resident) == 0 || errno != ENOMEM;
 }
 
-/* move_pages says -EFAULT of an address outside every mapping and of the page of zeros alike. */
+/* move_pages returns -EFAULT both for an address outside every mapping and for the shared page of
+ * zeros. */
 static int count_page(struct okosu_place_count *count, void *page, int status)
 {
     if (status >= 0 && status < OKOSU_PLACE_NODES)

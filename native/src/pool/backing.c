@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backing: what the kernel does for a pool. Memory that the pool hands out is populated first, for
- * a huge page that is not to be had would end the program by SIGBUS at its first store. */
+/* backing: what the kernel does for a pool. With huge pages of the kernel's pool, memory is
+ * populated before it is handed out, because a page that cannot be had would kill the program by
+ * SIGBUS at its first store. */
 #include "pool/backing.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #define NODE_LIMIT 1024
 #define WORD_BITS (8 * sizeof(unsigned long))
 
-/* Preferred, not bound: a full node is no reason to end the program. */
+/* The node is preferred, not required: a full node is no reason to kill the program. */
 static int prefer_node(void *at, size_t bytes, int node)
 {
     unsigned long mask[NODE_LIMIT / WORD_BITS] = {0};
@@ -103,7 +104,7 @@ void okosu_backing_touch(void *at, size_t bytes)
         ((volatile char *)at)[i] = 0;
 }
 
-/* An older kernel knows no such advice; it says so of an empty range, too. */
+/* An older kernel does not know this advice, and reports that even for an empty range. */
 bool okosu_backing_can_populate(void)
 {
     return madvise((void *)0, 0, MADV_POPULATE_WRITE) == 0;

@@ -20,36 +20,38 @@
 
 #define OWN (-1)
 #define LEFT (-2)
-/* The unit is OWN, and this slot of the daemon's still to be given back; and the reverse. */
+/* The unit's memory is OWN again, and this slot must still be given back to the daemon; the macro
+ * is its own inverse. */
 #define UNMAPPED(slot) (-3 - (slot))
-/* A daemon that was killed may be started again. */
+/* The time in ns between tries to connect again: a daemon that was killed may be restarted. */
 #define RETRY_NS UINT64_C(1000000000)
-/* On a busy machine a clearing waits for a CPU that idles; the daemon gives up broken engines
- * sooner. */
+/* On a busy machine a clearing waits for an idle CPU; a broken engine is dropped by the daemon long
+ * before this. */
 #define PATIENCE_S 120
 
 struct okosu_broker {
     char *path;
     unsigned char *base;
     size_t unit, count;
-    _Atomic int32_t *slot; /* of each unit, or OWN, LEFT, UNMAPPED */
+    _Atomic int32_t *slot; /* of each unit, or one of OWN, LEFT, UNMAPPED */
 
-    atomic_bool untidy; /* some are UNMAPPED */
+    atomic_bool untidy; /* some units are UNMAPPED */
 
-    pthread_mutex_t talk; /* one question at a time: held while the daemon answers */
+    pthread_mutex_t talk; /* one request at a time: held while the daemon answers */
     uint32_t tag;
-    uint64_t retry; /* ns of CLOCK_MONOTONIC */
+    uint64_t retry; /* when to connect again, ns of CLOCK_MONOTONIC */
 
-    pthread_mutex_t open; /* of the descriptors; never held for long */
+    pthread_mutex_t open; /* protects the descriptors; never held for long */
     int fd, file;         /* -1: there is no daemon */
     size_t slots;
-    bool hugetlb; /* a page of the file that is not there may not be to be had */
+    bool hugetlb; /* a page that is missing from the file may be unavailable */
     bool ended;
 
-    struct okosu_broker *next; /* all of the process */
+    struct okosu_broker *next; /* list of all in this process */
 };
 
-/* A child of fork must not keep a connection: the daemon would take the parent for alive. */
+/* A child of fork must not keep a connection, or the daemon would think that the parent lives
+ * on. */
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct okosu_broker *all;
 
@@ -103,7 +105,7 @@ static void strike_off(struct okosu_broker *broker)
     pthread_mutex_unlock(&all_lock);
 }
 
-/* A file that could be made shorter would end this process by SIGBUS. */
+/* A file that can be shortened could make this process end by SIGBUS. */
 static bool is_sound(int file, size_t bytes)
 {
     struct stat about;
@@ -113,7 +115,7 @@ static bool is_sound(int file, size_t bytes)
            (uint64_t)about.st_size >= bytes;
 }
 
-/* With `talk` held. 0 or -errno. */
+/* Call with `talk` held. 0 or -errno. */
 static int connect_to(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_HELLO, .value = OKOSU_WIRE_VERSION};
@@ -148,7 +150,7 @@ static int connect_to(struct okosu_broker *broker)
     return rc;
 }
 
-/* With `talk` held: what is mapped is ours alone from now on. */
+/* Call with `talk` held: what is mapped now belongs to this process alone. */
 static void disconnect(struct okosu_broker *broker)
 {
     int fd, file;
@@ -172,7 +174,7 @@ static void disconnect(struct okosu_broker *broker)
     broker->retry = okosu_pool_now() + RETRY_NS;
 }
 
-/* With `talk` held: the answer's status, or -ECONNRESET where there is no daemon. */
+/* Call with `talk` held: the answer's status, or -ECONNRESET where there is no daemon. */
 static int ask(struct okosu_broker *broker, struct okosu_wire *message)
 {
     int rc;
@@ -191,7 +193,7 @@ static unsigned char *place(const struct okosu_broker *broker, size_t index)
     return broker->base + index * broker->unit;
 }
 
-/* With `open` held. */
+/* Call with `open` held. */
 static int map(struct okosu_broker *broker, size_t index, uint32_t slot)
 {
     unsigned char *at = place(broker, index);
@@ -272,7 +274,7 @@ size_t okosu_broker_units(struct okosu_broker *broker)
     return units;
 }
 
-/* With `talk` held. The slot, or -errno. */
+/* Call with `talk` held. The slot, or -errno. */
 static int64_t take(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_TAKE};
@@ -295,7 +297,7 @@ static int64_t take(struct okosu_broker *broker)
     return rc ? rc : (int64_t)message.slot;
 }
 
-/* With `talk` held, and nothing of the slot mapped. */
+/* Call with `talk` held, and no mapping of the slot left. */
 static void give(struct okosu_broker *broker, uint32_t slot)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_GIVE, .slot = slot};
@@ -306,7 +308,7 @@ static void give(struct okosu_broker *broker, uint32_t slot)
         disconnect(broker);
 }
 
-/* With `talk` held: give back what was mapped over. */
+/* Call with `talk` held: give back the slots whose mappings were replaced. */
 static void tidy(struct okosu_broker *broker)
 {
     if (!atomic_exchange(&broker->untidy, false))
@@ -354,8 +356,8 @@ int okosu_broker_clear(struct okosu_broker *broker, size_t index, size_t bytes)
     if (slot >= 0) {
         message.slot = (uint32_t)slot;
         rc = ask(broker, &message);
-        /* The daemon's hardware may still write to the slot, so the daemon keeps it until that
-         * is over. */
+        /* The daemon's hardware may still write to the slot, so the daemon keeps it until the
+         * hardware has finished. */
         if (rc == -ETIMEDOUT)
             atomic_store(&broker->slot[index], LEFT);
     }

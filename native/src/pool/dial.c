@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dial: the sockets of the client's side. */
+/* dial: the client's side of the socket. */
 #include "pool/dial.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A daemon that does not greet for so long is as good as none. */
+/* How long to wait for the daemon's greeting; a slower daemon is treated as absent. */
 #define PATIENCE_S 5
 
 static int trust(int fd)
@@ -52,7 +52,7 @@ int okosu_dial(const char *path)
     return rc;
 }
 
-/* The one descriptor that came along, or -1. */
+/* The one descriptor that came with the message, or -1. */
 static int descriptor_of(struct msghdr *head)
 {
     struct cmsghdr *part = CMSG_FIRSTHDR(head);

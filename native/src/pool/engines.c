@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engines: ways to clear a pool's unit, in one table; the first possible one is taken. */
+/* engines: the table of ways to clear a pool's unit; the first one that is possible here is
+ * used. */
 #include "pool/engines.h"
 
 #include "pool/backing.h"
@@ -15,8 +16,8 @@ static bool always(void)
     return true;
 }
 
-/* Past the caches, or what okosu_zero_page() takes on this CPU: the unit is not read soon, and the
- * program's lines stay where they are. */
+/* With stores that bypass the caches, or with the variant that okosu_zero_page() chooses on this
+ * CPU: the unit is not read soon, and the program's lines stay in the caches. */
 static int clear_past_caches(void *at, size_t bytes)
 {
     okosu_zero_page(at, bytes);
@@ -29,7 +30,8 @@ static int clear_by_memset(void *at, size_t bytes)
     return 0;
 }
 
-/* The kernel's own clearing of fresh pages. Part of a huge page can't be exchanged. */
+/* Pages are exchanged for fresh ones, which the kernel clears. Part of a huge page cannot be
+ * exchanged. */
 static int clear_by_kernel(void *at, size_t bytes)
 {
     int rc = okosu_backing_drop(at, bytes);

@@ -27,7 +27,7 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, count_childhood);
 }
 
-/* Whether this process made the pool. The page sees children of every kind of fork. */
+/* Whether this process made the pool. The shared word detects children of every kind of fork. */
 static bool is_mine(const struct okosu_zero_pool *pool)
 {
     return *pool->mine && pool->childhood == childhoods;
@@ -49,7 +49,7 @@ static int check(struct okosu_zero_pool_options *o)
     return 0;
 }
 
-/* Whether huge pages of the kernel's pool serve: 1, 0 or -errno. */
+/* Whether to use huge pages of the kernel's pool: 1, 0 or -errno. */
 static int choose_backing(const struct okosu_zero_pool_options *o)
 {
     size_t free_pages, page = okosu_backing_hugetlb_page(&free_pages);
@@ -124,7 +124,8 @@ int okosu_zero_pool_open(struct okosu_zero_pool **out,
         goto out;
     }
     okosu_units_init(&pool->units, pool->rows, count);
-    /* The first fault of a mapping takes the lock of all of them: not by the worker's hand. */
+    /* The first fault of a mapping takes a lock that all mappings share, so a worker that may lose
+     * its CPU must not cause it. */
     if (options->stand_back && !pool->hugetlb)
         okosu_backing_touch(pool->base, 1);
     rc = init_lock(pool);
@@ -171,7 +172,7 @@ bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at)
     return (size_t)((const unsigned char *)at - pool->base) < pool->options.cap;
 }
 
-/* `found` NULL: only what is clean. */
+/* `found` NULL: take clean units only. */
 static void *take(struct okosu_zero_pool *pool, size_t bytes, struct okosu_units_found *found)
 {
     size_t unit = pool->options.unit, count = bytes / unit + (bytes % unit != 0), first;
@@ -183,7 +184,7 @@ static void *take(struct okosu_zero_pool *pool, size_t bytes, struct okosu_units
                   : okosu_units_take(&pool->units, count);
     atomic_fetch_add_explicit(first < pool->units.count ? &pool->takes : &pool->misses, 1,
                               memory_order_relaxed);
-    /* Fewer clean units may be left than it keeps ready. */
+    /* Fewer clean units may be left than the worker is to keep ready. */
     okosu_pool_wake(pool);
     return first == pool->units.count ? NULL : pool->base + first * unit;
 }
@@ -204,7 +205,7 @@ void *okosu_zero_pool_take_any(struct okosu_zero_pool *pool, size_t bytes,
     return block;
 }
 
-/* The index of the unit that begins at this address, or a number no unit has. */
+/* The index of the unit that begins at this address, or a number that no unit has. */
 static size_t index_of(const struct okosu_zero_pool *pool, const void *block)
 {
     size_t offset = (size_t)((const unsigned char *)block - pool->base);
@@ -212,7 +213,8 @@ static size_t index_of(const struct okosu_zero_pool *pool, const void *block)
     return offset & (((size_t)1 << pool->shift) - 1) ? SIZE_MAX : offset >> pool->shift;
 }
 
-/* The row of a held block, which is its holder's until it is given back; NULL: there is none. */
+/* The row of a held block, which belongs to its holder until it is given back; NULL: there is no
+ * such block. */
 static struct okosu_unit *held(const struct okosu_zero_pool *pool, const void *block)
 {
     size_t index = index_of(pool, block);
@@ -255,7 +257,7 @@ int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty
     if (!is_mine(pool)) {
         int rc = okosu_backing_drop(block, unit->run * pool->options.unit);
 
-        /* The daemon's units are not there in a child. */
+        /* In a child the daemon's units are absent, which is no error. */
         return rc == -ENOMEM && pool->broker ? 0 : rc;
     }
     if (!okosu_units_give(&pool->units, index_of(pool, block), pages,

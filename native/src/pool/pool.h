@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool: what its functions and its worker share. */
+/* pool: what the pool's functions and its worker share. */
 #ifndef OKOSU_POOL_POOL_H
 #define OKOSU_POOL_POOL_H
 
@@ -13,15 +13,16 @@
 #define OKOSU_POOL_PAGE ((size_t)4096)
 
 struct okosu_zero_pool {
-    /* What take and give need is on this line, and on the next one what only they write. */
+    /* This line holds what take and give read, and the next one what only they write. */
     _Alignas(64) unsigned char *base;
-    /* false in a child of fork, which has no worker and may hold no lock; and how often this
-     * process was a child when the pool was made, for emulators that do not wipe `mine` */
+    /* `mine` is false in a child of fork, which has no worker and may hold no lock. `childhood`
+     * counts how often this process had been a child when the pool was made, for emulators that do
+     * not clear `mine`. */
     volatile bool *mine;
     unsigned childhood;
     uint8_t shift;            /* a unit has 1 << shift bytes */
     atomic_bool asleep;       /* the worker must be woken, or started (stand_back) */
-    struct okosu_units units; /* without the lock: see units.h */
+    struct okosu_units units; /* needs no lock: see units.h */
 
     _Alignas(64) _Atomic uint64_t takes;
     _Atomic uint64_t misses, gives;
@@ -35,10 +36,10 @@ struct okosu_zero_pool {
     /* As in the options, until okosu_zero_pool_want(). */
     atomic_size_t low, high, keep, clean;
 
-    pthread_mutex_t lock; /* of all below, which take and give don't need */
+    pthread_mutex_t lock; /* protects all below, which take and give do not need */
     pthread_cond_t work;  /* there is something to do, or `stop` */
     bool stop, filling;
-    uint64_t fill_after; /* ns of CLOCK_MONOTONIC: no memory was to be had, try again then */
+    uint64_t fill_after; /* ns of CLOCK_MONOTONIC: there was no memory, try again then */
     uint64_t cleared, populated, dropped, failures;
     _Atomic uint64_t waits;
     /* With `stand_back`: when a new worker may be started, and how long the last one stayed away;
@@ -53,15 +54,16 @@ struct okosu_zero_pool {
 
 /* Start the thread; 0 or -errno. */
 int okosu_pool_start(struct okosu_zero_pool *pool);
-/* There may be something to do. Costs something only where the worker sleeps. */
+/* Call when there may be something to do. Costs something only where the worker sleeps. */
 void okosu_pool_wake(struct okosu_zero_pool *pool);
-/* End it, if there is one. */
+/* End the worker, if there is one. */
 void okosu_pool_end(struct okosu_zero_pool *pool);
 
-/* With the lock held, which is let go meanwhile: clear, populate or drop one unit. Bytes that
- * became clean, 0 where there was nothing to do or it failed; `did` tells the two apart. */
+/* Clear, populate or drop one unit. Call with the lock held; it is released meanwhile. Returns the
+ * bytes that became clean, 0 where there was nothing to do or it failed; `did` tells the two
+ * apart. */
 size_t okosu_pool_step(struct okosu_zero_pool *pool, bool *did);
-/* With the lock held: whether okosu_pool_step() would do something now; else *until is when it
+/* Call with the lock held: whether okosu_pool_step() would do something now; else *until is when it
  * may, or 0. */
 bool okosu_pool_has_work(struct okosu_zero_pool *pool, uint64_t *until);
 uint64_t okosu_pool_now(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supply: the daemon's units where it has some, the kernel's pages else. */
+/* supply: uses the daemon's units where it has some, else the kernel's pages. */
 #include "pool/supply.h"
 
 #include "pool/backing.h"
@@ -18,7 +18,7 @@ int okosu_supply_populate(struct okosu_zero_pool *pool, size_t index)
 
     if (pool->broker && okosu_broker_fetch(pool->broker, index) == 0)
         return 0;
-    /* What was mapped and could not be populated is dropped as any other. */
+    /* A unit that was mapped and could not be populated is dropped like any other. */
     rc = okosu_broker_memory(pool->broker, index) == OKOSU_UNIT_OWN
              ? 0
              : okosu_supply_drop(pool, index);
@@ -35,7 +35,7 @@ int okosu_supply_clear(struct okosu_zero_pool *pool, size_t index, size_t bytes)
     case OKOSU_UNIT_BROKERED:
         return okosu_broker_clear(pool->broker, index, bytes);
     case OKOSU_UNIT_LEFT:
-        /* Not every engine clears memory that is shared: the kernel's does not. */
+        /* Not every engine can clear shared memory: exchanging pages with the kernel cannot. */
         okosu_zero_page(at(pool, index), bytes);
         return 0;
     case OKOSU_UNIT_OWN:

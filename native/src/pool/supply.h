@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* supply: where a pool's units come from and go to: the kernel, or okosu-zerod. Without the pool's
- * lock, of units that are nobody else's meanwhile. */
+/* supply: gets a pool's units from the kernel or from okosu-zerod, and returns them. Its functions
+ * are called without the pool's lock, for units that no other thread uses meanwhile. */
 #ifndef OKOSU_POOL_SUPPLY_H
 #define OKOSU_POOL_SUPPLY_H
 
 #include "pool/pool.h"
 
-/* Have a unit's memory there, clean. 0 or -errno. */
+/* Bring a unit's memory in, clean. 0 or -errno. */
 int okosu_supply_populate(struct okosu_zero_pool *pool, size_t index);
-/* Have its first `bytes` cleared. 0; -errno: it is to be dropped. */
+/* Have its first `bytes` cleared. 0; -errno: the unit must be dropped. */
 int okosu_supply_clear(struct okosu_zero_pool *pool, size_t index, size_t bytes);
-/* Hand its memory back. 0 or -errno: it stays apart for good. */
+/* Return its memory. 0, or -errno: the unit is never used again. */
 int okosu_supply_drop(struct okosu_zero_pool *pool, size_t index);
-/* Map `count` units anew, whatever is there; what they hold is not known. 0 or -errno. Never talks
- * to the daemon. */
+/* Map `count` units anew, whatever is mapped there; their content is then unknown. 0 or -errno.
+ * Never talks to the daemon. */
 int okosu_supply_renew(struct okosu_zero_pool *pool, size_t index, size_t count);
 
 #endif

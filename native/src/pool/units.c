@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units: the states of a pool's units; runs are found by looking, lowest address first, so that
- * blocks gather at the low end and long runs stay at the high one. */
+/* units: the states of a pool's units. Runs are found by a search from the lowest address, so that
+ * blocks gather at the low end and long runs remain at the high one. */
 #include "pool/units.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void let_go(struct okosu_units *units, size_t first, size_t count)
     }
 }
 
-/* Units `first` to `end` of the block that begins at `start`. */
+/* Takes the units `first` to `end` of the block that begins at `start`. */
 static bool hold(struct okosu_units *units, size_t start, size_t first, size_t end, unsigned set,
                  size_t per_unit, struct okosu_units_found *found)
 {
@@ -84,7 +84,7 @@ static bool hold(struct okosu_units *units, size_t start, size_t first, size_t e
     return true;
 }
 
-/* The lowest run of units each of whose states is in `set`, bit by bit; or units->count. */
+/* The lowest run of units whose states are all in `set`, a bit mask; or units->count. */
 static size_t take_run(struct okosu_units *units, size_t count, unsigned set, size_t per_unit,
                        struct okosu_units_found *found)
 {
@@ -135,8 +135,9 @@ bool okosu_units_extend(struct okosu_units *units, size_t index, size_t count, s
     return count <= run || hold(units, index, index + run, index + count, set, per_unit, found);
 }
 
-/* How many units the block has that begins there, and the end of it: 0 where none does. By its
- * holder alone, so that no exchange is needed: giving back is what a program waits for. */
+/* How many units the block that begins there has, and its end; 0 where none begins. Called only by
+ * the holder, so that no atomic exchange is needed: the program waits while it gives a block
+ * back. */
 static size_t end_block(struct okosu_units *units, size_t index)
 {
     size_t run = index < units->count

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work: what makes units clean, one at a time, with the lock let go while the memory is touched. */
+/* work: makes units clean, one at a time; the lock is released while memory is touched. */
 #include "pool/pool.h"
 #include "pool/supply.h"
 
@@ -30,7 +30,7 @@ static struct counted count(const struct okosu_zero_pool *pool)
                             .absent = in[OKOSU_UNIT_ABSENT] * unit};
 }
 
-/* With `reuse` what is dirty serves, too, and is cleared only where clean units are wanted. */
+/* With `reuse` dirty units are useful, too, and are cleared only where clean units are wanted. */
 static bool wants_cleared(const struct okosu_zero_pool *pool, const struct counted *now)
 {
     return now->dirty && (!pool->options.reuse || now->clean < atomic_load(&pool->clean));
@@ -58,7 +58,7 @@ static bool has_too_much(const struct okosu_zero_pool *pool, const struct counte
 
 enum work { NOTHING, CLEAR, DROP, POPULATE };
 
-/* What is to be done now; *until is when something may be, or 0. */
+/* Choose what to do now; *until is when there may be something to do, or 0. */
 static enum work choose(struct okosu_zero_pool *pool, uint64_t *until)
 {
     struct counted now = count(pool);
@@ -81,8 +81,8 @@ bool okosu_pool_has_work(struct okosu_zero_pool *pool, uint64_t *until)
     return choose(pool, until) != NOTHING;
 }
 
-/* Without the lock. A unit that the engine could not clear goes back to the kernel: nobody sees it
- * before it is clean. */
+/* Call without the lock. A unit that the engine could not clear goes back to the kernel, so that
+ * nobody gets it dirty. */
 static bool clear(struct okosu_zero_pool *pool, size_t index, size_t dirty, bool *lost)
 {
     *lost = okosu_supply_clear(pool, index, dirty) != 0;
@@ -104,7 +104,7 @@ static size_t clear_one(struct okosu_zero_pool *pool, size_t index)
     pthread_mutex_lock(&pool->lock);
     if (lost) {
         pool->failures++;
-        /* A unit that can't even be dropped stays apart for good. */
+        /* A unit that cannot even be dropped is never used again. */
         if (usable)
             okosu_units_settle(&pool->units, index, OKOSU_UNIT_ABSENT);
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker: the thread that clears while a CPU has nothing else to do. Under SCHED_IDLE it runs where
- * nobody else wants to; on a busy machine nothing is cleared, take finds nothing, and the program
- * asks the kernel as it would have. */
+/* worker: the thread that clears while a CPU is idle. It runs under SCHED_IDLE; on a busy machine
+ * nothing is cleared, take finds nothing, and the program asks the kernel as it would have done
+ * without the pool. */
 #include "pool/pool.h"
 
 #include <errno.h>
@@ -14,19 +14,19 @@
 #include <unistd.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-/* After its last work the worker looks again every NAP for as long as DOZE, so that giving a block
+/* After its last work the worker looks again every NAP for the time DOZE, so that giving a block
  * needs no system call while a program gives and takes; then it sleeps until it is woken. */
 #define NAP_NS UINT64_C(200000)
 #define DOZE_NS UINT64_C(100000000)
-/* Waiting for a CPU that long in all, from its start, in the course of one unit or of one nap,
- * tells that none idles: a wake-up on an idle one takes a twentieth of it. */
+/* If the worker waits for a CPU this long in all, from its start, within one unit or one nap, then
+ * no CPU idles: a wake-up on an idle one takes a twentieth of this. */
 #define LATE_NS UINT64_C(1000000)
-/* The same of the program's thread, where it is that share of its time, too. */
+/* The program's thread, too, waits for a CPU if it waited LATE_NS and this fraction of its time. */
 #define LATE_SHARE 20
 #define STAND_BACK_LEAST_NS UINT64_C(10000000)
 #define STAND_BACK_MOST_NS UINT64_C(640000000)
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void wait_until(struct okosu_zero_pool *pool, uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
@@ -34,14 +34,14 @@ static void wait_until(struct okosu_zero_pool *pool, uint64_t ns)
     pthread_cond_timedwait(&pool->work, &pool->lock, &t);
 }
 
-/* With the lock held: `bytes` were made clean; wait as long as that should have taken. */
+/* Call with the lock held: `bytes` were made clean; wait as long as the rate demands. */
 static void hold_rate(struct okosu_zero_pool *pool, uint64_t *next, size_t bytes)
 {
     uint64_t now = okosu_pool_now();
 
     if (!pool->options.rate || !bytes)
         return;
-    /* Time in which less than the rate was cleared is not made up for. */
+    /* Time in which less than the rate was cleared gives no credit for later. */
     if (*next < now)
         *next = now;
     *next += (uint64_t)((double)bytes / (double)pool->options.rate * (double)NS_PER_S);
@@ -58,7 +58,8 @@ static uint64_t used_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* With the lock held: no worker from now on, and no new one for a while that grows. */
+/* Call with the lock held: end the worker, and start no new one for a while that grows each
+ * time. */
 static void stand_back(struct okosu_zero_pool *pool)
 {
     pool->away_ns = pool->away_ns ? 2 * pool->away_ns : STAND_BACK_LEAST_NS;
@@ -68,14 +69,14 @@ static void stand_back(struct okosu_zero_pool *pool)
     atomic_fetch_add(&pool->waits, 1);
 }
 
-/* With the lock held: whether what took since `began` had to wait for a CPU. */
+/* Call with the lock held: whether the work since `began` had to wait for a CPU. */
 static bool was_late(const struct okosu_zero_pool *pool, uint64_t began, uint64_t used)
 {
     return pool->options.stand_back && okosu_pool_now() - began > used_ns() - used + LATE_NS;
 }
 
-/* With the lock held: whether the calling thread, the program's, had to wait for a CPU since the
- * last look. A kernel that does not say so is believed to have one. */
+/* Call with the lock held: whether the calling thread, which is the program's, had to wait for a
+ * CPU since the last call. Where the kernel does not tell, it is taken not to have waited. */
 static bool program_waits(struct okosu_zero_pool *pool)
 {
     unsigned long long ran = 0, waited = 0, since_ran, since_waited;
@@ -97,8 +98,8 @@ static bool program_waits(struct okosu_zero_pool *pool)
     return since_waited > LATE_NS && since_waited * LATE_SHARE > since_ran + since_waited;
 }
 
-/* With the lock held. Nothing was to be done since `idle_from`, nor is before `until` unless
- * something comes. False: end the thread. */
+/* Call with the lock held. There has been nothing to do since `idle_from`, and there is nothing
+ * before `until` unless the worker is woken. False: end the thread. */
 static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t until)
 {
     uint64_t now = okosu_pool_now(), used = used_ns();
@@ -110,7 +111,7 @@ static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t unti
         stand_back(pool);
         return false;
     }
-    /* A process ends only when all its threads have, and a thread of lowest priority may take
+    /* A process ends only when all its threads have ended, and a thread of lowest priority may take
      * long to. */
     if (pool->options.stand_back)
         return false;
@@ -127,8 +128,9 @@ static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t unti
     return true;
 }
 
-/* A program must not wait for a thread of lowest priority: where the lock is taken somebody is in
- * the pool, and a sleeper that misses this sees what there is to do at the next call. */
+/* A program must not wait for a thread of lowest priority, so this only tries the lock: if it is
+ * taken, a thread is in the pool already, and a sleeping worker that misses this call sees the work
+ * at the next one. */
 void okosu_pool_wake(struct okosu_zero_pool *pool)
 {
     uint64_t until;
@@ -148,7 +150,7 @@ void okosu_pool_wake(struct okosu_zero_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* With the lock held: do what there is to do, one unit. False: end the thread. */
+/* Call with the lock held: do one unit of the work there is. False: end the thread. */
 static bool work(struct okosu_zero_pool *pool, uint64_t *next)
 {
     uint64_t began = okosu_pool_now(), used = used_ns();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cuda: an NVIDIA GPU's copy engine writes zeros from a buffer of its own over the bus: none of
- * its multiprocessors is busy meanwhile. */
+/* cuda: an NVIDIA GPU's copy engine writes zeros from a buffer of its own over the bus, which
+ * occupies none of its multiprocessors. */
 #include "cuda_driver.h"
 
 #include <errno.h>
@@ -45,7 +44,7 @@ static int open_cuda(void **state, bool asked, char *about, size_t room)
     status = cuda.alloc(&copier->zeros, ZEROS);
     if (!status)
         status = cuda.fill(copier->zeros, 0, ZEROS / 4);
-    /* That returns before it is done, and a stream of ours does not wait for it. */
+    /* The memset is asynchronous, and a stream of ours does not wait for it. */
     if (!status)
         status = cuda.wait_stream(NULL);
     for (size_t i = 0; i < TICKETS && !status; i++)
@@ -76,7 +75,7 @@ static int submit(void *state, const struct zerod_range *range, uint64_t *ticket
     }
     if (!status)
         status = cuda.record(copier->event[*ticket], stream);
-    /* Some of it may be under way: nobody else is to begin before it is over. */
+    /* A part may be in progress already: no other engine may begin before it has ended. */
     if (status)
         cuda.wait_stream(stream);
     copier->used[*ticket] = !status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_driver: one device is enough: what limits it is the bus. */
+/* cuda_driver: uses only the first device, because the bus is the bottleneck. */
 #include "cuda_driver.h"
 
 #include "library.h"
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* R580 fails above 512 GiB a call; and a call of some seconds holds up all that use the driver. */
+/* Driver R580 fails above 512 GiB per call; and a call that lasts seconds blocks all users of the
+ * driver. */
 #define CHUNK ((size_t)1 << 30)
 
 struct cuda_driver cuda;
@@ -90,7 +91,7 @@ void cuda_base_close(struct cuda_base *base)
     zerod_library_close(base->library);
 }
 
-/* What is given as the pin is the chunk's place, for unpinning; and the device's, for clearing. */
+/* The pin holds two addresses: the chunk's, for unpinning, and the device's, for clearing. */
 struct pin {
     void *at;
     cuda_pointer device;

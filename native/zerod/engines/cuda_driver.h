@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_driver: what the CUDA engines use of NVIDIA's driver (libcuda.so.1), and pinning for
- * both. */
+/* cuda_driver: the part of NVIDIA's driver (libcuda.so.1) that the CUDA engines use, and pinning
+ * for both. */
 #ifndef ZEROD_CUDA_DRIVER_H
 #define ZEROD_CUDA_DRIVER_H
 
 #include "engine.h"
 
-/* Of cuda.h (CUDA 11 and later). A status is 0 for success. */
+/* From cuda.h (CUDA 11 and later). Status 0 is success. */
 enum { CUDA_NOT_READY = 600 };
 enum { CUDA_PORTABLE = 1, CUDA_DEVICEMAP = 2, CUDA_NON_BLOCKING = 1, CUDA_NO_TIMING = 2 };
 typedef uint64_t cuda_pointer;
@@ -50,16 +50,17 @@ struct cuda_base {
     int device;
 };
 
-/* 0, and the device's name in about[room]; or -errno and a sentence there, nothing left open. */
+/* 0, and the device's name in about[room]; or -errno and the reason there as a sentence, with
+ * nothing left open. */
 int cuda_base_open(struct cuda_base *base, char *about, size_t room);
 void cuda_base_close(struct cuda_base *base);
-/* A status in words: always -EIO. */
+/* Write a status as a sentence; always returns -EIO. */
 int cuda_base_fail(const char *what, int status, char *why, size_t room);
 
-/* Where the device sees the range. */
+/* The range's address on the device. */
 cuda_pointer cuda_base_pointer(const struct zerod_range *range);
 
-/* Of struct zerod_engine; `state` begins with a struct cuda_base. */
+/* As in struct zerod_engine; `state` begins with a struct cuda_base. */
 int cuda_base_pin(void *state, void *at, size_t bytes, void **pin);
 void cuda_base_unpin(void *state, void *pin);
 size_t cuda_base_chunk(const void *state);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cuda-mailbox: a kernel of one block that never ends waits for work in host memory, so that
- * having memory cleared costs the CPU a store, not a launch.
+/* cuda-mailbox: a GPU program of one block that never ends waits for work in host memory, so that a
+ * clearing costs the CPU a store instead of a launch.
  *
- * It takes a multiprocessor for good, keeps the GPU from saving power, and a driver with a time
- * limit for kernels (a GPU with a display) ends it: only for who asks for it by name. */
+ * It occupies a multiprocessor permanently, keeps the GPU from saving power, and is ended by a
+ * driver with a time limit for GPU programs (on a GPU with a display): so it is used only if it is
+ * named. */
 #include "cuda_mailbox.h"
 #include "cuda_driver.h"
 
@@ -17,9 +17,9 @@
 #define TEXT(x) #x
 #define NUMBER(x) TEXT(x)
 
-/* Offsets are those of struct cuda_mailbox: asserted below. Thread 0 waits for a job, all threads
- * clear it in lines of 16 bytes each, and thread 0 says so after everybody's stores have reached
- * the system. */
+/* The offsets are those of struct cuda_mailbox, asserted below. Thread 0 waits for a job, all
+ * threads clear it in lines of 16 bytes each, and thread 0 reports it after the stores of all
+ * threads have reached the system. */
 static const char program[] =
     ".version 6.4\n"
     ".target sm_70\n"
@@ -108,7 +108,7 @@ static void stop_kernel(struct mailer *mailer)
     mailer->running = false;
 }
 
-/* 0 or -errno. Nothing is under way. */
+/* Call while nothing is in progress. 0 or -errno. */
 static int start_kernel(struct mailer *mailer)
 {
     cuda_pointer box;
@@ -166,7 +166,7 @@ static int open_mailbox(void **state, bool asked, char *about, size_t room)
     return 0;
 }
 
-/* A driver may have pinning wait for every kernel to end: this one would not. */
+/* A driver may let pinning wait until every GPU program has ended, and this one never would. */
 static int pin(void *state, void *at, size_t bytes, void **pinned)
 {
     struct mailer *mailer = state;
@@ -185,8 +185,8 @@ static void unpin(void *state, void *pinned)
     cuda_base_unpin(state, pinned);
 }
 
-/* There is always room: fewer are under way than the box has jobs. The first one after pinning is a
- * launch. */
+/* There is always room, because fewer jobs are in progress than the mailbox holds. The first one
+ * after pinning launches the GPU program. */
 static int submit(void *state, const struct zerod_range *range, uint64_t *ticket)
 {
     struct mailer *mailer = state;
@@ -210,7 +210,7 @@ static int poll_mailbox(void *state, uint64_t ticket)
     if ((int32_t)(done - (uint32_t)ticket) >= 0)
         return 1;
     cuda.set_current(mailer->base.context);
-    /* A kernel that has ended, of itself or by the driver, writes no more. */
+    /* A GPU program that has ended, by itself or by the driver, writes no more. */
     return cuda.query_stream(mailer->base.stream) == CUDA_NOT_READY ? 0 : -EIO;
 }
 

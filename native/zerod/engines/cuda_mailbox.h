@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_mailbox: what the CPU and the persistent kernel share, in pinned host memory. */
+/* cuda_mailbox: the memory that the CPU and the running GPU program share, in pinned host
+ * memory. */
 #ifndef ZEROD_CUDA_MAILBOX_H
 #define ZEROD_CUDA_MAILBOX_H
 
@@ -8,7 +9,7 @@
 #define CUDA_MAILBOX_JOBS 16
 #define CUDA_MAILBOX_THREADS 1024
 
-/* Each side writes lines of its own. Job n is at [n % JOBS]; the counters run freely. */
+/* Each side writes only its own lines. Job n is at [n % JOBS]; the counters are never reset. */
 struct cuda_mailbox {
     uint32_t posted, pad0[15]; /* by the CPU, after the job: release */
     uint32_t done, pad1[15];   /* by the GPU, after the stores: release, system scope */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nt: stores past the caches by the daemon's own thread, which runs where no other wants to. */
+/* nt: the daemon's own thread of lowest priority clears with stores that bypass the caches. */
 #include "engine.h"
 #include "guard.h"
 
@@ -23,7 +23,7 @@ static int submit(void *state, const struct zerod_range *range, uint64_t *ticket
     return zerod_guard(clear, range->at, range->bytes);
 }
 
-/* It was done when it was submitted. */
+/* The clearing ended before submit returned. */
 static int poll_nt(void *state, uint64_t ticket)
 {
     return 1;

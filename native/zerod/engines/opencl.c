@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * opencl: an integrated GPU, or whatever the first OpenCL platform has, fills memory in place:
+/* opencl: an integrated GPU, or another device of the first OpenCL platform, fills memory in place:
  * a buffer over the pool's own pages (CL_MEM_USE_HOST_PTR), so that nothing is copied.
  *
- * The runtime may copy all the same; mapping the range for reading brings a copy back, and is what
- * ends a clearing. Tested with PoCL, which clears by the CPU's own threads. */
+ * The runtime may use a copy all the same; mapping the range for reading brings the copy back, so a
+ * clearing ends with that mapping. Tested with PoCL, which clears with the CPU's own threads. */
 #include "engine.h"
 #include "library.h"
 
@@ -65,7 +64,7 @@ struct opencl {
     cl_event event[TICKETS]; /* of the mapping that ends a clearing; NULL: the ticket is free */
 };
 
-/* A GPU; or (`any`) whatever there is. 0 or an error. */
+/* A GPU; or, with `any`, whatever device there is. 0 or an error. */
 static int find_device(cl_device_id *device, bool any)
 {
     const cl_device_type kinds[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
@@ -167,7 +166,7 @@ static int submit(void *state, const struct zerod_range *range, uint64_t *ticket
     seen = cl.map(opencl->queue, range->pin, CL_FALSE, CL_MAP_READ, range->offset, range->bytes, 0,
                   NULL, &opencl->event[*ticket], &error);
     if (!seen) {
-        /* The filling may be under way: it is not to be begun by anybody else meanwhile. */
+        /* The filling may be in progress: no other engine may begin it before it has ended. */
         cl.finish(opencl->queue);
         opencl->event[*ticket] = NULL;
         return -EIO;
