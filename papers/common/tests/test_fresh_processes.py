@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second stage of a reproduction: which processes are run, how they are pooled, and how often it errs.
 
-As a program it prints the rates that docs/METHOD.md quotes: test_papers_again.py [TRIALS].
+As a program it prints the rates that docs/METHOD.md quotes: test_fresh_processes.py [TRIALS].
 """
 
 from __future__ import annotations
