@@ -44,8 +44,9 @@ UNLIKELY = 0.01
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of trial: `hogs` CPU-bound processes run beside it, `slow` is the planted slow-down (0: none), and the
-    rest is the bound on its verdicts.
+    """One kind of trial: `hogs` CPU-bound processes run beside it, and `slow` is the planted slow-down (0: none).
+
+    `most_alarms` and `fewest_found` bound how many of the trials may, or must, end in a verdict.
     """
 
     name: str

@@ -42,7 +42,7 @@ def _both(
     chart: Callable[[Sequence[Line], Sizes, str, str, int], str], lines: list[Line], axis: Sizes, unit: str, name: str,
     large: bool,
 ) -> dict[str, str]:  # fmt: skip
-    """One chart, in a wide and a narrow form; the larger of a routine's two charts has both."""
+    """One chart, `large` ones in a wide and in a narrow form."""
     if not large:
         return {"svg": chart(lines, axis, unit, name, bench_charts.HALF), "narrow": "", "caption": _caption(unit)}
     wide = chart(lines, axis, unit, f"{name}-wide", bench_charts.WIDE)

@@ -36,9 +36,6 @@ def check_placed(said: dict[str, Any], size: int) -> None:
     assert sum(listed.values()) == said["mapped"] // said["base"]
 
 
-# ---- threads ----
-
-
 def test_pinning_is_what_proc_says_and_is_undone() -> None:
     everything = allowed()
     for cpu in everything:
@@ -95,9 +92,6 @@ def test_the_cpuset_is_respected_and_named(one_cpu_cpuset: tuple[str, ...]) -> N
     assert run("pin", str(first), prefix=one_cpu_cpuset)["rc"] == 0
     said = run("list", "/", prefix=one_cpu_cpuset)
     assert (said["cpus_set"], said["mask"]) == (str(first), str(first))
-
-
-# ---- memory ----
 
 
 @needs_numa
@@ -160,9 +154,6 @@ def test_memory_that_exists_can_be_bound() -> None:
         said = run("bind", "0", str(flags))
         assert (said["rc"], said["numa_maps"].split()[1]) == (0, "bind:0")
         assert (said["absent"], sum(said["on"].values())) == (said["pages"] - 123, 123)
-
-
-# ---- failures ----
 
 
 @needs_numa

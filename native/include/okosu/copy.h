@@ -63,22 +63,21 @@ OKOSU_API const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use
 OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,
                                    struct okosu_copy_class classes[OKOSU_COPY_CLASSES]);
 
-/*
- * The choice is made at the first call: by the environment's OKOSU_COPY=NAME, else its
- * OKOSU_COPY_PROFILE=FILE, else by features and cache sizes; a name or a file that will not do
- * leaves the automatic choice, and okosu_copy_state() says so. These two change it later; copies
- * that other threads make meanwhile are right by either choice.
+/* The choice is made at the first call: by the environment's OKOSU_COPY=NAME, else by its
+ * OKOSU_COPY_PROFILE=FILE, else by features and cache sizes; an unusable name or file leaves the
+ * automatic choice, and okosu_copy_state() says so. The next two functions change the choice later;
+ * copies that other threads make at the same time are correct with either choice.
  *
- * okosu_copy_force: one variant for every use and every size beyond those; NULL: back to the
+ * okosu_copy_force: use one variant for every use and every size above those; NULL: back to the
  * automatic choice. 0; -ENOENT: no such name; -ENOTSUP: this processor or kernel lacks what it
  * needs.
  *
- * okosu_copy_profile: the choice that a file holds, as `okosu bench copy --profile FILE` writes it:
- * one line `UP-TO VARIANT` for each size class, in bytes and in rising order, the last one `max
- * VARIANT`; # begins a comment. A line `[near]` or `[far]` makes what follows it that use's (before
- * the first: OKOSU_COPY_ANY's); a use that has no line keeps the automatic choice. NULL: back to
- * the automatic choice. 0; -errno of open or read; -EINVAL: not such a file; -EFBIG: longer
- * than any; -ENOENT, -ENOTSUP as above. Where it fails, the choice stays as it was. */
+ * okosu_copy_profile: use the choice in a file, as `okosu bench copy --profile FILE` writes it: one
+ * line `UP-TO VARIANT` for each size class, in bytes and in rising order, the last one `max
+ * VARIANT`; # begins a comment. The lines after `[near]` or `[far]` are for that use (those before
+ * the first such line for OKOSU_COPY_ANY); a use without a line keeps the automatic choice. NULL:
+ * back to the automatic choice. 0; -errno of open or read; -EINVAL: not such a file; -EFBIG: longer
+ * than any valid file; -ENOENT, -ENOTSUP as above. After a failure the choice is unchanged. */
 OKOSU_API int okosu_copy_force(const char *name);
 OKOSU_API int okosu_copy_profile(const char *path);
 
