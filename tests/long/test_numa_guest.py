@@ -67,6 +67,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         *(path for path in sources.glob("place/*.c") if path.name != "mpi.c"),
         *sources.glob("topo/*.c"),
         sources / "base/file.c",
+        sources / "base/cgroup.c",
     ]
     include = (f"-I{sources}", f"-I{ROOT / 'native/include'}")
     subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", *include, "-o", tool, *files, "-lpthread"], check=True)

@@ -106,6 +106,7 @@ def test_cycles_per_tick_is_the_chain_by_its_time() -> None:
     assert 0.125 < median(said["rates"]) < 600
 
 
+@pytest.mark.alone
 def test_an_empty_region_takes_nothing() -> None:
     said = run("empty")
     # The overhead is the median of empty reads, so half of them may be one step of the counter longer.

@@ -56,6 +56,7 @@ def test_memory_at_exit(tools: Tools, pages: str, options: list[str]) -> None:
         assert run.peak.anon_huge_kb >= run.exit.anon_huge_kb
 
 
+@pytest.mark.alone
 @pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 @pytest.mark.parametrize(
