@@ -37,12 +37,12 @@ def tools() -> None:
 @functools.cache
 def program(tool: str) -> Path:
     out = Path(tempfile.mkdtemp(prefix="okosu-aarch64-")) / tool
-    areas = ("clock",) if tool == "clock_tool" else ("place", "topo")
+    areas = ("base", "clock") if tool == "clock_tool" else ("base", "place", "topo")
     files = [path for area in areas for path in (SOURCES / area).glob("*.c") if path.name != "mpi.c"]
     include = tuple(f"-I{ROOT / 'native' / folder}" for folder in ("include", "src", ""))
     command = ["aarch64-linux-gnu-gcc", "-static", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *include]
-    command += ["-Wno-unused-parameter", "-o", str(out), str(PROGRAMS / f"{tool}.c"), *map(str, files)]
-    subprocess.run([*command, str(SOURCES / "base" / "file.c"), "-lpthread"], check=True)
+    command += ["-Wno-unused-parameter", "-o", str(out), str(PROGRAMS / f"{tool}.c"), *map(str, files), "-lpthread"]
+    subprocess.run(command, check=True)
     return out
 
 

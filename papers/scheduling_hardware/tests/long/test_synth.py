@@ -59,10 +59,9 @@ def test_a_block_slower_than_the_router_strives_for_has_a_clock(monkeypatch: pyt
 
 
 def test_a_block_s_files_are_those_that_it_is_made_of() -> None:
-    folder = ROOM
-    names = [path.stem for path in synthesis.sources("mem_bus", folder)]
+    names = [path.stem for path in synthesis.sources("mem_bus")]
     assert names == ["okosu_pkg", "rr_arbiter", "mem_bus"]
-    assert "ssh_s" in {path.stem for path in synthesis.sources("pe", folder)}
+    assert "ssh_s" in {path.stem for path in synthesis.sources("pe")}
 
 
 def test_a_route_that_takes_too_long_is_given_up() -> None:
