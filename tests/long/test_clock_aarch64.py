@@ -60,6 +60,7 @@ def test_the_stated_frequency_agrees_with_the_calibration() -> None:
     assert (said["declared"], said["monotone"]) == (1, 1)
 
 
+@pytest.mark.alone
 def test_the_counter_counts_time() -> None:
     assert run("clock_tool", "monotone")["backwards"] == 0
     said = run("clock_tool", "against-kernel")
@@ -68,6 +69,7 @@ def test_the_counter_counts_time() -> None:
     assert median(said["empty"]) <= said["granularity"]
 
 
+@pytest.mark.alone
 def test_a_chain_takes_time_in_proportion() -> None:
     """How long an emulated addition takes is unknown, but a chain's time must be proportional to its length."""
     said = run("clock_tool", "chains")
