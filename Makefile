@@ -39,7 +39,7 @@ lab-deps: .venv/.stamp-rtl
 
 # The libraries that `okosu bench blas1` compares with; optional.
 peers: .venv/.stamp-run
-	@tools/peers.sh
+	@papers/hpc_programming/bench/peers.sh
 
 .venv/.stamp-run: pyproject.toml tools/venv.sh lab/entry_points.txt papers/entry_points.txt
 	@tools/deps.sh && tools/venv.sh run report

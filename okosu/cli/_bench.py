@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from okosu import machine, native
+from okosu import machine, native, plugins
 from okosu.bench import drive, profile, rows
 from okosu.bench.rows import Result
 from okosu.cli import _bench_table
@@ -44,7 +44,8 @@ def wanted(args: argparse.Namespace) -> list[str]:
     if args.bench not in names:
         near = difflib.get_close_matches(args.bench, names, 1)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise _usage(f"no benchmark is called {args.bench!r}", "", f"{hint}they are {', '.join(names)} and {ALL}")
+        why = "" if plugins.load("okosu.programs") else "the papers' benchmarks are in a checkout of okosu alone"
+        raise _usage(f"no benchmark is called {args.bench!r}", why, f"{hint}they are {', '.join(names)} and {ALL}")
     if args.profile and args.bench not in profile.BENCHES:
         raise _usage(f"bench {args.bench} has no profile", "", f"one of {', '.join(profile.BENCHES)}")
     if args.profile and args.smoke:

@@ -12,8 +12,9 @@ PLACE = 4
 HELP = "measure routines of libokosu beside the machine's limits and other libraries"
 EXAMPLES = """\
   okosu bench                                  every benchmark: minutes
-  okosu bench blas1 --only ddot,daxpy          two routines, with the peers that `make peers` installed
+  okosu bench copy --only mix                  one routine: copies of mixed sizes
   okosu bench copy --profile copy.profile      measure memcpy's variants, and write which is best at which size
+  okosu bench blas1                            sums and products of vectors, beside other libraries; checkout only
   okosu bench --list                           routines with their bytes and flops, and the variants this CPU has
   okosu bench --smoke                          does it all work? seconds, and no number to quote
 """

@@ -62,8 +62,12 @@ def test_the_launcher_alone_finds_its_library(installed: Path, tmp_path: Path) -
 def test_copies_and_benchmarks_work_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     done = run(installed, tmp_path, "okosu", "run", "--copy", "--", "/bin/sh", "-c", "grep -c okosu-copy /proc/$$/maps")
     assert int(done.stdout) > 0, done.stderr
-    done = run(installed, tmp_path, "okosu", "bench", "clock", "--smoke", "--json", "-")
+    done = run(installed, tmp_path, "okosu", "bench", "zero", "--smoke", "--only", "mix", "--json", "-")
     assert '"okosu.bench/1"' in done.stdout, done.stderr
+    done = run(installed, tmp_path, "okosu", "bench", "blas1", "--smoke")
+    assert done.returncode == 2
+    assert "no benchmark is called 'blas1'" in done.stderr
+    assert "the papers' benchmarks are in a checkout of okosu alone" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["lab", "reproduce"])

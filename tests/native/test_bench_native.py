@@ -16,7 +16,8 @@ import pytest
 from okosu import native
 
 BENCHES = native.benches()
-FAKE = native.find("okosu-bench-blas1").with_name("bench_fake")
+COPY = native.find("okosu-bench-copy")
+FAKE = native.find("okosu-bench-copy").with_name("bench_fake")
 PLACES = {"registers", "L1", "L2", "L3", "memory"}
 
 needs_fake = pytest.mark.skipif(not FAKE.is_file(), reason="bench_fake is in a build tree alone")
@@ -38,7 +39,7 @@ def notes_of(lines: list[dict[str, Any]]) -> list[str]:
 
 
 def test_the_usual_programs_are_there() -> None:
-    assert "blas1" in BENCHES
+    assert {"copy", "zero"} <= set(BENCHES)
 
 
 @pytest.mark.parametrize("name", BENCHES)
@@ -92,8 +93,8 @@ ARGUMENTS = [
     (["--rounds"], "the option needs a value"),
     (["--sizes", "1,,2"], '--sizes: "" not accepted'),
     (["--sizes", "0"], "not accepted"),
-    (["--only", "dsun"], "the nearest is dsum"),
-    (["--only", "dsum,"], "a name in the list is empty"),
+    (["--only", "cpoy"], "the nearest is copy"),
+    (["--only", "copy,"], "a name in the list is empty"),
     (["--points", "a,,b"], "a name in the list is empty"),
     (["--smok"], "the nearest is --smoke"),
     (["--list=1"], "the option takes no value"),
@@ -104,27 +105,27 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize(("options", "told"), ARGUMENTS, ids=[" ".join(case[0]) for case in ARGUMENTS])
 def test_arguments_refused(options: list[str], told: str) -> None:
-    lines, stderr = run(native.find("okosu-bench-blas1"), *options, status=2)
+    lines, stderr = run(COPY, *options, status=2)
     assert lines == []
     assert stderr.startswith("okosu: ")
     assert told in stderr
 
 
 def test_help_is_data() -> None:
-    done = subprocess.run([native.find("okosu-bench-blas1"), "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run([COPY, "--help"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert "--rounds N" in done.stdout
 
 
 def test_a_cpu_that_may_not_be_used() -> None:
-    lines, stderr = run(native.find("okosu-bench-blas1"), "--cpu", "8191", "--smoke", status=1)
+    lines, stderr = run(COPY, "--cpu", "8191", "--smoke", status=1)
     assert lines == []
     assert "not pinned to CPU 8191" in stderr
     assert "fix: name an allowed CPU" in stderr
 
 
 def test_nothing_left_to_measure() -> None:
-    lines, stderr = run(native.find("okosu-bench-blas1"), "--smoke", "--variant", "nobody", status=1)
+    lines, stderr = run(COPY, "--smoke", "--variant", "nobody", status=1)
     assert rows_of(lines) == []
     assert "nothing was measured" in stderr
 
@@ -132,7 +133,7 @@ def test_nothing_left_to_measure() -> None:
 def test_output_that_cannot_be_written() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [native.find("okosu-bench-blas1"), "--smoke", "--sizes=8"],
+            [COPY, "--smoke", "--sizes=8"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,10 +3,11 @@
 # peers.sh [DIR]: puts the libraries that `okosu bench blas1` compares with into DIR (default .peers), as an ordinary user: Debian's packages
 # are fetched and unpacked, not installed, and PyPI's wheels are unpacked. What can't be had is said and left out; the benchmark runs
 # with whatever is there. Each peer is NAME/ with the files and NAME.peer, which tells the benchmark how to load it
-# (native/bench/peers.h). Done again only where NAME.peer is missing: delete it, or DIR, to renew.
+# (peers.h). Done again only where NAME.peer is missing: delete it, or DIR, to renew.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 root=$(pwd)
+here=$root/papers/hpc_programming/bench
 dir=${1:-.peers}
 mkdir -p "$dir"
 cd "$dir"
@@ -156,7 +157,7 @@ loops() {
     compiler=$3
     shift 3
     mkdir -p "$name"
-    $compiler -O3 -march=native -ffast-math "$@" -fPIC -c "$root/native/bench/peers/loops.c" -o "$name/loops.o" &&
+    $compiler -O3 -march=native -ffast-math "$@" -fPIC -c "$here/peers/loops.c" -o "$name/loops.o" &&
         cc -shared -o "$name/loops.so" "$name/loops.o" -lm && rm "$name/loops.o" || return 1
     manifest "$name" <<END
 library $name/loops.so
@@ -194,7 +195,7 @@ peer_clang() {
 peer_eigen() {
     command -v g++ >/dev/null || { echo "there is no g++" >eigen.log; return 1; }
     deb eigen libeigen3-dev || return 1
-    g++ -O3 -march=native -DNDEBUG -fPIC -shared -I eigen/usr/include/eigen3 "$root/native/bench/peers/eigen.cpp" -o eigen/eigen.so || return 1
+    g++ -O3 -march=native -DNDEBUG -fPIC -shared -I eigen/usr/include/eigen3 "$here/peers/eigen.cpp" -o eigen/eigen.so || return 1
     rm -rf eigen/usr
     manifest eigen <<END
 library eigen/eigen.so
