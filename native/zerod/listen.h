@@ -4,13 +4,18 @@
 #ifndef ZEROD_LISTEN_H
 #define ZEROD_LISTEN_H
 
+#include <stdbool.h>
+
 struct zerod_listener {
     int fd, lock;
-    const char *path;
+    const char *path; /* of the socket that was made here; NULL: there is none */
 };
 
-/* 0; or -errno, and the error has been printed. */
-int zerod_listen(struct zerod_listener *listener, const char *path, int others);
+/* The name of the socket that a service manager has passed to this process, or NULL. */
+const char *zerod_listen_passed(void);
+/* Listen at `path`, where other users may connect or only the daemon's own; or on the socket that
+ * was passed. 0; or -errno, and the error has been printed. */
+int zerod_listen(struct zerod_listener *listener, const char *path, bool others);
 void zerod_listen_end(struct zerod_listener *listener);
 
 #endif

@@ -2,6 +2,8 @@
 /* options: one table from which both the parser and the help text are made. */
 #include "options.h"
 
+#include "listen.h"
+
 #include "base/message.h"
 
 #include <errno.h>
@@ -182,6 +184,8 @@ static int check(struct zerod_options *options)
 
     if (options->help || options->version || options->list)
         return 0;
+    if (zerod_listen_passed() && !options->status)
+        options->socket = zerod_listen_passed();
     if (!options->socket)
         options->socket = usual_socket();
     if (!options->socket && !options->once && !options->ring)

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -134,6 +135,96 @@ def test_the_socket_and_the_lock(tmp_path: Path) -> None:
         third = subprocess.run([ZEROD, f"--socket={path}"], capture_output=True, text=True, check=False)
         assert third.returncode == 1
         assert Path(path).read_text() == "mine"
+
+
+# Its owner replaces the socket by a link to another file at the worst moment: right after bind().
+SWAP = """
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+int bind(int fd, const struct sockaddr *address, socklen_t size)
+{
+    const char *path = ((const struct sockaddr_un *)address)->sun_path;
+    int rc = ((int (*)(int, const struct sockaddr *, socklen_t))dlsym(RTLD_NEXT, "bind"))(fd, address, size);
+
+    if (unlink(path) || symlink(getenv("SWAP_TO"), path))
+        abort();
+    return rc;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--allow=65534",)])
+def test_a_link_in_the_sockets_place_is_not_followed(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "swap.c").write_text(SWAP)
+    command = ["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", tmp_path / "swap.c", "-o", tmp_path / "swap.so"]
+    subprocess.run(command, check=True)
+    victim = tmp_path / "victim"
+    victim.touch()
+    victim.chmod(0o640)
+    with tempfile.TemporaryDirectory(prefix="zerod") as folder:
+        env = {"LD_PRELOAD": f"{tmp_path}/swap.so", "SWAP_TO": str(victim)}
+        start(f"{folder}/s", "--cap=8M", *options, env=env).stop()
+    assert victim.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(("options", "mode"), [((), 0o600), (("--allow=65534",), 0o666)])
+def test_who_may_connect(options: tuple[str, ...], mode: int) -> None:
+    with serving("--cap=8M", *options, program=("sh", "-c", 'umask 0027; exec "$0" "$@"', ZEROD)) as daemon:
+        assert Path(daemon.socket).stat().st_mode & 0o777 == mode
+
+
+def activated(listener: socket.socket, *options: str) -> subprocess.Popen[str]:
+    """A daemon to which `listener` is passed as systemd passes a socket."""
+    passing = f'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@" 3<&{listener.fileno()}'
+    return subprocess.Popen(
+        ["bash", "-c", passing, ZEROD, "--engine=nt", "--cap=8M", *options],
+        pass_fds=(listener.fileno(),),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_socket_that_was_passed() -> None:
+    """Its owner keeps it: a client waits while there is no daemon, and no daemon removes the name."""
+    with tempfile.TemporaryDirectory(prefix="zerod") as folder:
+        path = f"{folder}/s"
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(path)
+        listener.listen()
+        for _ in range(2):
+            client = Client(path)
+            daemon = activated(listener)
+            assert daemon.stdout
+            assert json.loads(daemon.stdout.readline())["socket"] == path
+            client.hello()
+            client.close()
+            daemon.terminate()
+            assert daemon.wait() == 0
+        listener.close()
+        assert Path(path).is_socket()
+
+
+def test_a_passed_socket_of_another_kind() -> None:
+    for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+        # The second is of the right kind, and nobody can connect to it.
+        daemon = activated(socket.socket(socket.AF_UNIX, kind))
+        _, said = daemon.communicate()
+        assert daemon.returncode == 1
+        assert "ListenSequentialPacket=" in said
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_the_units_of_systemd(tmp_path: Path) -> None:
+    for name in ("okosu-zerod.socket", "okosu-zerod.service"):
+        unit = (SOURCES / name).read_text()
+        (tmp_path / name).write_text(unit.replace("/usr/bin/okosu-zerod", str(ZEROD)))
+    command = ["systemd-analyze", "verify", tmp_path / "okosu-zerod.socket", tmp_path / "okosu-zerod.service"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(Path("/dev/hugetlb_zero").exists(), reason="this kernel has the device")
