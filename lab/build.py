@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+import lab.series
+import lab.source
 from lab import cache, config, tree
-from lab import series as series_
-from lab import source as source_
 from lab.cache import Say, quiet
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
@@ -86,7 +86,7 @@ def build(recipe: Recipe, say: Say = quiet) -> Built:
     made = _Order.of(recipe)
 
     def fill(folder: Path) -> None:
-        source = source_.find(recipe.source, say)
+        source = lab.source.find(recipe.source, say)
         base = tree.patched(source, made.series, say)
         (objects := folder / "objects").mkdir(exist_ok=True)
         _configure(base, objects, recipe, made.config)
@@ -131,7 +131,7 @@ def plan(recipe: Recipe) -> list[str]:
     applied = [f"{one.name} ({len(one.patches)} patches)" for one in made.series]
     words = command(Path("SOURCE"), Path("OBJECTS"), recipe, recipe.target)
     return [
-        f"source: Linux {made.version} ({recipe.source or source_.TARBALL})",
+        f"source: Linux {made.version} ({recipe.source or lab.source.TARBALL})",
         f"series: {', '.join(applied) or 'none'}",
         f"configuration: {len(made.config)} symbols of {', '.join(recipe.fragments)}, on an empty one",
         f"build: {shlex.join(words)}   ({made.compiler})",
@@ -149,7 +149,7 @@ class _Order:
     """All that decides what a kernel will be; reading it builds nothing."""
 
     version: str
-    series: list[series_.Series]
+    series: list[lab.series.Series]
     config: config.Config
     compiler: str
     key: str
@@ -157,8 +157,8 @@ class _Order:
     @staticmethod
     def of(recipe: Recipe) -> _Order:
         check_tools(recipe.cc)
-        version = source_.version(recipe.source)
-        applied = [series_.find(name) for name in recipe.series]
+        version = lab.source.version(recipe.source)
+        applied = [lab.series.find(name) for name in recipe.series]
         asked = config.fragments(recipe.fragments)
         compiler = compiler_version(recipe.cc)
         how = [recipe.arch, recipe.target, recipe.kept, recipe.kcflags, compiler]

@@ -86,7 +86,7 @@ def progress() -> Iterator[Say]:
         sys.stderr.flush()
 
 
-def write_json(where: str, value: dict[str, Any] | msgspec.Struct) -> None:
+def write_json(where: str, value: msgspec.Struct) -> None:
     """Write `value` to the file `where`, or to stdout where that is "-"."""
     text = json.dumps(msgspec.to_builtins(value), indent=2) + "\n"
     if where == "-":

@@ -8,6 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from papers.scheduling_hardware.machine import Machine
 
+PeCounters = dict[str, int | dict[str, int]]
+"""Where a PE's cycles went: `pe` and `idle`, and each section of simulation.SECTIONS by what it was spent on."""
+
 
 class BuiltSimulator(msgspec.Struct, kw_only=True):
     """A simulator: the machine, whether it checks the RTL's assertions, Verilator's version, its place in the cache."""
@@ -41,7 +44,7 @@ class PointRecord(msgspec.Struct, kw_only=True):
     cycles: int | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
     khz: float | UnsetType = UNSET
-    counters: list[dict[str, int | dict[str, int]]] | UnsetType = UNSET
+    counters: list[PeCounters] | UnsetType = UNSET
     stdout: str | UnsetType = UNSET
     stderr: str | UnsetType = UNSET
 
@@ -51,6 +54,13 @@ class RunFile(PointRecord, tag_field="schema", tag="okosu.lab-rtl-run/1"):
 
     platform: str
     built: BuiltSimulator
+
+
+class CountersFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-rtl-counters/1"):
+    """What `okosu lab run rtl --counters FILE` writes: the cycles of the run, and where those of each PE went."""
+
+    cycles: int
+    counters: list[PeCounters]
 
 
 class SweepFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-sweep/2"):
@@ -143,4 +153,22 @@ class SynthFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-synth/1"):
     routes: list[ClockRecord]
 
 
-KINDS = [BuildFile, RunFile, SweepFile, FormalFile, SpeedFile, SynthFile]
+class MutatedFile(msgspec.Struct):
+    """The mutants of a file of RTL: how many were found and by which test, how many were not, and of how many no
+    program can tell."""
+
+    found: int
+    left: int
+    equivalent: int
+    by: dict[str, int]
+
+
+class MutationFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-rtl-mutation/1"):
+    """What `python -m papers.scheduling_hardware.dv.mutation --record` writes, by the files of RTL: their scores, and
+    each mutant that should have been found and was not, as "line:column was -> becomes: source"."""
+
+    files: dict[str, MutatedFile] = {}
+    left: dict[str, list[str]] = {}
+
+
+KINDS = [BuildFile, RunFile, CountersFile, SweepFile, FormalFile, SpeedFile, SynthFile, MutationFile]

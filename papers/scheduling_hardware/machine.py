@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from okosu.errors import USAGE_ERROR, OkosuError
@@ -169,14 +169,16 @@ OPTIONS = tuple(Option(name=one.name, default=getattr(Machine, one.name), **one.
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a machine; one that is not given is None."""
+def add_arguments(parser: argparse.ArgumentParser, default: Machine | None = None) -> None:
+    """Declare the options of a machine; one that is not given is None, and chosen() puts that of `default` there."""
     add = parser.add_argument_group("machine (rtl)").add_argument
     for option in OPTIONS:
-        shown = f"{option.help} (default {option.default})"
+        shown = f"{option.help} (default {getattr(default or Machine(), option.name)})"
         add(f"--{option.name}", type=str if option.values else int, metavar=option.metavar, help=shown)
 
 
-def chosen(given: Mapping[str, Any], **defaults: int | str) -> Machine:
-    """Return the machine of the parsed options, with these values where one was not given. It is not checked."""
-    return Machine(**{**defaults, **{o.name: given[o.name] for o in OPTIONS if given[o.name] is not None}})
+def chosen(given: Mapping[str, Any], default: Machine | None = None) -> Machine:
+    """Return the machine of the parsed options, with the values of `default` where none was given. It is not
+    checked."""
+    typed = {option.name: given[option.name] for option in OPTIONS if given[option.name] is not None}
+    return replace(default or Machine(), **typed)

@@ -34,7 +34,7 @@ def versions(*packages: str) -> dict[str, str]:
     if missing:
         raise OkosuError(
             f"{', '.join(missing)} not installed",
-            "proofs and synthesis of the machine in rtl/ run on them",
+            "proofs and synthesis of the machine with scheduling hardware run on them",
             "make lab-deps, or pip install 'okosu[rtl]'",
             LAUNCHER_FAILED,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu lab formal: proofs of blocks of the machine in rtl/, and the bugs that they must find."""
+"""okosu lab formal: proofs of the RTL of the machine with scheduling hardware, and the bugs that they must find."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NAME = "formal"
 PLACE = 30
-HELP = "prove properties of the machine in rtl/: arbiter, queue, buffer, memory bus, watches"
+HELP = "prove properties of the RTL with scheduling hardware: arbiter, queue, buffer, memory bus, watches"
 EXAMPLES = """\
   okosu lab formal                       every proof (minutes)
   okosu lab formal watch_unit fifo:deep4 these: a proof with all its tasks, or one task

@@ -16,7 +16,7 @@ from lab.cli import _kernel_options
 from okosu.errors import USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import machine
 from papers.scheduling_hardware.commands import _sweep
-from papers.scheduling_hardware.formats import BuildFile, BuiltSimulator, RunFile
+from papers.scheduling_hardware.formats import BuildFile, BuiltSimulator, CountersFile, RunFile
 
 if TYPE_CHECKING:
     from papers.scheduling_hardware.simulation import Outcome, UnfinishedError
@@ -160,7 +160,7 @@ def _write(
     if args.counters == "-":
         print(_table(outcome), file=sys.stderr)
     elif args.counters:
-        _kernel_options.write_json(args.counters, {"cycles": outcome.cycles, "counters": outcome.counters})
+        _kernel_options.write_json(args.counters, CountersFile(outcome.cycles, outcome.counters))
     if args.json:
         record = asdict(sweeps.record(point, outcome, failed))
         file = RunFile(platform=args.platform, built=_described(simulator), **record)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""okosu lab speed: how fast the machine in rtl/ is simulated."""
+"""okosu lab speed: how fast the machine with scheduling hardware is simulated."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 NAME = "speed"
 PLACE = 9
-HELP = "measure how fast the machine in rtl/ is simulated"
+HELP = "measure how fast the machine with scheduling hardware is simulated"
 EXAMPLES = """\
   okosu lab speed rtl                                   16 PEs, all of them busy
   okosu lab speed rtl --pes 8 --json speed.json
 """
-_PES = 16
-# Four threads of 2,000 steps a PE keep all PEs busy.
+# All of these PEs are kept busy, by four threads of 2,000 steps each.
+_MACHINE = machine.Machine(pes=16)
 _WORK, _THREADS_PER_PE, _STEPS = Path("examples") / "grain.c", 4, 2000
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
     add("platform", metavar="PLATFORM", help="rtl")
-    machine.add_arguments(parser)
+    machine.add_arguments(parser, _MACHINE)
     add("--runs", type=int, default=3, metavar="N", help="the median of so many runs (default 3)")
     add("--json", metavar="FILE|-", help="write the result as JSON; -: to stdout")
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(f"no speed of {args.platform}", "it is for rtl", "okosu lab speed rtl", USAGE_ERROR)
     if args.runs < 1:
         raise OkosuError(f"--runs {args.runs}: it takes one run at least", "", "--runs 3", USAGE_ERROR)
-    wanted = machine.chosen(vars(args), pes=_PES)
+    wanted = machine.chosen(vars(args), _MACHINE)
     wanted.check()
     with _kernel_options.progress() as say:
         outcomes = _measure(wanted, args.runs, say)

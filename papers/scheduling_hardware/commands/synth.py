@@ -10,7 +10,7 @@ from okosu.cli import _options
 
 NAME = "synth"
 PLACE = 31
-HELP = "synthesise the blocks of the machine in rtl/ for an FPGA: cells, the scheduler's share, growth, clocks"
+HELP = "synthesise the RTL with scheduling hardware for an FPGA: cells, the scheduler's share, growth, clocks"
 EXAMPLES = """\
   okosu lab synth --quick               some small blocks, no routing (a minute)
   okosu lab synth --json synth.json     all (hours the first time; what was done is kept, so it can be interrupted)

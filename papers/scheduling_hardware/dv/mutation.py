@@ -14,7 +14,6 @@ if 90 % of all can be. --record keeps the scores, beside those of other suites.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import random
@@ -22,18 +21,19 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from papers.scheduling_hardware import planting
 from papers.scheduling_hardware.dv.equivalent import EQUIVALENT
 from papers.scheduling_hardware.dv.mutants import Mutant
 from papers.scheduling_hardware.dv.suites import CoreSuite, MachineSuite, SchedSuite, Suite
+from papers.scheduling_hardware.formats import MutatedFile, MutationFile
 
 KILLS = 0.9
 CHANCE = 0.05
-SCHEMA = "okosu rtl-mutation 1"
 SUITES: dict[str, type[Suite]] = {
     "core": CoreSuite,
     "sched": SchedSuite,
@@ -113,14 +113,15 @@ def show(results: Sequence[Result]) -> None:
 
 def record(path: Path, results: Sequence[Result]) -> None:
     """Put the scores of these files, and what is left of them, into the record `path`, beside what it has of others."""
-    held: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    held = {"schema": SCHEMA, "files": {}, "left": {}, **held}
+    held = msgspec.json.decode(path.read_bytes(), type=MutationFile) if path.exists() else MutationFile()
     for name, of in score(results).items():
         by = Counter(result.killed_by.split(":")[0] for result in results if result.mutant.file == name)
-        held["files"][name] = {**asdict(of), "by": {test: count for test, count in by.most_common() if test}}
+        killers = {test: count for test, count in by.most_common() if test}
+        held.files[name] = MutatedFile(of.found, of.left, of.equivalent, killers)
         lost = (one.mutant for one in results if one.mutant.file == name and not one.killed_by)
-        held["left"][name] = [place(mutant).partition(":")[2] for mutant in lost if not reason(mutant)]
-    path.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n")
+        held.left[name] = [place(mutant).partition(":")[2] for mutant in lost if not reason(mutant)]
+    told = msgspec.json.encode(held, order="sorted")
+    path.write_bytes(msgspec.json.format(told, indent=1) + b"\n")
 
 
 def main() -> int:

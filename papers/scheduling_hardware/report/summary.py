@@ -11,10 +11,8 @@ from okosu.records.summary import Kept, Section
 from okosu.records.types import ReproduceFile
 from okosu.report.part import section
 from papers.scheduling_hardware import cost_table
-from papers.scheduling_hardware.formats import SynthFile
+from papers.scheduling_hardware.formats import MutatedFile, MutationFile, SynthFile
 from papers.scheduling_hardware.report import parts
-
-MUTATION_SCHEMA = "okosu rtl-mutation 1"
 
 
 def sections(envelope: ReproduceFile) -> list[Section]:
@@ -28,20 +26,18 @@ def raw(held: dict[str, Any]) -> Kept | None:
             cost_table.sections(msgspec.convert(held, SynthFile)),
             "okosu lab synth --json scheduling-hardware-synthesis.json",
         )
-    if held.get("schema") == MUTATION_SCHEMA:
-        command = "python papers/scheduling_hardware/dv/mutation.py --json rtl-mutation.json"
-        return Kept([_mutation(held["files"])], command)
+    if held.get("schema") == MutationFile.__struct_config__.tag:
+        words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER --record"
+        return Kept([_mutation(msgspec.convert(held, MutationFile).files)], f"{words} rtl-mutation.json")
     return None
 
 
-def _mutation(files: dict[str, dict[str, int]]) -> Section:
+def _mutation(files: dict[str, MutatedFile]) -> Section:
     body = []
     for name, of in files.items():
-        told = of["found"] + of["left"]
-        body.append(
-            [f"`{name}`", str(of["found"]), str(told), f"{100 * of['found'] / told:.1f} %", str(of["equivalent"])]
-        )
-    found, left, equal = (sum(of[key] for of in files.values()) for key in ("found", "left", "equivalent"))
-    share = 100 * found / (found + left)
-    body.append(["all", f"{found:,}", f"{found + left:,}", f"{share:.1f} %", str(equal)])
+        told = of.found + of.left
+        body.append([f"`{name}`", str(of.found), str(told), f"{100 * of.found / told:.1f} %", str(of.equivalent)])
+    found, equivalent = (sum(getattr(of, key) for of in files.values()) for key in ("found", "equivalent"))
+    told = found + sum(of.left for of in files.values())
+    body.append(["all", f"{found:,}", f"{told:,}", f"{100 * found / told:.1f} %", str(equivalent)])
     return Section(id="mutation", head=["file", "found", "of", "", "no program can tell"], body=body)

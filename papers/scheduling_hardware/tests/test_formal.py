@@ -13,7 +13,8 @@ from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
 from okosu.records.summary import Kept
 from papers.scheduling_hardware import ROOM, cost_table, proving, synthesis, verilator
-from papers.scheduling_hardware.dv import suites
+from papers.scheduling_hardware.dv import mutation, suites
+from papers.scheduling_hardware.dv.mutants import Mutant
 from papers.scheduling_hardware.report import summary
 
 FIFO = proving.find(["fifo:deep4"])[0]
@@ -134,6 +135,24 @@ def test_a_machine_is_the_sum_of_its_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     assert summary.raw(told) == Kept(
         cost_table.sections(file), "okosu lab synth --json scheduling-hardware-synthesis.json"
     )
+
+
+def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_suites(tmp_path: Path) -> None:
+    mutants = [Mutant(n, "bus/fifo.sv", 3 + n, 7, "&&", "||", "a && b") for n in range(3)]
+    path = tmp_path / "rtl-mutation.json"
+    mutation.record(path, [mutation.Result(one, by) for one, by in zip(mutants, ("sum: 3", "sum: 4", ""), strict=True)])
+    other = Mutant(9, "cpu/alu.sv", 1, 1, "+", "-", "a + b")
+    mutation.record(path, [mutation.Result(other, "arith: 1")])
+    told = obeys.its_schema(path.read_bytes())
+    assert told["files"]["bus/fifo.sv"] == {"found": 2, "left": 1, "equivalent": 0, "by": {"sum": 2}}
+    assert told["left"] == {"bus/fifo.sv": ["5:7 && -> ||: a && b"], "cpu/alu.sv": []}
+    kept = summary.raw(told)
+    assert kept is not None
+    assert [row[:3] for row in kept.sections[0].body] == [
+        ["`bus/fifo.sv`", "2", "3"],
+        ["`cpu/alu.sv`", "1", "1"],
+        ["all", "3", "4"],
+    ]
 
 
 @pytest.mark.parametrize(("words", "part", "status"), [([], "proofs", 1), (["--bugs"], "bugs", 0)])

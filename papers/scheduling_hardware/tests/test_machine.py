@@ -46,6 +46,16 @@ def test_an_option_that_is_typed_or_swept_reaches_the_rtl_and_the_record(option:
     assert option.name in command._BUILD
 
 
+def test_the_default_that_help_shows_is_that_of_the_machine_which_is_built() -> None:
+    default = Machine(pes=16, context="mem")
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, default)
+    shown = dict(re.findall(r"^  --(\w+) .*?\(default\s+(\w+)\)", parser.format_help(), re.DOTALL | re.MULTILINE))
+    assert shown == {option.name: str(getattr(default, option.name)) for option in OPTIONS}
+    assert chosen(vars(parser.parse_args([])), default) == default
+    assert chosen(vars(parser.parse_args(["--pes", "2"])), default) == Machine(pes=2, context="mem")
+
+
 def test_the_table_has_every_parameter_of_the_top_module_but_those_of_memory_and_counters() -> None:
     head = (ROOM / "rtl/soc/machine.sv").read_text().partition(") (")[0]
     declared = set(re.findall(r"parameter \w+ (?:unsigned )?(\w+)", head))

@@ -131,6 +131,16 @@ def test_a_run_is_written_by_its_schema_whether_it_ends_or_not(
     assert (told["status"], told["error"], told["end"], told["cycles"]) == (125, "no end: PE 0", "max-cycles", 200)
 
 
+def test_counters_are_written_by_their_schema(
+    tmp_path: Path, simulated: list[simulation.Outcome | simulation.UnfinishedError]
+) -> None:
+    simulated += [simulation.Outcome(0, 100, 0.5, counters(2), b"", b"")]
+    words = ["lab", "run", "rtl", "--pes", "2", "--counters", str(tmp_path / "c.json"), "--", GRAIN, "8"]
+    assert dispatch(words) == 0
+    told = obeys.its_schema((tmp_path / "c.json").read_text())
+    assert told == {"schema": "okosu.lab-rtl-counters/1", "cycles": 100, "counters": counters(2)}
+
+
 def test_the_speed_is_written_by_its_schema(
     tmp_path: Path, simulated: list[simulation.Outcome | simulation.UnfinishedError]
 ) -> None:
