@@ -77,17 +77,10 @@ def _programs(held: Sequence[Named]) -> str:
         judged = [v for v in made.verdicts if v.arm != "placebo"]
         best = next((v for v in judged if v.headline), None)
         told = made.command.partition(" -- ")[2]
-        body.append([f"`{told}`", _outcome(best) if best else "; ".join(_outcome(v) for v in judged)])
+        shown = [best] if best else judged
+        outcomes = [f"`{v.arm}`: {formats.plain(view.outcome(v, str(made.plan['metric'])))}" for v in shown]
+        body.append([f"`{told}`", "; ".join(outcomes)])
     return "\n".join(table(["program", "what okosu found"], body)) + "\n"
-
-
-def _outcome(v: Verdict) -> str:
-    if v.ratio is None or v.interval is None:
-        return f"`{v.arm}`: {v.verdict} ({v.why.partition(';')[0]})"
-    if v.verdict == "FASTER":
-        low, high = 1 / v.interval[1], 1 / v.interval[0]
-        return f"`{v.arm}`: **{1 / v.ratio:.2f} times as fast** ({low:.2f} to {high:.2f})"
-    return f"`{v.arm}`: {v.verdict}, {v.ratio:.3f} of the time ({v.interval[0]:.3f} to {v.interval[1]:.3f})"
 
 
 def _published(held: Sequence[Named]) -> str:

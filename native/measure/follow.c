@@ -14,7 +14,6 @@
 
 #include "group.h"
 #include "proc_read.h"
-#include "sample.h"
 
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -62,6 +61,17 @@ static void read_thread(struct okosu_process *process, pid_t tid,
         memcpy(process->comm, stat.comm, sizeof(process->comm));
 }
 
+void okosu_follow_raise_peak(struct okosu_run *run)
+{
+    struct okosu_memory sum = {0};
+
+    for (const struct okosu_process *p = run->table->processes; p; p = p->next) {
+        if (!p->launcher && !p->shared)
+            okosu_memory_add(&sum, &p->live);
+    }
+    okosu_memory_raise(&run->result->peak, &sum);
+}
+
 /* The proof: what the process holds when its thread TID, stopped at its exit, is about to release
  * it. Returns false where that could not be read: the thread was killed meanwhile and has released
  * the memory, and another thread of the process will be read instead. */
@@ -88,7 +98,7 @@ static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t
         free(numa);
     }
     if (run->options->proof == OKOSU_PROOF_SAMPLE)
-        okosu_sample_raise(run);
+        okosu_follow_raise_peak(run);
     memset(&process->live, 0, sizeof(process->live));
     return true;
 }

@@ -11,6 +11,9 @@ void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status);
 /* A child or tracee has been reaped. */
 void okosu_follow_gone(struct okosu_run *run, pid_t tid);
 
+/* Raise the peak to the sum of what the live processes held when each was last read. */
+void okosu_follow_raise_peak(struct okosu_run *run);
+
 /* Look for descendants that ptrace did not announce, and follow them: those forked by an untraced
  * thread, and those of processes that could not be traced. Cheap where the tree has no threads. In
  * a run without tracing, this keeps the table in step with /proc. */

@@ -41,16 +41,7 @@ enum {
 
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-uint64_t okosu_run_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Block the signals that the loop waits for. Those that the caller has ignored (nohup, a shell's
+/* Block the signals that the loop waits for. Those that the caller has ignored (nohup, a shell's
  * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself. */
 static void take_signals(sigset_t *awaited, sigset_t *before)
 {

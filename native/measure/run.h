@@ -5,6 +5,8 @@
 
 #include "measure.h"
 
+#include <time.h>
+
 enum { OKOSU_UNANNOUNCED = 32 };
 
 struct okosu_run {
@@ -22,6 +24,12 @@ struct okosu_run {
 };
 
 /* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t okosu_run_now(void);
+static inline uint64_t okosu_run_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
 
 #endif

@@ -133,16 +133,5 @@ void okosu_sample_take(struct okosu_run *run)
         threads += sample_process(run, p);
     if (threads > run->result->threads)
         run->result->threads = threads;
-    okosu_sample_raise(run);
-}
-
-void okosu_sample_raise(struct okosu_run *run)
-{
-    struct okosu_memory sum = {0};
-
-    for (const struct okosu_process *p = run->table->processes; p; p = p->next) {
-        if (!p->launcher && !p->shared)
-            okosu_memory_add(&sum, &p->live);
-    }
-    okosu_memory_raise(&run->result->peak, &sum);
+    okosu_follow_raise_peak(run);
 }

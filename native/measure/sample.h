@@ -8,7 +8,4 @@
 /* Read every live process of the tree and raise the peak. */
 void okosu_sample_take(struct okosu_run *run);
 
-/* Raise the peak by the sum of the newest samples (one of them has just been renewed). */
-void okosu_sample_raise(struct okosu_run *run);
-
 #endif

@@ -19,7 +19,7 @@ from okosu.cli import report
 from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import Options
+from okosu.records.types import Options, Verdict
 from okosu.report import axes, commands, formats, model, view
 
 DATA = Path(__file__).parents[1] / "data"
@@ -74,6 +74,22 @@ def test_ratios_have_the_digits_that_their_interval_allows(
 )  # fmt: skip
 def test_changes_in_words(ratio: float, metric: str, text: str) -> None:
     assert plain(view.change(ratio, metric)) == text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ratio", "interval", "why", "text"),
+    [
+        ("FASTER", 0.8674, (0.8421, 0.9028), "", "15 % faster (0.842 – 0.903 of base’s time)"),
+        ("SLOWER", 1.06, (1.02, 1.10), "", "6.0 % slower (1.020 – 1.100 of base’s time)"),
+        ("SAME", 1.0014, (0.9832, 1.0179), "", "SAME (0.983 – 1.018 of base’s time)"),
+        ("NOT APPLIED", None, None, "glibc: no; thp: no", "NOT APPLIED (glibc: no)"),
+    ],
+)
+def test_a_verdict_in_one_line(
+    verdict: str, ratio: float | None, interval: tuple[float, float] | None, why: str, text: str
+) -> None:
+    made = Verdict(arm="a", verdict=verdict, ratio=ratio, interval=interval, why=why)
+    assert plain(view.outcome(made, "wall")) == text
 
 
 @settings(deadline=None)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coverage and power of the anytime interval, by simulation under drift, spikes and slot penalties.
 
-`python tests/unit/test_stats_coverage.py [REPLICATIONS]` prints the tables of docs/METHOD.md.
+`python tests/unit/test_stats_coverage.py [REPLICATIONS] [--summary FILE]` makes the tables of docs/METHOD.md.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,8 +14,11 @@ from math import exp, log
 from statistics import median
 
 import pytest
+import simulated
+from simulated import percent
 from test_stats_noise import noise, shuffled_round
 
+from okosu.records.summary import Section
 from okosu.stats import verdict
 from okosu.stats.eprocess import evidence, fewest_rounds, rank, threshold
 from okosu.stats.rate import clopper_pearson
@@ -141,24 +143,41 @@ def test_judging_every_round_agrees_with_the_count_of_signs(ratio: float, seed: 
     assert ended > 0
 
 
-def main(replications: int) -> None:
-    """Print the tables of docs/METHOD.md."""
-    for hog in (False, True):
-        done = simulate(replications, 20_26, hog)
-        print(f"{replications} replications of {MOST} rounds, {'with a hog' if hog else 'no hog'}")
-        for k in ARMS:
-            low, high = clopper_pearson(done.misses[k], replications)
-            print(f"  K = {k}: misses {done.misses[k]} = {done.misses[k] / replications:.2%} ({low:.2%} to {high:.2%})")
-        for effect, found in done.found.items():
-            within = [sum(n <= most for n in found) / replications for most in (30, MOST)]
-            print(
-                f"  slower by {effect:.0%}: found by round 30 / {MOST} {within[0]:.1%} / {within[1]:.1%}, median round "
-                f"{median(found):.0f} of those found, wrong side {done.wrong[effect] / replications:.2%}"
-            )
-    for k in range(1, 9):
-        exact, fewest = float(crossing(threshold(k, ALPHA))), fewest_rounds(k, ALPHA)
-        print(f"  fair coins, K = {k}: {exact:.3%} within {MOST} rounds, bound {ALPHA / k:.3%}, fewest rounds {fewest}")
+def sections(replications: int) -> list[Section]:
+    """The tables of docs/METHOD.md: misses and power, fair coins, ranks."""
+    done = {hog: simulate(replications, 20_26, hog) for hog in (False, True)}
+    misses = []
+    for hog, name in ((False, "no hog"), (True, "with a hog")):
+        misses.append([name])
+        for count in done[hog].misses.values():
+            low, high = clopper_pearson(count, replications)
+            misses[-1].append(f"{percent(count / replications, 2)} ({100 * low:.2f}–{100 * high:.2f})")
+    ends = [done[hog].found[effect] for hog in (False, True) for effect in EFFECTS]
+    wrong = [done[hog].wrong[effect] for hog in (False, True) for effect in EFFECTS]
+    slower = [percent(effect, 0) for effect in EFFECTS]
+    power = [
+        ["told apart from base by round 30", *(percent(sum(n <= 30 for n in one) / replications) for one in ends)],
+        [f"by round {MOST}", *(percent(len(one) / replications) for one in ends)],
+        ["median round, of those", *(f"{median(one):.0f}" for one in ends)],
+        ["decided on the wrong side", *(percent(count / replications, 2) for count in wrong)],
+    ]
+    coins = [
+        [str(k), percent(float(crossing(threshold(k, ALPHA))), 3), percent(ALPHA / k, 3), str(fewest_rounds(k, ALPHA))]
+        for k in range(1, 9)
+    ]
+    shown = (8, 11, 12, 16, 20, 30, 40, 60)
+    ranks = [[f"r, K = {k}, α = 5 %", *(str(RANKS[k][n] or "–") for n in shown)] for k in (1, 8)]
+    return [
+        Section(id="misses", head=["misses, nominal 5 %", *(f"K = {k}" for k in ARMS)], body=misses),
+        Section(
+            id="power",
+            head=["arm slower by (K = 1)", *slower, f"the same with a hog: {slower[0]}", *slower[1:]],
+            body=power,
+        ),
+        Section(id="coins", head=["K", f"reached within {MOST} rounds", "at most", "fewest rounds"], body=coins),
+        Section(id="ranks", head=["rounds n", *map(str, shown)], body=ranks),
+    ]
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else REPLICATIONS)
+    simulated.main("tests/unit/test_stats_coverage.py", sections, 20_000)

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The methods that okosu does not use, under the same noise: the simulation must be able to show a method's failure.
 
-`python tests/unit/test_stats_rejected.py [REPLICATIONS]` prints the table of docs/METHOD.md.
+`python tests/unit/test_stats_rejected.py [REPLICATIONS] [--summary FILE]` makes the table of docs/METHOD.md.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from math import comb, exp, log, sqrt
 from statistics import fmean, median, quantiles, stdev
 
+import simulated
+from simulated import percent
 from test_stats_noise import FIRST_SLOT, noise, shuffled_round
 
+from okosu.records.summary import Section
 from okosu.stats import verdict
 from okosu.stats.carry import rank_sum_p
 from okosu.stats.eprocess import evidence, rank, threshold
@@ -169,30 +171,66 @@ def test_the_best_of_useless_levers_looks_useful() -> None:
     assert median(best_of_useless(rng) for _ in range(REPLICATIONS // 4)) < 0.995
 
 
-def main(replications: int) -> None:
-    """Print the table of docs/METHOD.md."""
+def sections(replications: int) -> list[Section]:
+    """The table of docs/METHOD.md."""
     rng = random.Random(20_26)
     times = range(replications)
     ranks, welch = zip(*(blocks_alarm(rng) for _ in times), strict=True)
-    print(f"{replications} replications")
-    print(f"blocks of 30 A, then 30 B: rank-sum test {share(ranks):.1%}, Welch's t {share(welch):.1%} false alarms")
-    print(f"sign test read after each of 6..60 rounds: {share([peeking_alarm(rng) for _ in times]):.1%}")
-    print(f"5 pairs, t >= 2, up to 10 retries: {share([retrying_alarm(rng, False) for _ in times]):.1%}")
-    print(f"the same, base always first: {share([retrying_alarm(rng, True) for _ in times]):.1%}")
-    print(f"okosu's interval, base always first: {share([decides(in_fixed_order(rng, MOST)) for _ in times]):.1%}")
-    print(f"okosu's interval, random order: {share([decides(paired(rng, MOST)[0]) for _ in times]):.1%}")
+    peeking = share([peeking_alarm(rng) for _ in times])
+    retrying = [share([retrying_alarm(rng, fixed) for _ in times]) for fixed in (False, True)]
+    fixed_order = share([decides(in_fixed_order(rng, MOST)) for _ in times])
+    own = share([decides(paired(rng, MOST)[0]) for _ in times])
+    borrowed, one_percent = [], []
     for slower in (0.02, 0.03):
-        borrowed, own = zip(*(delta_from_placebo(rng, slower) for _ in times), strict=True)
-        same = [share([v == verdict.SAME for v in ends]) for ends in (borrowed, own)]
-        print(f"arm slower by {slower:.0%} called SAME: delta from placebo {same[0]:.1%}, delta 1 % {same[1]:.1%}")
+        ends = [delta_from_placebo(rng, slower) for _ in times]
+        borrowed.append(percent(share([end == verdict.SAME for end, _ in ends])))
+        one_percent.append(percent(share([end == verdict.SAME for _, end in ends])))
+    holding = []
     for slower in (0.01, 0.02):
         done = [betting(rng, slower) for _ in times]
-        holding = share([holds for rejected, holds in done if rejected])
-        print(f"betting mixture, slower by {slower:.0%}: of its rejections the interval holds 1 in {holding:.1%}")
+        holding.append(percent(share([holds for rejected, holds in done if rejected])))
     best = [best_of_useless(rng) for _ in times]
-    print(f"best of 8 useless levers after 12 rounds: {1 - median(best):.1%} faster, 5 % of times over "
-          f"{1 - quantiles(best, n=20)[0]:.1%}")  # fmt: skip
+    typical, lucky = percent(1 - median(best)), percent(1 - quantiles(best, n=20)[0])
+    body = [
+        [
+            "okosu's interval, read after each of 60 rounds in random order",
+            f"{percent(own)} false alarms",
+            "what it is held to is 5 %",
+        ],
+        [
+            "30 runs of A, then 30 of B",
+            f"{percent(share(ranks))} false alarms by rank-sum test, {percent(share(welch))} by Welch's t at 2",
+            "drift is taken for effect; no test mends the order",
+        ],
+        [
+            "base always first, then okosu's interval",
+            percent(fixed_order),
+            "the first slot's penalty; the order must be random",
+        ],
+        [f"a fixed-n sign test, read after each of 6…{MOST} rounds", percent(peeking), "peeking"],
+        [
+            "5 pairs, t ≥ 2, up to 10 new tries until significant",
+            f"{percent(retrying[0])}; base always first: {percent(retrying[1])}",
+            "retrying is peeking; normal theory at n = 5",
+        ],
+        [
+            "δ taken from the placebo's interval",
+            f"arms slower by 2 % / 3 % end SAME in {' / '.join(borrowed)}",
+            f"noise that should prevent a verdict makes one; with δ = 1 %: {' / '.join(one_percent)}",
+        ],
+        [
+            r"mixing in a betting e-process on \|x\|",
+            f"of its rejections of an arm slower by 1 % / 2 %, the interval still holds 1 in {' / '.join(holding)}",
+            "verdict and interval disagree, and it has no direction",
+        ],
+        [
+            "quoting the screening's best estimate",
+            f"the best of 8 useless levers looks {typical} faster after 12 rounds, {lucky} in one case of 20",
+            "selection; hence fresh rounds",
+        ],
+    ]
+    return [Section(id="rejected", head=["method", "what happens", "why"], body=body)]
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    simulated.main("tests/unit/test_stats_rejected.py", sections, 5000)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place: sets the policy of memory that exists already. */
+/* place: sets the policy of memory that exists already, and says whether nodes can be bound to. */
+#include "place/nodes.h"
 #include "place/reason.h"
 
 #include <okosu/place.h>
@@ -86,4 +87,36 @@ int okosu_place_bind(void *at, size_t bytes, enum okosu_place_policy policy,
     error = bind(at, bytes, mode, nodes,
                  MPOL_MF_STRICT | (flags & OKOSU_PLACE_MOVE ? MPOL_MF_MOVE : 0u));
     return error ? explain(error, flags) : 0;
+}
+
+int okosu_place_check(const char *root, const struct okosu_cpuset *nodes)
+{
+    struct okosu_cpuset online, memory, usable, wrong;
+    char bad[PLACE_LIST], have[PLACE_LIST];
+
+    okosu_place_begin();
+    if (okosu_cpuset_count(nodes) == 0)
+        return okosu_place_fail(-EINVAL, "no node was named");
+    if (okosu_cpuset_next(nodes, OKOSU_PLACE_NODES) < OKOSU_CPU_LIMIT)
+        return okosu_place_fail(-EINVAL, "nodes are numbered below %d", OKOSU_PLACE_NODES);
+    if (okosu_place_with_memory(root, &memory) || okosu_place_usable(root, &usable))
+        return okosu_place_fail(
+            -ENOSYS, "this kernel knows no NUMA nodes: there is no /sys/devices/system/node");
+    if (okosu_place_nodes(root, "online", &online))
+        online = memory;
+    wrong = okosu_cpuset_without(nodes, &online);
+    if (okosu_cpuset_count(&wrong))
+        return okosu_place_fail(-ENODEV, "there is no node %s; online: %s",
+                                okosu_place_text(&wrong, bad), okosu_place_text(&online, have));
+    wrong = okosu_cpuset_without(nodes, &memory);
+    if (okosu_cpuset_count(&wrong))
+        return okosu_place_fail(-ENODEV, "node %s has no memory; nodes with memory: %s",
+                                okosu_place_text(&wrong, bad), okosu_place_text(&memory, have));
+    wrong = okosu_cpuset_without(nodes, &usable);
+    if (okosu_cpuset_count(&wrong))
+        return okosu_place_fail(
+            -EACCES,
+            "node %s is not allowed to this process: its cpuset (Mems_allowed_list) has %s",
+            okosu_place_text(&wrong, bad), okosu_place_text(&usable, have));
+    return 0;
 }

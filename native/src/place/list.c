@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place: the machine as this process may use it: CPUs, nodes, caches, distances. */
 #include "base/file.h"
+#include "place/nodes.h"
 #include "place/reason.h"
 
 #include <okosu/place.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place: memory with a policy, from a mapping of its own. */
 #include "base/file.h"
+#include "place/nodes.h"
 #include "place/reason.h"
 
 #include <okosu/place.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place: which NUMA nodes there are, and which of them this process may bind memory to. */
+#include "place/nodes.h"
+
 #include "base/file.h"
-#include "place/reason.h"
 
 #include <okosu/place.h>
 
@@ -23,6 +24,13 @@ int okosu_place_nodes(const char *root, const char *file, struct okosu_cpuset *n
     return okosu_cpuset_next(nodes, OKOSU_PLACE_NODES) < OKOSU_CPU_LIMIT ? -ERANGE : 0;
 }
 
+bool okosu_place_numa(const char *root)
+{
+    struct okosu_cpuset nodes;
+
+    return okosu_place_nodes(root, "online", &nodes) == 0;
+}
+
 int okosu_place_status(const char *root, const char *key, struct okosu_cpuset *set)
 {
     char status[16384], text[8192];
@@ -36,7 +44,7 @@ int okosu_place_status(const char *root, const char *key, struct okosu_cpuset *s
 }
 
 /* Linux has had has_memory since 2.6.24; without it, all nodes are taken to have memory. */
-static int with_memory(const char *root, struct okosu_cpuset *nodes)
+int okosu_place_with_memory(const char *root, struct okosu_cpuset *nodes)
 {
     return okosu_place_nodes(root, "has_memory", nodes) == 0
                ? 0
@@ -46,45 +54,13 @@ static int with_memory(const char *root, struct okosu_cpuset *nodes)
 int okosu_place_usable(const char *root, struct okosu_cpuset *nodes)
 {
     struct okosu_cpuset memory, allowed;
-    int rc = with_memory(root, &memory);
+    int rc = okosu_place_with_memory(root, &memory);
 
     if (rc)
         return rc;
     *nodes = okosu_place_status(root, "Mems_allowed_list", &allowed) == 0
                  ? okosu_cpuset_within(&memory, &allowed)
                  : memory;
-    return 0;
-}
-
-int okosu_place_check(const char *root, const struct okosu_cpuset *nodes)
-{
-    struct okosu_cpuset online, memory, usable, wrong;
-    char bad[PLACE_LIST], have[PLACE_LIST];
-
-    okosu_place_begin();
-    if (okosu_cpuset_count(nodes) == 0)
-        return okosu_place_fail(-EINVAL, "no node was named");
-    if (okosu_cpuset_next(nodes, OKOSU_PLACE_NODES) < OKOSU_CPU_LIMIT)
-        return okosu_place_fail(-EINVAL, "nodes are numbered below %d", OKOSU_PLACE_NODES);
-    if (with_memory(root, &memory) || okosu_place_usable(root, &usable))
-        return okosu_place_fail(
-            -ENOSYS, "this kernel knows no NUMA nodes: there is no /sys/devices/system/node");
-    if (okosu_place_nodes(root, "online", &online))
-        online = memory;
-    wrong = okosu_cpuset_without(nodes, &online);
-    if (okosu_cpuset_count(&wrong))
-        return okosu_place_fail(-ENODEV, "there is no node %s; online: %s",
-                                okosu_place_text(&wrong, bad), okosu_place_text(&online, have));
-    wrong = okosu_cpuset_without(nodes, &memory);
-    if (okosu_cpuset_count(&wrong))
-        return okosu_place_fail(-ENODEV, "node %s has no memory; nodes with memory: %s",
-                                okosu_place_text(&wrong, bad), okosu_place_text(&memory, have));
-    wrong = okosu_cpuset_without(nodes, &usable);
-    if (okosu_cpuset_count(&wrong))
-        return okosu_place_fail(
-            -EACCES,
-            "node %s is not allowed to this process: its cpuset (Mems_allowed_list) has %s",
-            okosu_place_text(&wrong, bad), okosu_place_text(&usable, have));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "place/reason.h"
 
 #include "base/file.h"
+#include "place/nodes.h"
 
 #include <okosu/place.h>
 
@@ -33,19 +34,13 @@ int okosu_place_fail(int rc, const char *format, ...)
     return rc;
 }
 
-bool okosu_place_filtered(void)
+/* A seccomp filter is in force in this process. */
+static bool filtered(void)
 {
     char status[8192], mode[16];
 
     return okosu_file_read(status, sizeof(status), "/", "/proc/self/status") > 0 &&
            okosu_file_field(status, "Seccomp", mode, sizeof(mode)) == 0 && strcmp(mode, "0") != 0;
-}
-
-bool okosu_place_numa(const char *root)
-{
-    struct okosu_cpuset nodes;
-
-    return okosu_place_nodes(root, "online", &nodes) == 0;
 }
 
 const char *okosu_place_text(const struct okosu_cpuset *set, char text[PLACE_LIST])
@@ -57,12 +52,12 @@ const char *okosu_place_text(const struct okosu_cpuset *set, char text[PLACE_LIS
 
 int okosu_place_refused(const char *call, int error)
 {
-    if (error == EPERM && okosu_place_filtered())
+    if (error == EPERM && filtered())
         return okosu_place_fail(-EPERM,
                                 "%s: a seccomp filter forbids it, as containers do whose "
                                 "profile wants CAP_SYS_NICE for it",
                                 call);
-    if (error == ENOSYS && okosu_place_filtered() && okosu_place_numa("/"))
+    if (error == ENOSYS && filtered() && okosu_place_numa("/"))
         return okosu_place_fail(-ENOSYS, "%s: a seccomp filter hides it", call);
     if (error == ENOSYS && okosu_place_numa("/"))
         return okosu_place_fail(-ENOSYS,

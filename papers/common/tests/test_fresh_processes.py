@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second stage of a reproduction: which processes are run, how they are pooled, and how often it errs.
 
-As a program it prints the rates that docs/METHOD.md quotes: test_fresh_processes.py [TRIALS].
+As a program it makes a table of docs/METHOD.md: test_fresh_processes.py [TRIALS] [--summary FILE].
 """
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -15,12 +14,15 @@ import pytest
 
 from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError
+from okosu.records.summary import Section
 from okosu.records.types import Compared
 from papers.common import fresh_processes, judge, points, programs
 from papers.common.base import Experiment, Said
 from papers.common.entries import Target
 from papers.common.tests.planted import FLOOR, LEAST
 from papers.common.tests.rows import result, row
+from tests.unit import simulated
+from tests.unit.simulated import percent
 
 BENCH = Experiment("b", "okosu-bench-b", ("--rounds", "21", "--sizes=9", "--variant", "x"))
 Drawn = Callable[[random.Random], tuple[float, float]]
@@ -204,16 +206,20 @@ def test_records_hold_every_sample_of_every_process() -> None:
     assert one.rounds == [0, 1, 2, 0, 1, 2]
 
 
+def sections(trials: int) -> list[Section]:
+    """The table of docs/METHOD.md: how often a floor that is met or missed passes."""
+    cases = {
+        "just met; each side takes 8 or 10 cycles in a process, as its operands lie": bistable(FLOOR.value),
+        "just met; the ratio of processes spreads by 3 %": steady(FLOOR.value, 0.03),
+        "missed by 5 %; spread of 1 %": steady(0.95 * FLOOR.value, 0.01),
+        "missed by 5 %; spread of 3 %": steady(0.95 * FLOOR.value, 0.03),
+        "missed by 5 %; spread of 5 %": steady(0.95 * FLOOR.value, 0.05),
+        "missed by 5 %; 8 or 10 cycles": bistable(0.95 * FLOOR.value),
+        "missed by 20 %; 8 or 10 cycles": bistable(0.8 * FLOOR.value),
+    }
+    body = [[name, *map(percent, rates(drawn, trials, count=1))] for name, drawn in cases.items()]
+    return [Section(id="floors", head=["truth", "passes", "by one fresh process"], body=body)]
+
+
 if __name__ == "__main__":
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    for name, planted in {
-        "met, 8 or 10 cycles": bistable(FLOOR.value),
-        "met, spread of 3 %": steady(FLOOR.value, 0.03),
-        "missed by 5 %, spread of 1 %": steady(0.95 * FLOOR.value, 0.01),
-        "missed by 5 %, spread of 3 %": steady(0.95 * FLOOR.value, 0.03),
-        "missed by 5 %, spread of 5 %": steady(0.95 * FLOOR.value, 0.05),
-        "missed by 5 %, 8 or 10 cycles": bistable(0.95 * FLOOR.value),
-        "missed by 20 %, 8 or 10 cycles": bistable(0.8 * FLOOR.value),
-    }.items():
-        passed, lucky = rates(planted, many, count=1)
-        print(f"{name}: one point holds in {passed:.1%}, by one fresh process alone in {lucky:.1%}")
+    simulated.main("papers/common/tests/test_fresh_processes.py", sections, 1000)
