@@ -173,6 +173,22 @@ int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size
     return 0;
 }
 
+bool okosu_is_plain(const struct okosu_span *s, uint32_t first, uint32_t length)
+{
+    const struct okosu_chunk *c = s->chunks + first;
+    uint32_t i, j;
+
+    for (i = 0; i < length; i = j) {
+        for (j = i + 1; j < length && c[j].hugetlb == c[i].hugetlb; j++)
+            ;
+        if (!c[i].hugetlb &&
+            !okosu_sys.is_plain(okosu_span_at(s, first + i),
+                                (j - 1 - i) * OKOSU_CHUNK + c[j - 1].pages * OKOSU_PAGE))
+            return false;
+    }
+    return true;
+}
+
 void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length)
 {
     char *start = okosu_span_at(s, first);
@@ -187,7 +203,7 @@ void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length)
 
         advised += c->advised;
         c->pages = 0;
-        c->advised = c->hugetlb = false;
+        c->advised = c->hugetlb = c->changed = false;
     }
     okosu_policy_return(advised);
 }
@@ -207,7 +223,7 @@ static void copy_chunk(const struct okosu_span *s, uint32_t from, uint32_t to)
 }
 
 /* Moves `length` chunks that are alike with one call, or one by one where they lie in several
- * mappings of the kernel's, or by copying where pages cannot be moved. A move that failed may have
+ * mappings of the kernel's, or by copying where pages cannot be moved or are not all ours. A move that failed may have
  * unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but what `moved` counts. */
 static int move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
                       uint32_t *moved)
@@ -217,7 +233,7 @@ static int move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, ui
     uint32_t i;
     int err = 0;
 
-    if (!a->hugetlb) {
+    if (!a->hugetlb && !a->changed) {
         if (okosu_sys.move(okosu_span_at(s, from), okosu_span_at(s, to), bytes) == 0) {
             for (i = 0; i < length; i++) {
                 b[i].advised = a[i].advised;
@@ -263,7 +279,8 @@ int okosu_commit_moved(const struct okosu_span *s, uint32_t from, uint32_t to, u
     while (!err && moved < length) {
         for (end = moved + 1;
              end < length && a[end - 1].pages == OKOSU_CHUNK_PAGES &&
-             a[end].advised == a[moved].advised && a[end].hugetlb == a[moved].hugetlb;
+             a[end].advised == a[moved].advised && a[end].hugetlb == a[moved].hugetlb &&
+             a[end].changed == a[moved].changed;
              end++)
             ;
         err = move_alike(s, from + moved, to + moved, end - moved, &moved);

@@ -34,6 +34,10 @@ static inline uint32_t okosu_span_chunks(size_t bytes)
 int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size_t bytes,
                  bool fresh);
 
+/* Whether `length` committed chunks are still mapped as okosu_commit() mapped them, as far as the
+ * kernel can tell; their protection is made so. Of hugetlb chunks it can tell nothing. */
+bool okosu_is_plain(const struct okosu_span *s, uint32_t first, uint32_t length);
+
 /* Frees the memory of `length` chunks, and returns their share of the budget. */
 void okosu_discard(const struct okosu_span *s, uint32_t first, uint32_t length);
 

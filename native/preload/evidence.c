@@ -39,6 +39,8 @@ static const char *const reason_texts[OKOSU_WHY_COUNT] = {
     [OKOSU_WHY_COMMIT_FAILED] = "memory for a large block could not be committed",
     [OKOSU_WHY_MAP_UNALIGNED] = "an mmap could not be aligned to 2 MiB",
     [OKOSU_WHY_MAP_TABLE] = "too many large mmaps at one time: not advised",
+    [OKOSU_WHY_CHANGED] =
+        "the program changed the mapping of pages inside a block: freed and not kept",
     [OKOSU_WHY_BAD_FREE] = "free or realloc of a pointer that is no block: ignored",
     [OKOSU_WHY_PIN_FAILED] = "a thread could not be pinned to its CPU",
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry points for memory: malloc and related functions, mmap, munmap.
+/* Entry points for memory: malloc and related functions, mmap and what changes mappings.
  *
  * 1. A request that is not ours costs one comparison and a jump to the next function: no
  * thread-local data (a preloaded library competes for the little static TLS there is), no lock, no
@@ -18,11 +18,17 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define PAGE_MASK (OKOSU_PAGE - 1)
@@ -272,6 +278,8 @@ static __attribute__((noinline)) void *large_mmap(void *hint, size_t length, int
 
 OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
 {
+    if (UNLIKELY(flags & MAP_FIXED))
+        okosu_large_changed(hint, length);
     if (UNLIKELY(length >= okosu_maps_from))
         return large_mmap(hint, length, prot, flags, fd, offset);
     return okosu_next.mmap(hint, length, prot, flags, fd, offset);
@@ -285,5 +293,65 @@ OKOSU_EXPORT void *mmap64(void *hint, size_t length, int prot, int flags, int fd
 OKOSU_EXPORT int munmap(void *start, size_t length)
 {
     okosu_maps_forget(start, length);
+    okosu_large_changed(start, length);
     return okosu_next.munmap(start, length);
+}
+
+OKOSU_EXPORT int mprotect(void *start, size_t length, int prot)
+{
+    okosu_large_changed(start, length);
+    return okosu_next.mprotect(start, length, prot);
+}
+
+OKOSU_EXPORT int pkey_mprotect(void *start, size_t length, int prot, int key)
+{
+    okosu_large_changed(start, length);
+    return okosu_next.pkey_mprotect(start, length, prot, key);
+}
+
+/* Without MREMAP_FIXED and MREMAP_DONTUNMAP the fifth argument is not there; reading it is
+ * harmless, and libc's own mremap does the same. */
+OKOSU_EXPORT void *mremap(void *start, size_t old, size_t length, int flags, ...)
+{
+    va_list more;
+    void *to;
+
+    va_start(more, flags);
+    to = va_arg(more, void *);
+    va_end(more);
+    okosu_large_changed(start, old);
+    if (flags & MREMAP_FIXED)
+        okosu_large_changed(to, length);
+    return okosu_next.mremap(start, old, length, flags, to);
+}
+
+/* Most advice concerns the present contents or the speed; what a fork or a guard page means for a
+ * block must not stay for the next one. */
+OKOSU_EXPORT int madvise(void *start, size_t length, int advice)
+{
+    if (advice == MADV_DONTFORK || advice == MADV_WIPEONFORK || advice == MADV_GUARD_INSTALL)
+        okosu_large_changed(start, length);
+    return okosu_next.madvise(start, length, advice);
+}
+
+OKOSU_EXPORT int mlock(const void *start, size_t length)
+{
+    okosu_large_changed(start, length);
+    return okosu_next.mlock(start, length);
+}
+
+OKOSU_EXPORT int mlock2(const void *start, size_t length, unsigned flags)
+{
+    okosu_large_changed(start, length);
+    return okosu_next.mlock2(start, length, flags);
+}
+
+/* Only SHM_REMAP replaces what is mapped, and how long the segment is only the kernel knows. */
+OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
+{
+    struct shmid_ds segment;
+
+    if (UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0)
+        okosu_large_changed(start, segment.shm_segsz);
+    return okosu_next.shmat(id, start, flags);
 }

@@ -226,6 +226,38 @@ static bool is_kept(size_t length)
     return region.kept + length <= region.keep_limit;
 }
 
+void okosu_large_changed(const void *start, size_t length)
+{
+    size_t span = atomic_load_explicit(&okosu_large_span, memory_order_acquire), last, at;
+
+    /* A range that begins below the region is cut to it, for it may be munmap's of much more. */
+    if (!length || !span)
+        return;
+    at = (size_t)((const char *)start - region.span.base);
+    if (at >= span) {
+        if (-at >= length)
+            return;
+        length -= -at;
+        at = 0;
+    }
+    last = length > span - at ? span - 1 : at + length - 1;
+    for (at /= OKOSU_CHUNK; at <= last / OKOSU_CHUNK; at++)
+        region.span.chunks[at].changed = true;
+}
+
+/* Whether the memory of a run that is being freed may be other than ours. */
+static bool is_changed(uint32_t first)
+{
+    const struct okosu_chunk *c = &region.span.chunks[first];
+    uint32_t i, length = c->length;
+
+    for (i = 0; i < length; i++) {
+        if (c[i].changed)
+            return true;
+    }
+    return length > ALWAYS_KEPT / OKOSU_CHUNK && !okosu_is_plain(&region.span, first, length);
+}
+
 void okosu_large_free(void *p)
 {
     uint32_t first;
@@ -241,6 +273,10 @@ void okosu_large_free(void *p)
     region.span.chunks[first].state = OKOSU_RUN_LEAVING;
     region.span.chunks[first].size = 0;
     keep = is_kept(region.span.chunks[first].length);
+    if (keep && is_changed(first)) {
+        okosu_reason_add(OKOSU_WHY_CHANGED);
+        keep = false;
+    }
     if (keep) {
         region.live -= region.span.chunks[first].length;
         region.kept += region.span.chunks[first].length;

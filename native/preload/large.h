@@ -13,9 +13,17 @@
  * what was there before they fail; the hole must not be given to another thread's mmap before it is
  * mended.
  * 6. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
- * Known limit: the reservation counts as address space. RLIMIT_AS is respected (a quarter at most,
+ * 7. A freed block is kept only if its memory is still ours as we mapped it: a file that the program
+ * mapped into it, a protection or a hole ends with the block, as it does with glibc, which unmaps
+ * each large block. The hooks of mmap, mprotect and their kin mark the chunks that they change,
+ * which costs the blocks nothing. System calls past libc escape the hooks; so before a block above
+ * 32 MiB is kept, the kernel is asked too (okosu_is_plain). A smaller block is not worth that
+ * call, and glibc, which takes those from its heap after the first was freed, does not look either.
+ *
+ * Known limits: the reservation counts as address space. RLIMIT_AS is respected (a quarter at most,
  * and what is unused is given back when memory runs out), but mlockall(MCL_CURRENT) compares the
- * whole with RLIMIT_MEMLOCK and fails where that is finite. */
+ * whole with RLIMIT_MEMLOCK and fails where that is finite. A protection key that the program gives to a
+ * block, and its memory policy, stay with a block that is kept. */
 #pragma once
 
 #include "export.h"
@@ -42,6 +50,9 @@ static inline bool okosu_large_owns(const void *p)
 
     return (uintptr_t)p - atomic_load_explicit(&okosu_large_base, memory_order_relaxed) < span;
 }
+
+/* The program is about to change mappings in this range, some of which may be a block's. */
+void okosu_large_changed(const void *start, size_t length);
 
 /* `align` is a power of two. *zeroed says whether the block is known to hold zeros. */
 void *okosu_large_alloc(size_t size, size_t align, bool *zeroed);

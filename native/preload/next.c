@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -135,6 +136,47 @@ static int raw_munmap(void *start, size_t length)
     return (int)syscall(SYS_munmap, start, length);
 }
 
+static int raw_mprotect(void *start, size_t length, int prot)
+{
+    return (int)syscall(SYS_mprotect, start, length, prot);
+}
+
+static int raw_pkey_mprotect(void *start, size_t length, int prot, int key)
+{
+    return (int)syscall(SYS_pkey_mprotect, start, length, prot, key);
+}
+
+static void *raw_mremap(void *start, size_t old, size_t length, int flags, ...)
+{
+    va_list more;
+    void *to;
+
+    va_start(more, flags);
+    to = va_arg(more, void *);
+    va_end(more);
+    return (void *)syscall(SYS_mremap, start, old, length, flags, to);
+}
+
+static int raw_madvise(void *start, size_t length, int advice)
+{
+    return (int)syscall(SYS_madvise, start, length, advice);
+}
+
+static int raw_mlock(const void *start, size_t length)
+{
+    return (int)syscall(SYS_mlock, start, length);
+}
+
+static int raw_mlock2(const void *start, size_t length, unsigned flags)
+{
+    return (int)syscall(SYS_mlock2, start, length, flags);
+}
+
+static void *raw_shmat(int id, const void *start, int flags)
+{
+    return (void *)syscall(SYS_shmat, id, start, flags);
+}
+
 static void raw_exit(int status)
 {
     for (;;)
@@ -154,6 +196,13 @@ struct okosu_next okosu_next = {
     .malloc_usable_size = first_usable_size,
     .mmap = raw_mmap,
     .munmap = raw_munmap,
+    .mprotect = raw_mprotect,
+    .pkey_mprotect = raw_pkey_mprotect,
+    .mremap = raw_mremap,
+    .madvise = raw_madvise,
+    .mlock = raw_mlock,
+    .mlock2 = raw_mlock2,
+    .shmat = raw_shmat,
     .exit_now = raw_exit,
 };
 
@@ -234,6 +283,13 @@ void okosu_next_resolve(void)
     FIND(malloc_usable_size);
     FIND(mmap);
     FIND(munmap);
+    FIND(mprotect);
+    FIND(pkey_mprotect);
+    FIND(mremap);
+    FIND(madvise);
+    FIND(mlock);
+    FIND(mlock2);
+    FIND(shmat);
     FIND(pthread_create);
     FIND(thrd_create);
     FIND(sched_getaffinity);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions behind ours: the program's other preloaded libraries first, then libc.
  *
- * 1. The pointers of malloc and its kin, of mmap, munmap and exit_now are callable at any time. The
+ * 1. The pointers of malloc and its kin, of mmap and its kin and exit_now are callable at any time. The
  *    first ones point to functions that resolve all of them; dlsym may allocate while it runs,
  * which a small static arena serves. The others are called after OKOSU_NEXT_HAS().
  * 2. Hooks that have nothing to do jump through these pointers and cost nothing else. */
@@ -31,6 +31,13 @@ struct okosu_next {
     size_t (*malloc_usable_size)(void *);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
     int (*munmap)(void *, size_t);
+    int (*mprotect)(void *, size_t, int);
+    int (*pkey_mprotect)(void *, size_t, int, int);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
+    int (*madvise)(void *, size_t, int);
+    int (*mlock)(const void *, size_t);
+    int (*mlock2)(const void *, size_t, unsigned);
+    void *(*shmat)(int, const void *, int);
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
     int (*sched_getaffinity)(pid_t, size_t, cpu_set_t *);

@@ -6,8 +6,8 @@
  * chunk between them is INNER, so a pointer into the middle of a run is never taken for a block.
  * 2. Two neighbouring runs are never both CLEAN or both KEPT (they are joined).
  * 3. A CLEAN or KEPT run is in exactly one bin, by the binary logarithm of its length.
- * 4. `pages`, `advised` and `hugetlb` of each chunk say what is mapped there, in use or kept; in a
- *    CLEAN run they are 0. */
+ * 4. `pages`, `advised`, `hugetlb` and `changed` of each chunk say what is mapped there, in use or
+ *    kept; in a CLEAN run they are 0. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,8 +32,9 @@ struct okosu_chunk {
     uint8_t state;       /* enum okosu_run_state */
     bool advised : 1;
     bool hugetlb : 1;
-    uint32_t offset; /* of the block from the start of its first chunk */
-    uint64_t size;   /* that the program asked for */
+    bool changed : 1; /* the program changed the mapping of pages of its block in it */
+    uint32_t offset;  /* of the block from the start of its first chunk */
+    uint64_t size;    /* that the program asked for */
 };
 
 struct okosu_runs {

@@ -17,6 +17,9 @@ struct okosu_sys {
     /* An address, or -errno as a small negative number: test with okosu_sys_failed(). */
     intptr_t (*map)(void *where, size_t length, int prot, int flags);
     int (*unmap)(void *where, size_t length);
+    /* Whether the range is mapped wholly, and with private anonymous memory that fork copies. Makes
+     * it readable and writable. */
+    bool (*is_plain)(void *where, size_t length);
     int (*advise)(void *where, size_t length, int advice);
     /* Moves private anonymous pages to `to`, leaving `from` mapped and empty. */
     int (*move)(void *from, void *to, size_t length);

@@ -20,6 +20,7 @@ from okosu import native
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 PRELOAD_SOURCES = Path(__file__).resolve().parents[2] / "native" / "preload"
 MIB = 1 << 20
+PROBE_SOURCES = ("probe.c", "probe_memory.c", "probe_process.c", "probe_legal.c")
 
 THP = {"OKOSU_SUPERPAGE": "thp"}
 RETAIN = {"OKOSU_SUPERPAGE": "thp", "OKOSU_RETAIN": "1"}
@@ -55,7 +56,7 @@ def build(name: str, *words: str) -> Path:
 
 def probe() -> Path:
     """The dynamic test program."""
-    return build("probe", "-fno-builtin-malloc", "probe.c", "probe_memory.c", "probe_process.c", "-lpthread", "-ldl")
+    return build("probe", "-fno-builtin-malloc", *PROBE_SOURCES, "-lpthread", "-ldl")
 
 
 @dataclass

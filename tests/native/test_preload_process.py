@@ -12,7 +12,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from preload_tool import HUGETLB, MODES, RETAIN, THP, build, clean_environment, folder, passed, probe, run
+from preload_tool import (
+    HUGETLB,
+    MODES,
+    PROBE_SOURCES,
+    RETAIN,
+    THP,
+    build,
+    clean_environment,
+    folder,
+    passed,
+    probe,
+    run,
+)
 
 from okosu import native
 
@@ -172,8 +184,7 @@ def test_a_value_that_means_nothing_is_recorded(bad: str) -> None:
 
 
 def test_a_static_program_is_unaffected() -> None:
-    sources = ("probe.c", "probe_memory.c", "probe_process.c")
-    static = build("probe-static", "-static", "-fno-builtin-malloc", "-Wl,--no-warnings", *sources)
+    static = build("probe-static", "-static", "-fno-builtin-malloc", "-Wl,--no-warnings", *PROBE_SOURCES)
     ran = passed(run("torture", "1", "200", levers=THP, program=static))
     assert ran.evidence == []
 

@@ -116,6 +116,7 @@ void fake_install(void)
     okosu_sys = (struct okosu_sys){
         .map = fake_map,
         .unmap = real.unmap,
+        .is_plain = real.is_plain,
         .advise = fake_advise,
         .move = fake_move,
         .faults = fake_faults,

@@ -83,7 +83,8 @@ int main(int argc, char **argv)
     int status = 2;
 
     if (argc < 2 || (!run_from(memory_commands, argc - 1, argv + 1, &status) &&
-                     !run_from(process_commands, argc - 1, argv + 1, &status)))
+                     !run_from(process_commands, argc - 1, argv + 1, &status) &&
+                     !run_from(legal_commands, argc - 1, argv + 1, &status)))
         fprintf(stderr, "probe: no such command\n");
     return status;
 }

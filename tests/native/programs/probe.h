@@ -23,7 +23,7 @@ struct command {
     int (*run)(int argc, char **argv); /* argv[0] is the name */
 };
 
-extern const struct command memory_commands[], process_commands[];
+extern const struct command memory_commands[], process_commands[], legal_commands[];
 
 /* A pattern over a block: one word in each `STEP` bytes and the last byte. */
 void fill(void *p, size_t size, unsigned tag);

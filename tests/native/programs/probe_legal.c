@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probe's commands that do what is unusual but legal: each runs without fault under glibc
+ * alone. */
+#include "probe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE ((size_t)4096)
+#define FILE_BYTES (16 * PAGE)
+
+/* A file of the byte 'f' whose name is gone already. */
+static int foreign_file(void)
+{
+    char name[] = "/tmp/okosu-foreign-XXXXXX", text[PAGE];
+    int fd = mkstemp(name);
+    size_t i;
+
+    CHECK(fd >= 0 && unlink(name) == 0);
+    memset(text, 'f', PAGE);
+    for (i = 0; i < FILE_BYTES; i += PAGE)
+        CHECK(write(fd, text, PAGE) == (ssize_t)PAGE);
+    return fd;
+}
+
+static bool is_unharmed(int fd)
+{
+    char text[PAGE];
+    size_t i, k;
+
+    for (i = 0; i < FILE_BYTES; i += PAGE) {
+        CHECK(pread(fd, text, PAGE, (off_t)i) == (ssize_t)PAGE);
+        for (k = 0; k < PAGE; k++) {
+            if (text[k] != 'f')
+                return false;
+        }
+    }
+    return true;
+}
+
+static void change(const char *how, char *at, int fd)
+{
+    char *other;
+
+    if (strcmp(how, "file") == 0) {
+        CHECK(mmap(at, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
+    } else if (strcmp(how, "raw") == 0) {
+        CHECK((char *)syscall(SYS_mmap, at, FILE_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED, fd, 0L) == at);
+    } else if (strcmp(how, "raw-none") == 0) {
+        CHECK(syscall(SYS_mprotect, at, FILE_BYTES, PROT_NONE) == 0);
+    } else if (strcmp(how, "moved") == 0) {
+        other = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        CHECK(other != MAP_FAILED);
+        CHECK(mremap(other, FILE_BYTES, FILE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
+    } else if (strcmp(how, "moved-away") == 0) {
+        CHECK(mremap(at, FILE_BYTES, 2 * FILE_BYTES, MREMAP_MAYMOVE) != MAP_FAILED);
+    } else if (strcmp(how, "none") == 0) {
+        CHECK(mprotect(at, FILE_BYTES, PROT_NONE) == 0);
+    } else if (strcmp(how, "unmapped") == 0) {
+        CHECK(munmap(at, FILE_BYTES) == 0);
+    } else {
+        CHECK(strcmp(how, "no-fork") == 0);
+        CHECK(madvise(at, FILE_BYTES, MADV_DONTFORK) == 0);
+    }
+}
+
+/* Changes pages in the middle of blocks of that many MiB in the way that is named, frees the
+ * blocks, and uses new ones of the same size. glibc unmaps every block that was mapped for itself,
+ * so that none of this reaches the next one; mallopt makes that every block of these sizes. */
+static int foreign(int argc, char **argv)
+{
+    size_t size, i;
+    int fd = foreign_file(), turn, status;
+    char *p, *at;
+    pid_t pid;
+
+    CHECK(argc == 3);
+    size = (size_t)atoi(argv[2]) * MIB;
+    CHECK(mallopt(M_MMAP_THRESHOLD, (int)MIB) == 1);
+    for (turn = 0; turn < 3; turn++) {
+        p = malloc(size);
+        CHECK(p);
+        memset(p, 1, size);
+        at = p + size / 2;
+        at += -(uintptr_t)at % PAGE;
+        change(argv[1], at, fd);
+        free(p);
+        for (i = 0; i < 3; i++) {
+            p = i ? malloc(size) : calloc(1, size);
+            CHECK(p && (i || (p[size / 2] == 0 && p[size - 1] == 0)));
+            memset(p, 2, size);
+            pid = fork();
+            if (pid == 0) {
+                memset(p, 3, size);
+                _exit(0);
+            }
+            CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+            CHECK(status == 0);
+            CHECK(p[size / 2 + 2 * PAGE] == 2);
+            free(p);
+        }
+    }
+    CHECK(is_unharmed(fd));
+    return 0;
+}
+
+/* Grows a block that holds pages of a file, so that it has to move, and uses the place it leaves
+ * and the one it gets. */
+static int foreign_growth(int argc, char **argv)
+{
+    size_t size = 33 * MIB;
+    int fd = foreign_file();
+    char *p = malloc(size), *wall = malloc(size), *at, *q;
+
+    (void)argc, (void)argv;
+    CHECK(p && wall);
+    memset(p, 1, size);
+    at = p + 2 * MIB;
+    at += -(uintptr_t)at % PAGE;
+    change("file", at, fd);
+    p = realloc(p, 3 * size);
+    CHECK(p && p[0] == 1 && p[size - 1] == 1 && p[2 * MIB + PAGE] == 'f');
+    q = malloc(size);
+    CHECK(q);
+    memset(q, 2, size);
+    memset(p, 3, 3 * size);
+    free(q);
+    free(p);
+    free(wall);
+    CHECK(is_unharmed(fd));
+    return 0;
+}
+
+static volatile int lives;
+
+static void *allocate_while_cancelled(void *arg)
+{
+    char *p;
+
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    p = malloc(4 * MIB);
+    CHECK(p);
+    p = realloc(p, 9 * MIB);
+    CHECK(p);
+    free(p);
+    lives = 1;
+    pthread_testcancel();
+    return arg;
+}
+
+/* malloc is no cancellation point (POSIX.1-2017, 2.9.5.2), not even the first one of its size. */
+static int cancelled(int argc, char **argv)
+{
+    pthread_t thread;
+    void *result;
+
+    (void)argc, (void)argv;
+    alarm(20); /* a lock that the thread held would otherwise hang the test */
+    CHECK(pthread_create(&thread, NULL, allocate_while_cancelled, NULL) == 0);
+    CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    CHECK(lives);
+    free(malloc(4 * MIB));
+    return 0;
+}
+
+static void *exit_while_cancelled(void *arg)
+{
+    CHECK(pthread_cancel(pthread_self()) == 0);
+    _exit(3);
+    return arg;
+}
+
+/* Nor is _exit a cancellation point. */
+static int cancelled_exit(int argc, char **argv)
+{
+    pthread_t thread;
+
+    (void)argc, (void)argv;
+    CHECK(pthread_create(&thread, NULL, exit_while_cancelled, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    return 9;
+}
+
+/* Allows what exit() itself needs, and ends the process at any other system call. */
+static int strict(int argc, char **argv)
+{
+#define ALLOW(number)                                                                              \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                                           \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(SYS_read),
+        ALLOW(SYS_write),
+        ALLOW(SYS_rt_sigreturn),
+        ALLOW(SYS_exit),
+        ALLOW(SYS_exit_group),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+
+    (void)argc, (void)argv;
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+    return 0;
+}
+
+static void leave_at_once(int signal)
+{
+    (void)signal;
+    _exit(3);
+}
+
+/* Ends on an alternate signal stack of 4 KiB, or of the little more that this machine's vector
+ * registers need, with a page behind it that faults. */
+static int small_stack(int argc, char **argv)
+{
+    size_t least = getauxval(AT_MINSIGSTKSZ) + 2048, size = least < PAGE ? PAGE : least, room;
+    struct sigaction action = {.sa_handler = leave_at_once, .sa_flags = SA_ONSTACK};
+    stack_t stack = {.ss_size = size};
+    char *p;
+
+    (void)argc, (void)argv;
+    room = (size + PAGE - 1) & ~(PAGE - 1);
+    p = mmap(NULL, PAGE + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p != MAP_FAILED && mprotect(p, PAGE, PROT_NONE) == 0);
+    stack.ss_sp = p + PAGE;
+    CHECK(sigaltstack(&stack, NULL) == 0);
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+    raise(SIGUSR1);
+    return 9;
+}
+
+static void *try_memalign(size_t size)
+{
+    return memalign(4096, size);
+}
+
+static void *try_aligned_alloc(size_t size)
+{
+    return aligned_alloc(4096, size);
+}
+
+static void *try_posix_memalign(size_t size)
+{
+    void *p = NULL;
+
+    return posix_memalign(&p, 4096, size) == 0 ? p : NULL;
+}
+
+/* A request that fits the limit of the address space, but only without what freed blocks and the
+ * reserved address space of large blocks take of it. */
+static int limited_aligned(int argc, char **argv)
+{
+    static void *(*const tries[])(size_t) = {try_memalign, try_aligned_alloc, try_posix_memalign,
+                                             valloc, pvalloc};
+    struct rlimit limit = {600 * MIB, 600 * MIB};
+    void *p;
+
+    CHECK(argc == 2);
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    free(malloc(8 * MIB));
+    p = tries[atoi(argv[1])](520 * MIB);
+    CHECK(p);
+    memset(p, 1, 4096);
+    free(p);
+    return 0;
+}
+
+/* Calls the C23 functions, where the libraries have them. */
+static int sized(int argc, char **argv)
+{
+    void (*by_size)(void *, size_t), (*by_align)(void *, size_t, size_t);
+    void *a = dlsym(RTLD_DEFAULT, "free_sized"), *b = dlsym(RTLD_DEFAULT, "free_aligned_sized");
+    int i;
+
+    (void)argc, (void)argv;
+    CHECK(a && b);
+    memcpy(&by_size, &a, sizeof by_size);
+    memcpy(&by_align, &b, sizeof by_align);
+    for (i = 0; i < 3; i++) {
+        by_size(malloc(33 * MIB), 33 * MIB);
+        by_size(malloc(100), 100);
+        by_align(aligned_alloc(4096, 4 * MIB), 4096, 4 * MIB);
+        by_align(aligned_alloc(64, 64), 64, 64);
+        by_size(NULL, 0);
+        by_align(NULL, 64, 0);
+    }
+    return 0;
+}
+
+/* Prints the resident memory before and after malloc_trim, in kB, and what malloc_trim returned. */
+static int trimmed(int argc, char **argv)
+{
+    char *p = malloc(100 * MIB);
+    long before;
+    int given;
+
+    (void)argc, (void)argv;
+    CHECK(p);
+    memset(p, 1, 100 * MIB);
+    free(p);
+    before = proc_kb("/proc/self/smaps_rollup", "Rss:");
+    given = malloc_trim(0);
+    printf("%ld %ld %d\n", before, proc_kb("/proc/self/smaps_rollup", "Rss:"), given);
+    return 0;
+}
+
+static volatile int done;
+
+static void *change_environment(void *arg)
+{
+    char name[32];
+    int i;
+
+    for (i = 0; !done; i++) {
+        snprintf(name, sizeof name, "NAME_%d", i % 3000);
+        CHECK(setenv(name, "value", 1) == 0);
+        if (i % 3000 == 2999)
+            CHECK(clearenv() == 0);
+    }
+    return arg;
+}
+
+/* Allocates while another thread changes the environment. */
+static int changing_environment(int argc, char **argv)
+{
+    pthread_t thread;
+    int i;
+
+    (void)argc, (void)argv;
+    CHECK(pthread_create(&thread, NULL, change_environment, NULL) == 0);
+    for (i = 0; i < 3000; i++) {
+        char *p = malloc(2 * MIB + (size_t)(i % 7) * MIB);
+
+        CHECK(p);
+        p[0] = 1;
+        free(p);
+    }
+    done = 1;
+    CHECK(pthread_join(thread, NULL) == 0);
+    return 0;
+}
+
+/* Calls what the preloaded library of that name defines. */
+static int library(int argc, char **argv)
+{
+    int (*run)(void);
+    void *symbol;
+
+    CHECK(argc == 2);
+    symbol = dlsym(RTLD_DEFAULT, argv[1]);
+    CHECK(symbol);
+    memcpy(&run, &symbol, sizeof run);
+    return run();
+}
+
+const struct command legal_commands[] = {
+    {"foreign", foreign},
+    {"foreign-growth", foreign_growth},
+    {"cancelled", cancelled},
+    {"cancelled-exit", cancelled_exit},
+    {"strict", strict},
+    {"small-stack", small_stack},
+    {"limited-aligned", limited_aligned},
+    {"sized", sized},
+    {"trimmed", trimmed},
+    {"changing-environment", changing_environment},
+    {"library", library},
+    {NULL, NULL},
+};

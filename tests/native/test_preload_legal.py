@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unusual but legal programs, which glibc runs without fault, under the preload library."""
+
+from __future__ import annotations
+
+import pytest
+from preload_tool import MODES, RETAIN, THP, passed, run
+
+every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
+
+HOOKED = ("file", "moved", "moved-away", "none", "unmapped", "no-fork")
+
+
+@pytest.mark.parametrize("levers", [{}, THP, RETAIN], ids=["placebo", "thp", "retain"])
+@pytest.mark.parametrize(
+    ("how", "size"), [*((how, size) for how in HOOKED for size in (4, 33)), ("raw", 33), ("raw-none", 33)]
+)
+def test_what_a_program_does_to_its_block_ends_with_the_block(levers: dict[str, str], how: str, size: int) -> None:
+    """Pages of a file, a protection or a hole in a freed block do not come back in the next one."""
+    passed(run("foreign", how, size, levers=levers))
+
+
+def test_blocks_that_were_changed_are_not_kept() -> None:
+    for how in ("file", "raw"):
+        ran = passed(run("foreign", how, 33, levers=RETAIN))
+        reasons = ran.evidence[-1]["reasons"]
+        assert any("inside a block" in reason for reason in reasons), reasons
+        assert ran.evidence[-1]["retained_hits"] > 0, "the blocks that were not changed are kept"
+
+
+@every_mode
+def test_a_block_with_pages_of_a_file_grows(levers: dict[str, str]) -> None:
+    passed(run("foreign-growth", levers=levers))
