@@ -4,19 +4,30 @@
 
 #include "next.h"
 
+#include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE ((size_t)4096)
 #define UNIT OKOSU_PREZERO_MIN
+#define WORD_BITS 64
+/* How often, every millisecond, to look whether the pool still uses a unit. */
+#define LOOKS 2000
 
-enum kind { NOBODY, MALLOC, CALLOC, MMAP, HOLED };
+enum kind { NOBODY, MALLOC, CALLOC, MMAP };
 
-/* The row of a block's first unit; it belongs to the thread that holds the block. */
+/* A block has a row for each of its units. All but `mapped` is in that of the first unit, and but
+ * for the atomic members belongs to the thread that holds the block: several threads may each unmap
+ * some pages of one mapping. */
 struct block {
     size_t asked, dirty; /* bytes; dirty: so many first bytes may not be zero */
     uint32_t offset;     /* of the program's pointer */
     uint8_t kind;
-    bool changed; /* protected, or mapped over */
+    atomic_bool changed; /* protected, locked, or mapped over */
+    /* Of a mapping: the pages that the program has not unmapped, one bit each; and how many there
+     * are in the whole block, plus 1 for each call that is at work on it. */
+    _Atomic uint64_t mapped[UNIT / PAGE / WORD_BITS];
+    atomic_size_t uses;
 };
 
 static _Atomic(struct block *) rows;
@@ -88,23 +99,26 @@ void *okosu_prezero_alloc(size_t size, size_t align, bool zero)
     return start + offset;
 }
 
-/* The block whose first unit this address lies in, or NULL. */
-static struct block *block_at(const void *p, char **start)
+/* The block of malloc's that begins at p, or NULL. */
+static struct block *of_malloc(const void *p, char **start)
 {
-    struct block *all = atomic_load(&rows);
+    struct block *block, *all = atomic_load(&rows);
     size_t index = index_of(p);
 
     *start = (char *)atomic_load(&okosu_prezero_base) + index * UNIT;
-    return all && okosu_prezero_size(*start) ? &all[index] : NULL;
-}
-
-static struct block *of_malloc(const void *p, char **start)
-{
-    struct block *block = block_at(p, start);
-
-    if (!block || (block->kind != MALLOC && block->kind != CALLOC))
+    if (!all || !okosu_prezero_size(*start))
+        return NULL;
+    block = &all[index];
+    if (block->kind != MALLOC && block->kind != CALLOC)
         return NULL;
     return (const char *)p == *start + block->offset ? block : NULL;
+}
+
+bool okosu_prezero_is_block(const void *p)
+{
+    char *start;
+
+    return of_malloc(p, &start);
 }
 
 void okosu_prezero_free(void *p)
@@ -114,7 +128,6 @@ void okosu_prezero_free(void *p)
     size_t dirty;
     bool was_zero;
 
-    /* Not the start of a block: ignored here, where libc would abort the program. */
     if (!block)
         return;
     dirty = block->dirty;
@@ -154,64 +167,195 @@ size_t okosu_prezero_usable(const void *p)
     return block ? block->asked : 0;
 }
 
+/* Records that the program has, or has not, mapped the pages of [from, to) in the block that begins
+ * at `start`. Returns how many pages that changes. */
+static size_t mark(char *start, char *from, char *to, bool is_mapped)
+{
+    struct block *rows_of_block = &atomic_load(&rows)[index_of(start)];
+    size_t page = (size_t)(from - start) / PAGE, end = (size_t)(to - start) / PAGE, count = 0;
+
+    while (page < end) {
+        size_t bit = page % WORD_BITS, bits = WORD_BITS - bit;
+        _Atomic uint64_t *word =
+            &rows_of_block[page / (UNIT / PAGE)].mapped[page % (UNIT / PAGE) / WORD_BITS];
+        uint64_t mask, old;
+
+        if (bits > end - page)
+            bits = end - page;
+        mask = (bits < WORD_BITS ? (UINT64_C(1) << bits) - 1 : UINT64_MAX) << bit;
+        old = is_mapped ? atomic_fetch_or(word, mask) : atomic_fetch_and(word, ~mask);
+        count += (size_t)__builtin_popcountll(mask & (is_mapped ? ~old : old));
+        page += bits;
+    }
+    return count;
+}
+
 void *okosu_prezero_map(size_t length)
 {
     struct block *block;
-    size_t dirty;
+    size_t dirty, bytes = (length + PAGE - 1) & ~(PAGE - 1);
     char *start = okosu_prezero_take(length, OKOSU_PREZERO_CLEAN, &dirty);
 
     block = start ? row_of(start) : NULL;
     if (!block)
         return NULL;
-    *block = (struct block){.asked = (length + PAGE - 1) & ~(PAGE - 1), .kind = MMAP};
+    *block = (struct block){.asked = bytes, .kind = MMAP};
+    atomic_store(&block->uses, mark(start, start, start + bytes, true));
     return start;
 }
 
-static void mark_hole(struct block *block)
+/* Gives a mapping back to the pool with the last of its uses. */
+static bool end_uses(struct block *block, char *start, size_t uses)
 {
-    if (block->kind == MMAP)
-        block->kind = HOLED;
+    if (atomic_fetch_sub(&block->uses, uses) != uses)
+        return true;
+    block->kind = NOBODY;
+    return okosu_prezero_renew(start, true);
 }
 
-static void mark_changed(struct block *block)
+/* The part of [*at, to) that lies in one block, or that no block has: *at becomes its end. Returns
+ * the row of the block, which begins at *start; NULL: there is none. */
+static struct block *next_part(char **at, char *to, char **start)
 {
-    block->changed = true;
-}
+    struct block *block = NULL, *all = atomic_load(&rows);
+    char *end = (char *)atomic_load(&okosu_prezero_base) + (index_of(*at) + 1) * UNIT;
 
-/* Every block that the range meets. */
-static void for_each_in(uintptr_t from, uintptr_t to, void (*mark)(struct block *))
-{
-    uintptr_t base = atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed);
-    size_t span = atomic_load(&okosu_prezero_span);
-    struct block *all = atomic_load(&rows);
-
-    for (uintptr_t at = base; all && at < to && at < base + span; at += UNIT) {
-        size_t bytes = okosu_prezero_size((const char *)at);
-
-        if (bytes && at + bytes > from)
-            mark(&all[(at - base) / UNIT]);
+    *start = all ? okosu_prezero_block(*at) : NULL;
+    if (*start) {
+        block = &all[index_of(*start)];
+        end = *start + okosu_prezero_size(*start);
     }
+    *at = end < to ? end : to;
+    return block;
 }
 
-void okosu_prezero_changed(const void *start, size_t length)
+/* What of [*from, *to) lies in the pool's addresses. */
+static void clip(char **from, char **to)
 {
-    for_each_in((uintptr_t)start, (uintptr_t)start + length, mark_changed);
+    char *base = (char *)atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed);
+    char *end = base + atomic_load(&okosu_prezero_span);
+
+    *from = *from > base ? *from : base;
+    *to = *to < end ? *to : end;
 }
 
-bool okosu_prezero_unmap(void *p, size_t length)
+/* No other mapping gets these addresses, as long as something is mapped there. */
+static bool make_hole(char *from, char *to)
 {
-    char *start;
-    struct block *block = block_at(p, &start);
+    return okosu_next.mmap(from, (size_t)(to - from), PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                           0) != MAP_FAILED;
+}
 
-    length = (length + PAGE - 1) & ~(PAGE - 1);
-    if (block && block->kind == MMAP && start == (char *)p && length >= block->asked &&
-        length <= okosu_prezero_size(start)) {
-        block->kind = NOBODY;
-        if (okosu_prezero_renew(start, true))
-            return true;
-        block->kind = HOLED;
+static bool unmap_in(struct block *block, char *start, char *from, char *to)
+{
+    size_t pages;
+
+    if (block->kind == NOBODY)
+        return true;
+    if (block->kind != MMAP) {
+        block->changed = true;
+        return make_hole(from, to);
+    }
+    atomic_fetch_add(&block->uses, 1);
+    /* The whole block is mapped anew as soon as it has no use. */
+    if ((from > start || (size_t)(to - from) < block->asked) && !make_hole(from, to)) {
+        end_uses(block, start, 1);
         return false;
     }
-    for_each_in((uintptr_t)p, (uintptr_t)p + length, mark_hole);
-    return false;
+    pages = mark(start, from, to, false);
+    return end_uses(block, start, pages + 1);
+}
+
+int okosu_prezero_unmap(void *p, size_t length)
+{
+    char *from = p, *to = from + ((length + PAGE - 1) & ~(PAGE - 1)), *at = from, *end = to, *start;
+
+    clip(&at, &end);
+    if ((from < at && okosu_next.munmap(from, (size_t)(at - from))) ||
+        (end < to && okosu_next.munmap(end, (size_t)(to - end))))
+        return -1;
+    while (at < end) {
+        char *part = at;
+        struct block *block = next_part(&at, end, &start);
+
+        if (block && !unmap_in(block, start, part, at)) {
+            errno = ENOMEM;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void okosu_prezero_changed(void *p, size_t length)
+{
+    char *at = p, *to = at + length, *start;
+
+    for (clip(&at, &to); at < to;) {
+        struct block *block = next_part(&at, to, &start);
+
+        if (block)
+            block->changed = true;
+    }
+}
+
+/* As next_part(), and a unit that nobody holds becomes a mapping of which the program has no page
+ * yet. NULL: the pool goes on using the unit. */
+static struct block *part_to_map(char **at, char *to, char **start)
+{
+    struct block *block, *all = all_rows();
+    char *part = *at;
+
+    for (int i = 0; all && i < LOOKS; i++) {
+        *at = part;
+        block = next_part(at, to, start);
+        if (block)
+            return block;
+        if (okosu_prezero_seize(part))
+            all[index_of(part)] = (struct block){.asked = UNIT, .kind = MMAP};
+        else
+            usleep(1000);
+    }
+    return NULL;
+}
+
+bool okosu_prezero_map_over(void *p, size_t length)
+{
+    char *at = p, *to = at + length, *start;
+
+    for (clip(&at, &to); at < to;) {
+        char *part = at;
+        struct block *block = part_to_map(&at, to, &start);
+
+        if (!block) {
+            okosu_prezero_mapped_over(p, (size_t)(part - (char *)p), false);
+            errno = ENOMEM;
+            return false;
+        }
+        block->changed = true;
+        /* In a child of fork the pool holds what was given back. */
+        if (block->kind == NOBODY)
+            block->kind = MMAP;
+        if (block->kind != MMAP)
+            continue;
+        block->asked = okosu_prezero_size(start);
+        atomic_fetch_add(&block->uses, 1);
+    }
+    return true;
+}
+
+void okosu_prezero_mapped_over(void *p, size_t length, bool done)
+{
+    char *at = p, *to = at + ((length + PAGE - 1) & ~(PAGE - 1)), *start;
+
+    for (clip(&at, &to); at < to;) {
+        char *part = at;
+        struct block *block = next_part(&at, to, &start);
+
+        if (!block || block->kind != MMAP)
+            continue;
+        if (done)
+            atomic_fetch_add(&block->uses, mark(start, part, at, true));
+        end_uses(block, start, 1);
+    }
 }

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of the pool of clean memory for the entry points of libokosu-prezero.so.
  *
- * 1. A block is malloc's or mmap's. malloc's blocks stay in memory when they are freed. The
- * addresses of mmap's blocks are mapped anew when they are unmapped, because a program may have
- * mapped other things over them, or protected them: nothing is ever written to memory that is not
- * known to be the program's heap.
+ * 1. A block is malloc's or mmap's. malloc's blocks stay in memory when they are freed, unless the
+ * program has protected, locked or replaced some of their pages. Those, and the addresses of all
+ * blocks of mmap, are mapped anew: nothing is ever written to memory that is not known to be the
+ * program's heap.
  *
- * 2. A piece of an mmap that is unmapped alone leaves a hole that the kernel may fill: from then on
- * the block belongs to the kernel, and never returns to the pool.
+ * 2. The pool keeps all of its addresses. What the program unmaps in part, or moves away, becomes
+ * inaccessible and is served again when the rest of its block is unmapped too: if it were unmapped,
+ * the kernel would give the addresses to others, whose blocks lay among ours.
  *
- * 3. A request that the pool cannot serve at once goes to the next function; no request waits.
+ * 3. A program may know an address that it has unmapped, and map something there. Such units are
+ * held as blocks of mmap until they are unmapped.
  *
- * 4. A child of fork has its blocks but no pool (okosu/zero_pool.h): it asks the next function. */
+ * 4. A request that the pool cannot serve at once goes to the next function; no request waits. So
+ * does a pointer at which no block of malloc's begins.
+ *
+ * 5. A child of fork has its blocks but no pool (okosu/zero_pool.h): it asks the next function. */
 #pragma once
 
 #include "prezero_pool.h"
@@ -23,6 +28,18 @@ static inline bool okosu_prezero_owns(const void *p)
     return (uintptr_t)p - atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed) < span;
 }
 
+/* Whether [start, start + length) has addresses of the pool. */
+static inline bool okosu_prezero_meets(const void *start, size_t length)
+{
+    size_t span = atomic_load_explicit(&okosu_prezero_span, memory_order_acquire);
+    uintptr_t base = atomic_load_explicit(&okosu_prezero_base, memory_order_relaxed);
+
+    return (uintptr_t)start < base + span && length <= PTRDIFF_MAX &&
+           (uintptr_t)start + length > base;
+}
+
+/* Whether a block of malloc's begins at this address of the pool. */
+bool okosu_prezero_is_block(const void *p);
 /* Memory for malloc and its kin at a multiple of `align`, a power of two, all zero if `zero`; NULL:
  * ask the next function. */
 void *okosu_prezero_alloc(size_t size, size_t align, bool zero);
@@ -32,12 +49,15 @@ bool okosu_prezero_resize(void *p, size_t size);
 /* Bytes that the program asked for; 0 if p is no block of malloc's. */
 size_t okosu_prezero_usable(const void *p);
 
-/* The program changes how these addresses are mapped: blocks there are mapped anew when they are
- * freed, malloc's as well as mmap's. */
-void okosu_prezero_changed(const void *start, size_t length);
+/* The program protects these pages, or locks them: malloc's blocks there are mapped anew when they
+ * are freed. */
+void okosu_prezero_changed(void *start, size_t length);
 
 /* Clean memory for mmap; NULL as above. */
 void *okosu_prezero_map(size_t length);
-/* [start, start + length) is unmapped, and lies in the pool's addresses: true if that is done,
- * false if the system call is still to be made. */
-bool okosu_prezero_unmap(void *start, size_t length);
+/* munmap() of a range that meets the pool's addresses: 0, or -1 and errno. */
+int okosu_prezero_unmap(void *start, size_t length);
+/* Call before and after a mapping is put at a fixed place; `done`: it was. False: it must not be,
+ * because the pool uses a unit there; errno says ENOMEM. */
+bool okosu_prezero_map_over(void *start, size_t length);
+void okosu_prezero_mapped_over(void *start, size_t length, bool done);

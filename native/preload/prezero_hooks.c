@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libokosu-prezero.so: malloc, mmap and related functions in front of the pool of clean blocks.
  *
- * As in hooks.c: a request that is not ours costs one comparison and a jump; the address decides
- * whose a block is; errno is unchanged where we succeed. */
+ * As in hooks.c: a request that is not ours costs one comparison and a jump; errno is unchanged
+ * where we succeed. */
 #include "export.h"
 #include "next.h"
 #include "prezero.h"
@@ -49,11 +49,16 @@ OKOSU_EXPORT void *calloc(size_t count, size_t size)
     return p ? p : okosu_next.calloc(count, size);
 }
 
+static bool is_ours(const void *p)
+{
+    return UNLIKELY(okosu_prezero_owns(p)) && okosu_prezero_is_block(p);
+}
+
 OKOSU_EXPORT void free(void *p)
 {
     int saved;
 
-    if (!UNLIKELY(okosu_prezero_owns(p))) {
+    if (!is_ours(p)) {
         okosu_next.free(p);
         return;
     }
@@ -84,7 +89,7 @@ static __attribute__((noinline)) void *resize(void *p, size_t size)
 
 OKOSU_EXPORT void *realloc(void *p, size_t size)
 {
-    if (UNLIKELY(okosu_prezero_owns(p)))
+    if (is_ours(p))
         return resize(p, size);
     /* libc grows its own blocks, because it can do so without copying. */
     return p ? okosu_next.realloc(p, size) : malloc(size);
@@ -134,8 +139,20 @@ OKOSU_EXPORT int posix_memalign(void **out, size_t align, size_t size)
 
 OKOSU_EXPORT size_t malloc_usable_size(void *p)
 {
-    return UNLIKELY(okosu_prezero_owns(p)) ? okosu_prezero_usable(p)
-                                           : okosu_next.malloc_usable_size(p);
+    return is_ours(p) ? okosu_prezero_usable(p) : okosu_next.malloc_usable_size(p);
+}
+
+/* A mapping at a fixed place in the pool. */
+static __attribute__((noinline)) void *map_over(void *at, size_t length, int prot, int flags,
+                                                int fd, off_t offset)
+{
+    void *p;
+
+    if (!okosu_prezero_map_over(at, length))
+        return MAP_FAILED;
+    p = okosu_next.mmap(at, length, prot, flags, fd, offset);
+    okosu_prezero_mapped_over(at, length, p != MAP_FAILED);
+    return p;
 }
 
 /* Stacks, guard areas, code and reservations are recognised by other flags and protections. */
@@ -144,8 +161,8 @@ OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, 
     int saved = errno;
     void *p = NULL;
 
-    if (UNLIKELY(okosu_prezero_owns(hint)) && flags & MAP_FIXED)
-        okosu_prezero_changed(hint, length);
+    if (UNLIKELY(flags & MAP_FIXED && okosu_prezero_meets(hint, length)))
+        return map_over(hint, length, prot, flags, fd, offset);
     if (UNLIKELY(length >= OKOSU_PREZERO_MIN && length <= PTRDIFF_MAX && !hint && !offset &&
                  prot == (PROT_READ | PROT_WRITE) && !(flags & ~KNOWN_FLAGS) &&
                  (flags & NEEDED_FLAGS) == NEEDED_FLAGS))
@@ -161,41 +178,87 @@ OKOSU_EXPORT void *mmap64(void *hint, size_t length, int prot, int flags, int fd
 
 OKOSU_EXPORT int munmap(void *start, size_t length)
 {
-    if (UNLIKELY(okosu_prezero_owns(start)) && length && !((uintptr_t)start % 4096) &&
-        okosu_prezero_unmap(start, length))
-        return 0;
+    if (UNLIKELY(okosu_prezero_meets(start, length)) && length && !((uintptr_t)start % 4096))
+        return okosu_prezero_unmap(start, length);
     return okosu_next.munmap(start, length);
 }
 
-/* These functions do more to a block than write to it: they protect it, move it, or lock all
- * memory. They are rare, so the next function is looked up here and not in next.c. */
+/* These functions do more to a block than write to it: they protect it, move it, or lock it. They
+ * are rare, so the next function is looked up here and not in next.c. */
 OKOSU_EXPORT int mprotect(void *start, size_t length, int prot)
 {
     static int (*next)(void *, size_t, int);
 
-    if (okosu_prezero_owns(start))
+    if (UNLIKELY(okosu_prezero_meets(start, length)))
         okosu_prezero_changed(start, length);
     if (!next && !okosu_next_find(&next, "mprotect"))
         return (int)syscall(SYS_mprotect, start, length, prot);
     return next(start, length, prot);
 }
 
-OKOSU_EXPORT void *mremap(void *old, size_t old_length, size_t new_length, int flags, ...)
+static void *next_mremap(void *old, size_t old_length, size_t new_length, int flags, void *to)
 {
     static void *(*next)(void *, size_t, size_t, int, ...);
-    va_list more;
-    void *to;
 
-    va_start(more, flags);
-    to = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
-    va_end(more);
-    if (okosu_prezero_owns(old))
-        okosu_prezero_changed(old, old_length);
-    if (to && okosu_prezero_owns(to))
-        okosu_prezero_changed(to, new_length);
     if (!next && !okosu_next_find(&next, "mremap"))
         return (void *)syscall(SYS_mremap, old, old_length, new_length, flags, to);
     return next(old, old_length, new_length, flags, to);
+}
+
+/* The pages leave the pool in one step and become what the program asked for in another, because
+ * only a move that keeps the length leaves a mapping behind (MREMAP_DONTUNMAP, Linux 5.7). */
+static void *move_out(void *old, size_t old_length, size_t new_length, int flags, void *to)
+{
+    void *p,
+        *lifted = next_mremap(old, old_length, old_length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    int saved;
+
+    if (lifted == MAP_FAILED)
+        return MAP_FAILED;
+    p = next_mremap(lifted, old_length, new_length, flags, to);
+    saved = errno;
+    if (p == MAP_FAILED)
+        next_mremap(lifted, old_length, old_length, MREMAP_MAYMOVE | MREMAP_FIXED, old);
+    else
+        okosu_prezero_unmap(old, old_length);
+    errno = saved;
+    return p;
+}
+
+static void *move_within(void *old, size_t old_length, size_t new_length, int flags, void *to)
+{
+    bool moves = flags & MREMAP_FIXED || (flags & MREMAP_MAYMOVE && new_length > old_length);
+
+    if (!okosu_prezero_meets(old, old_length) || !old_length || !new_length ||
+        (uintptr_t)old % 4096 || flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
+        return next_mremap(old, old_length, new_length, flags, to);
+    if (moves)
+        return move_out(old, old_length, new_length, flags, to);
+    if (new_length > old_length)
+        return next_mremap(old, old_length, new_length, flags, to);
+    new_length = (new_length + 4095) & ~(size_t)4095;
+    if (new_length < old_length &&
+        okosu_prezero_unmap((char *)old + new_length, old_length - new_length))
+        return MAP_FAILED;
+    return old;
+}
+
+OKOSU_EXPORT void *mremap(void *old, size_t old_length, size_t new_length, int flags, ...)
+{
+    bool fixed = flags & MREMAP_FIXED;
+    va_list more;
+    void *to, *p;
+
+    va_start(more, flags);
+    to = fixed ? va_arg(more, void *) : NULL;
+    va_end(more);
+    if (!fixed || !okosu_prezero_meets(to, new_length))
+        return move_within(old, old_length, new_length, flags, to);
+    if (!okosu_prezero_map_over(to, new_length))
+        return MAP_FAILED;
+    p = move_within(old, old_length, new_length, flags, to);
+    okosu_prezero_mapped_over(to, new_length, p != MAP_FAILED);
+    return p;
 }
 
 /* mlockall would populate all of the pool's addresses and keep them in memory. */

@@ -8,6 +8,7 @@
 
 #include "base/avail.h"
 #include "base/file.h"
+#include "pool/pool.h"
 
 #include <okosu/zero.h>
 #include <okosu/zero_pool.h>
@@ -80,6 +81,19 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     start.run = run;
     start.arg = arg;
     return okosu_next.pthread_create(thread, attr, run_unbound, NULL);
+}
+
+/* The pool's own mappings are not the program's, so its calls pass by the hooks of this library. */
+void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+{
+    return okosu_next.mmap(at, bytes, prot, flags, fd, offset);
+}
+
+int __wrap_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes)
+{
+    return okosu_next.munmap(at, bytes);
 }
 
 /* Under strict overcommit every mapping is charged in full, so that reserved address space is
@@ -247,6 +261,16 @@ bool okosu_prezero_extend(char *block, size_t bytes, bool was_zero, size_t *dirt
 size_t okosu_prezero_size(const char *block)
 {
     return okosu_zero_pool_size(pool, block);
+}
+
+char *okosu_prezero_block(const void *at)
+{
+    return okosu_pool_block(pool, at);
+}
+
+bool okosu_prezero_seize(const void *at)
+{
+    return okosu_pool_seize(pool, at);
 }
 
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero)

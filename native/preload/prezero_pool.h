@@ -35,6 +35,10 @@ char *okosu_prezero_take(size_t bytes, enum okosu_prezero_need need, size_t *dir
 bool okosu_prezero_extend(char *block, size_t bytes, bool was_zero, size_t *dirty);
 /* Bytes of the held block that begins here, or 0. */
 size_t okosu_prezero_size(const char *block);
+/* The start of the held block that this address of the pool is in, or NULL. */
+char *okosu_prezero_block(const void *at);
+/* Hold the unit at this address, which nobody holds. False: the pool uses it just now. */
+bool okosu_prezero_seize(const void *at);
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
 /* Map its addresses anew. False: the kernel refused; the block stays held and unused. */
 bool okosu_prezero_renew(char *block, bool was_zero);

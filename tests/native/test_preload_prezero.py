@@ -45,14 +45,16 @@ def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] 
     return done.stdout
 
 
-def launch(tmp_path: Path, *words: str | Path, first: Sequence[str | Path] = ()) -> tuple[str, list[dict[str, Any]]]:
+def launch(
+    tmp_path: Path, *words: str | Path, first: Sequence[str | Path] = (), env: dict[str, str] | None = None
+) -> tuple[str, list[dict[str, Any]]]:
     """Run okosu-run, itself started by the command `first`; return the program's output and the pool's lines of
     evidence.
     """
     proof = tmp_path / "proof"
     proof.unlink(missing_ok=True)
     command = [*map(str, first), str(native.find("okosu-run")), "--strict", f"--proof={proof}", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [json.loads(line) for line in proof.read_text().splitlines()]
     return done.stdout, [line for line in lines if line.get("by") == "prezero"]
@@ -130,6 +132,17 @@ def test_what_was_protected_is_not_written_to(program: Path) -> None:
 
 def test_a_program_that_locks_all_its_memory_locks_no_more(program: Path) -> None:
     assert run(program, "locked") in ("locked\n", "not allowed\n")
+
+
+@pytest.mark.parametrize("mode", ["tail", "moved", "fixed", "neighbours"])
+def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str, tmp_path: Path) -> None:
+    """What lies beside keeps its content, and the pool of 200 MiB does not lose the addresses."""
+    holes = build("prezero-holes", "prezero_holes.c")
+    env = os.environ | {"LD_PRELOAD": str(build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c"))}
+    said, [line] = launch(tmp_path, "--prezero", "--", holes, mode, first=LIMIT, env=env)
+    assert said.split()[0] == mode
+    if mode == "moved":
+        assert line["blocks"] - int(said.split()[1]) > 45
 
 
 def test_other_allocators_serve_as_before() -> None:

@@ -224,6 +224,22 @@ static struct okosu_unit *held(const struct okosu_zero_pool *pool, const void *b
     return &pool->units.unit[index];
 }
 
+void *okosu_pool_block(const struct okosu_zero_pool *pool, const void *at)
+{
+    size_t index = (size_t)((const unsigned char *)at - pool->base) >> pool->shift;
+    size_t first = okosu_units_block(&pool->units, index);
+
+    return first == pool->units.count ? NULL : pool->base + (first << pool->shift);
+}
+
+bool okosu_pool_seize(struct okosu_zero_pool *pool, const void *at)
+{
+    size_t index = (size_t)((const unsigned char *)at - pool->base) >> pool->shift;
+
+    /* A child of fork has no worker. */
+    return okosu_units_seize(&pool->units, index, !is_mine(pool));
+}
+
 static int gave(struct okosu_zero_pool *pool)
 {
     atomic_fetch_add_explicit(&pool->gives, 1, memory_order_relaxed);

@@ -59,6 +59,13 @@ void okosu_pool_wake(struct okosu_zero_pool *pool);
 /* End the worker, if there is one. */
 void okosu_pool_end(struct okosu_zero_pool *pool);
 
+/* For a caller whose blocks may be unmapped in parts, or have other things mapped over them.
+ *
+ * The start of the held block that this address of the pool is in, or NULL. */
+void *okosu_pool_block(const struct okosu_zero_pool *pool, const void *at);
+/* Hold the unit that this address is in, which nobody holds. False: another thread uses it. */
+bool okosu_pool_seize(struct okosu_zero_pool *pool, const void *at);
+
 /* Clear, populate or drop one unit. Call with the lock held; it is released meanwhile. Returns the
  * bytes that became clean, 0 where there was nothing to do or it failed; `did` tells the two
  * apart. */

@@ -176,6 +176,32 @@ bool okosu_units_leave(struct okosu_units *units, size_t index)
     return run > 0;
 }
 
+size_t okosu_units_block(const struct okosu_units *units, size_t index)
+{
+    size_t first = index;
+    uint32_t run = 0;
+
+    while (okosu_units_state(units, first) == OKOSU_UNIT_HELD) {
+        run = atomic_load_explicit(&units->unit[first].run, memory_order_relaxed);
+        if (run || first == 0)
+            break;
+        first--;
+    }
+    return run > index - first ? first : units->count;
+}
+
+bool okosu_units_seize(struct okosu_units *units, size_t index, bool abandoned)
+{
+    enum okosu_unit_state was = okosu_units_state(units, index);
+
+    if (was == OKOSU_UNIT_HELD || (was == OKOSU_UNIT_ZEROING && !abandoned) ||
+        !own(units, index, was, OKOSU_UNIT_HELD))
+        return false;
+    units->unit[index].fresh = false;
+    atomic_store_explicit(&units->unit[index].run, 1, memory_order_relaxed);
+    return true;
+}
+
 size_t okosu_units_find(const struct okosu_units *units, enum okosu_unit_state state)
 {
     size_t i = 0;

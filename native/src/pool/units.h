@@ -66,6 +66,11 @@ bool okosu_units_extend(struct okosu_units *units, size_t index, size_t count, s
 bool okosu_units_give(struct okosu_units *units, size_t index, size_t pages, size_t per_unit);
 /* Release the held block that begins at `index`; nothing of it is in memory. False as above. */
 bool okosu_units_leave(struct okosu_units *units, size_t index);
+/* The first unit of the held block that this unit is in, or units->count. */
+size_t okosu_units_block(const struct okosu_units *units, size_t index);
+/* Make a unit that nobody holds a held block, whatever it contains. `abandoned`: no other thread
+ * uses it even if it is ZEROING. False: another thread uses it. */
+bool okosu_units_seize(struct okosu_units *units, size_t index, bool abandoned);
 /* The lowest unit in this state, or units->count. */
 size_t okosu_units_find(const struct okosu_units *units, enum okosu_unit_state state);
 /* The highest one, so that dropped units lie as far as possible from those taken next. */
