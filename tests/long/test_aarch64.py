@@ -14,7 +14,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BUILD") or ROOT / "build-aarch64")
-CHECKS = "papers/hpc_programming/tests/programs"
 QEMU = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu")
 
 pytestmark = [
@@ -47,7 +46,7 @@ def test_the_binaries_are_for_aarch64(built: Path) -> None:
 def test_every_size_and_address_of_neon(built: Path) -> None:
     """All of vec-check, of which `meson test` runs only a part: 30 s."""
     done = subprocess.run(
-        [*QEMU, built / CHECKS / "vec-check"], capture_output=True, text=True, check=False, timeout=300
+        [*QEMU, built / "native/src/check/vec-check"], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "neon: ok\nref: ok\n"
@@ -55,7 +54,7 @@ def test_every_size_and_address_of_neon(built: Path) -> None:
 
 def test_neon_is_chosen(built: Path) -> None:
     done = subprocess.run(
-        [*QEMU, built / CHECKS / "vec-dispatch", "chosen"], capture_output=True, text=True, check=True
+        [*QEMU, built / "native/src/check/vec-dispatch", "chosen"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "neon\n"
 

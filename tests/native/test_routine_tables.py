@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "native/src"
+SOURCES = Path(__file__).resolve().parents[2] / "native/src"
 SCRIPT = SOURCES / "choose/table.sh"
 
 
@@ -51,14 +50,11 @@ def test_a_folder_without_rows_of_the_area_is_refused(tmp_path: Path) -> None:
     assert "no row of copy" in done.stderr
 
 
-AREAS = [SOURCES / "copy", SOURCES / "zero", ROOT / "papers/hpc_programming/vec"]
-
-
-@pytest.mark.parametrize("folder", AREAS, ids=lambda folder: folder.name)
-def test_the_chooser_names_no_routine(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("area", ["copy", "zero", "vec"])
+def test_the_chooser_names_no_routine(area: str, tmp_path: Path) -> None:
     """The names of routines occur only in the files of their own area."""
-    rows = table(folder.name, tmp_path / "table.c", *(folder / "routines").glob("*.c"))
-    files = "".join(path.read_text(encoding="utf-8") for path in (folder / "routines").glob("*.c"))
+    rows = table(area, tmp_path / "table.c", *(SOURCES / area / "routines").glob("*.c"))
+    files = "".join(path.read_text(encoding="utf-8") for path in (SOURCES / area / "routines").glob("*.c"))
     assert len(rows) == files.count("OKOSU_ROUTINE(") >= 6
     # isa.h queries the processor for instruction sets, some of which share their name with a routine.
     chooser = [path for path in (SOURCES / "choose").glob("*.[ch]") if path.name != "isa.h"]

@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = (
-    Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[4] / "build")
-    / "papers/hpc_programming/tests/programs"
-)
+PROGRAMS = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build") / "native/src/check"
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 

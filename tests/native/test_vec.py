@@ -8,11 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import vec_tool
 
-from papers.hpc_programming.tests import vec_tool
-
-ROOT = Path(__file__).resolve().parents[3]
-INCLUDES = [f"-I{ROOT / folder}" for folder in ("native/include", "papers/hpc_programming/vec/include")]
+INCLUDE = Path(__file__).resolve().parents[2] / "native" / "include"
 
 BROKEN = {
     "drops-tail": "dsum n=9 ",
@@ -73,7 +71,7 @@ def test_the_environment_names_the_variant() -> None:
 def test_inlined_forms() -> None:
     """Inlined lengths and the calls that replace longer ones, under the compiler options that this machine can run."""
     # The folder of each program's objects lies beside the program.
-    programs = [p for p in vec_tool.CHECKS.glob("vec-inline-*") if p.is_file()]
+    programs = [p for p in (vec_tool.BUILD / "native/src/check").glob("vec-inline-*") if p.is_file()]
     assert programs
     for program in programs:
         done = vec_tool.run(program.name)
@@ -87,7 +85,7 @@ def undefined(compiler: str, source: str, folder: Path, *options: str) -> set[st
     path = folder / f"user.{'c' if compiler.endswith('cc') else 'cpp'}"
     path.write_text(source)
     built = folder / "user.o"
-    subprocess.run([compiler, "-O2", "-Wall", "-Werror", *options, *INCLUDES, "-c", path, "-o", built], check=True)
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", *options, f"-I{INCLUDE}", "-c", path, "-o", built], check=True)
     listed = subprocess.run(["nm", "-u", built], capture_output=True, text=True, check=True)
     return {line.split()[-1] for line in listed.stdout.splitlines()}
 

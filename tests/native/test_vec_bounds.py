@@ -9,11 +9,10 @@ from array import array
 from fractions import Fraction
 
 import pytest
+import vec_exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from papers.hpc_programming.tests import vec_exact
-from papers.hpc_programming.tests.vec_tool import DOUBLE, FLOAT, Kind, Variant, variants
+from vec_tool import DOUBLE, FLOAT, Kind, Variant, variants
 
 KINDS = pytest.mark.parametrize("kind", [DOUBLE, FLOAT], ids=["double", "float"])
 VARIANTS = pytest.mark.parametrize("variant", variants(), ids=lambda v: v.name)

@@ -14,15 +14,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[3] / "build")
-CHECKS = BUILD / "papers/hpc_programming/tests/programs"
+BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build")
 
 
 def run(program: str, *argv: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program of programs/ with no variable of okosu's in its environment but `env`."""
+    """Run a program of native/src/check with no variable of okosu's in its environment but `env`."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OKOSU_", "LD_PRELOAD"))}
     return subprocess.run(
-        [CHECKS / program, *argv],
+        [BUILD / "native/src/check" / program, *argv],
         env=clean | (env or {}),
         capture_output=True,
         text=True,

@@ -14,12 +14,11 @@ from array import array
 from pathlib import Path
 
 import pytest
-
-from papers.hpc_programming.tests import vec_exact
-from papers.hpc_programming.tests.vec_tool import BUILD, DOUBLE, FLOAT, Kind, variants
+import vec_exact
+from vec_tool import BUILD, DOUBLE, FLOAT, Kind, variants
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-LIBRARY = BUILD / "papers/hpc_programming/cblas/libokosu-cblas.so"
+LIBRARY = BUILD / "native/src/cblas/libokosu-cblas.so"
 DEBIANS = Path(f"/usr/lib/{platform.machine()}-linux-gnu/blas/libblas.so.3")
 
 

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from papers.hpc_programming.tests.vec_tool import Kind
+from vec_tool import Kind
 
 
 def integers(values: Sequence[float]) -> tuple[list[int], int]:
