@@ -274,10 +274,33 @@ class BenchFile(Envelope, kw_only=True, tag="okosu.bench/1"):
     plan: dict[str, Any]
 
 
+class ExperimentRun(msgspec.Struct):
+    """An experiment in the lab: the command that makes it again, and how many records it gave."""
+
+    command: str
+    records: int
+
+
+class ReproducePlan(msgspec.Struct, kw_only=True):
+    """What `okosu reproduce` was asked, and by the names of the experiments how they were measured."""
+
+    command: list[str] = []
+    paper: str = ""
+    title: str = ""
+    published_on: str = ""
+    """The paper's own machine."""
+    quick: bool = False
+    seed: int = 1
+    lab: dict[str, ExperimentRun] = {}
+    benches: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    """Why an experiment did not come to its end, or was left out."""
+
+
 class ReproduceFile(Envelope, kw_only=True, tag="okosu.reproduce/2"):
     """What `okosu reproduce` keeps. What it compares stands in the order of the paper, then of the targets."""
 
-    plan: dict[str, Any]
+    plan: ReproducePlan
     compared: list[Compared] = []
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from okosu.records.types import BenchFile, Options, ReproduceFile, TryFile, Verdict
+from okosu.records.types import BenchFile, Options, TryFile, Verdict
 from okosu.report.formats import duration
 
 _DEFAULTS = Options(command=[])
@@ -50,7 +50,7 @@ def again(file: TryFile) -> str:
     return shlex.join([*words, "--", *asked.command])
 
 
-def bench(file: BenchFile | ReproduceFile) -> str:
+def bench(file: BenchFile) -> str:
     """The `okosu bench …` that measures the same in the same order; "" if the file does not have its options."""
     command, options = file.plan.get("command"), file.plan.get("options")
     words = [*(command if isinstance(command, list) else []), *(options if isinstance(options, list) else [])]

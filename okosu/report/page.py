@@ -15,7 +15,7 @@ import okosu
 from okosu import plugins
 from okosu.errors import OkosuError
 from okosu.records.files import File
-from okosu.records.types import BASE, STAGES, ReproduceFile, TryFile
+from okosu.records.types import BASE, STAGES, BenchFile, ReproduceFile, TryFile
 from okosu.report import bench, charts, commands, compared, facts, formats, model
 from okosu.report import view as viewing
 from okosu.report.model import Arm, Trial
@@ -92,7 +92,7 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
     if isinstance(file, TryFile):
         return common | _trial(model.load(file), key)
     count = len(file.records)
-    words = file.plan.get("command")
+    words = file.plan.command if isinstance(file, ReproduceFile) else file.plan.get("command")
     return common | {
         "is_trial": False,
         "subject": " ".join(map(str, words)) if isinstance(words, list) and words else path.name,
@@ -100,7 +100,7 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
         "rows": [],
         "carry": [],
         "explain": [],
-        "again": commands.bench(file),
+        "again": commands.bench(file) if isinstance(file, BenchFile) else "",
     }
 
 

@@ -11,7 +11,7 @@ import msgspec
 import okosu
 from okosu.bench import rows
 from okosu.bench.rows import Result
-from okosu.records.types import Compared, Record, ReproduceFile
+from okosu.records.types import Compared, ExperimentRun, Record, ReproduceFile
 from papers.common import fresh_processes, judge, points, programs
 from papers.common.base import Experiment, LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Published, Target
@@ -31,7 +31,7 @@ class Conduct:
         self.paper, self.quick, self.envelope, self.runner = paper, quick, envelope, runner
         self.say, self.keep = say, keep
         self.measured = Measured(machine=envelope.machine)
-        self.seed = int(envelope.plan.get("seed", 1))
+        self.seed = envelope.plan.seed
         self.again: dict[str, list[Result]] = {}
         """By bench, what each fresh process gave for the points in doubt."""
 
@@ -82,11 +82,8 @@ class Conduct:
             programs.run_lab(experiment, self.quick, self.measured, say, took)
         finally:
             # What was measured is kept however the experiment ends: an interruption and a bug included.
-            about = {
-                "command": experiment.typed(self.quick),
-                "records": len(self.measured.records.get(experiment.name, [])),
-            }
-            self.envelope.plan.setdefault("lab", {})[experiment.name] = about
+            given = len(self.measured.records.get(experiment.name, []))
+            self.envelope.plan.lab[experiment.name] = ExperimentRun(experiment.typed(self.quick), given)
             self._tell_missing(experiment.name)
             self.keep()
 
@@ -96,14 +93,14 @@ class Conduct:
             self.envelope.records += rows.records(result, machine)
             about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
             about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
-            self.envelope.plan.setdefault("benches", {})[name] = msgspec.to_builtins(about)
+            self.envelope.plan.benches[name] = msgspec.to_builtins(about)
         if name in self.measured.said:
             self.envelope.records += listing_records(experiment, self.measured.said[name].lines, machine)
         self._tell_missing(name)
 
     def _tell_missing(self, name: str) -> None:
         if name in self.measured.missing:
-            self.envelope.plan.setdefault("missing", {})[name] = self.measured.missing[name]
+            self.envelope.plan.missing[name] = self.measured.missing[name]
 
     def _judged(self, target: Target) -> tuple[points.Found, list[Judged]]:
         found = self.paper.sides(target, self.measured)

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from okosu import machine
 from okosu.cli._bench import PEERS
-from okosu.records.types import Compared, ReproduceFile, begin
+from okosu.records.types import Compared, ReproduceFile, ReproducePlan, begin
 from papers.common.base import Paper
 
 NARROWEST, WIDEST = 80, 120
@@ -23,9 +23,14 @@ UNIT = 10
 def envelope(paper: Paper, quick: bool) -> ReproduceFile:
     """Return the empty records of a reproduction that begins now."""
     about = paper.about()
-    command = ["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])]
-    plan: dict[str, object] = {"command": command, "paper": paper.name, "title": about.title_en}
-    plan |= {"published_on": about.machine, "quick": quick, "seed": int.from_bytes(os.urandom(4))}
+    plan = ReproducePlan(
+        command=["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])],
+        paper=paper.name,
+        title=about.title_en,
+        published_on=about.machine,
+        quick=quick,
+        seed=int.from_bytes(os.urandom(4)),
+    )
     return begin(ReproduceFile, machine.facts(machine.read()), plan=plan)
 
 

@@ -12,7 +12,7 @@ import pytest
 from okosu.bench import rows
 from okosu.records import summary
 from okosu.records.summary import SUMMARY_SCHEMA, Section, Source, Summary
-from okosu.records.types import Compared, ReproduceFile, Tool, Verdict
+from okosu.records.types import Compared, ReproduceFile, ReproducePlan, Tool, Verdict
 from papers.common.tests.rows import result, row
 from papers.zero_offload.report import summary as engines
 
@@ -47,7 +47,7 @@ def engine(path: Path, name: str, device: str, absent: str) -> None:
     ]
     gone = [{"variant": absent, "why": "its driver is not there"}]
     kept = rows.records(result("zero-engines", made), "m")
-    plan = {"benches": {"zero-engines": {"absent": gone}}}
+    plan = ReproducePlan(benches={"zero-engines": {"absent": gone}})
     held = ReproduceFile(tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=kept)
     written(path, sections=engines.sections(held))
 

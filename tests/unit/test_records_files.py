@@ -19,12 +19,14 @@ from okosu.records.types import (
     Arm,
     BenchFile,
     Compared,
+    ExperimentRun,
     Failure,
     Options,
     Plan,
     Proof,
     Record,
     ReproduceFile,
+    ReproducePlan,
     Tool,
     TryFile,
     Verdict,
@@ -111,10 +113,18 @@ def envelopes_of(
     )
 
 
+reproductions = st.builds(
+    ReproducePlan,
+    command=st.lists(texts, max_size=2),
+    quick=st.booleans(),
+    lab=st.dictionaries(texts, st.builds(ExperimentRun, texts, st.integers(0, 9)), max_size=2),
+    benches=facts,
+    missing=st.dictionaries(texts, texts, max_size=2),
+)
 envelopes = st.one_of(
     envelopes_of(TryFile, plans, verdicts=st.lists(verdicts, max_size=2), failures=failures),
     envelopes_of(BenchFile, facts),
-    envelopes_of(ReproduceFile, facts, compared=st.lists(comparisons, max_size=2)),
+    envelopes_of(ReproduceFile, reproductions, compared=st.lists(comparisons, max_size=2)),
 )
 in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -9,7 +9,18 @@ import jsonschema
 import pytest
 
 from okosu.records import files, schema
-from okosu.records.types import KINDS, Compared, Options, Plan, Record, Tool, TryFile, Verdict
+from okosu.records.types import (
+    KINDS,
+    Compared,
+    Options,
+    Plan,
+    Record,
+    ReproduceFile,
+    ReproducePlan,
+    Tool,
+    TryFile,
+    Verdict,
+)
 
 CONCLUSIONS = {
     "okosu.try/2": ("verdicts", Verdict(arm="a", verdict="SAME")),
@@ -20,8 +31,8 @@ CONCLUSIONS = {
 def empty(kind: type[files.File]) -> files.File:
     record = Record(tool="okosu 0", machine="", subject="x", variant="v", metric="call", unit="cycles", samples=[1.5])
     record.parameters = {"n": 64, "mode": "hot"}
-    plan = Plan(options=Options(command=["x"])) if kind is TryFile else {}
-    return kind(tool=Tool("okosu", "0", ""), machine={}, plan=plan, records=[record])  # type: ignore[arg-type]
+    plans = {TryFile: Plan(options=Options(command=["x"])), ReproduceFile: ReproducePlan()}
+    return kind(tool=Tool("okosu", "0", ""), machine={}, plan=plans.get(kind, {}), records=[record])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from okosu.records.files import File
-from okosu.records.types import Arm, BenchFile, Options, Plan, Record, ReproduceFile, Tool, TryFile, Verdict
+from okosu.records.types import (
+    Arm,
+    BenchFile,
+    Options,
+    Plan,
+    Record,
+    ReproduceFile,
+    ReproducePlan,
+    Tool,
+    TryFile,
+    Verdict,
+)
 
 pytest.importorskip("matplotlib")
 from okosu.report import page
@@ -93,11 +104,15 @@ trials = st.builds(
     **common,  # type: ignore[arg-type]
 )
 loose = st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6)
-others = st.sampled_from([BenchFile, ReproduceFile]).flatmap(lambda kind: st.builds(kind, plan=loose, **common))
+benches = st.builds(BenchFile, plan=loose, **common)  # type: ignore[arg-type]
+reproduced = st.builds(
+    ReproducePlan, command=st.lists(words, max_size=2), benches=st.dictionaries(words, anything, max_size=2)
+)
+reproductions = st.builds(ReproduceFile, plan=reproduced, **common)  # type: ignore[arg-type]
 
 
 @settings(max_examples=40, deadline=None)
-@given(envelope=trials | others)
+@given(envelope=trials | benches | reproductions)
 def test_any_file_becomes_a_page(envelope: File) -> None:
     text = page.render([(Path("any.json"), envelope)])
     assert text.endswith("</html>")

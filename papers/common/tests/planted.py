@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from okosu.bench.rows import Result, Row
-from okosu.records.types import ReproduceFile, Tool
+from okosu.records.types import ReproduceFile, ReproducePlan, Tool
 from papers.common import programs
 from papers.common.base import Experiment, Measured, Ours, Paper, Said
 from papers.common.conduct import Conduct
@@ -88,5 +88,5 @@ class Programs:
 
 
 def conduct(given: Programs, quick: bool = False, keep: Callable[[], None] = lambda: None) -> Conduct:
-    envelope = ReproduceFile(tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan={"seed": 7})
+    envelope = ReproduceFile(tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan=ReproducePlan(seed=7))
     return Conduct(Planted(), quick, envelope, programs.Runner(given.bench, given.listing), lambda _: None, keep)

@@ -90,7 +90,7 @@ def test_quick_takes_its_own_arguments_and_leaves_out_what_has_none() -> None:
     held = conduct(given, quick=True)
     held.run()
     assert given.calls == [("l", ["1"]), ("b", ["--smoke", "--seed", "7"])]
-    assert held.envelope.plan["missing"] == {"slow": "--quick leaves it out"}
+    assert held.envelope.plan.missing == {"slow": "--quick leaves it out"}
     assert not held.measured.failed
 
 

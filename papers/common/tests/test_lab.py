@@ -13,7 +13,7 @@ from okosu.bench.rows import Result
 from okosu.cli import _lock, main
 from okosu.errors import OkosuError
 from okosu.records import files
-from okosu.records.types import Compared, Record, ReproduceFile, Tool
+from okosu.records.types import Compared, ExperimentRun, Record, ReproduceFile, ReproducePlan, Tool
 from okosu.report import page
 from papers import common
 from papers.common import judge, programs
@@ -46,7 +46,7 @@ def conduct(paper: Paper, quick: bool = False, keep: Callable[[], None] = lambda
     def said(experiment: Experiment, words: tuple[str, ...]) -> Said:
         raise AssertionError(f"{experiment.name} was run")
 
-    envelope = ReproduceFile(tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan={})
+    envelope = ReproduceFile(tool=Tool("okosu", "0", ""), machine={"id": "m"}, plan=ReproducePlan())
     return Conduct(paper, quick, envelope, programs.Runner(none, said), lambda _: None, keep)
 
 
@@ -68,7 +68,7 @@ def test_records_of_the_lab_are_kept_compared_and_named_after_the_machine() -> N
     assert {one.platform for one in held.envelope.records} == {"uml"}
     assert held.measured.records["copy"] == held.envelope.records[:2]
     assert held.envelope.compared[0].measured == pytest.approx(99.6)
-    assert held.envelope.plan["lab"]["copy"] == {"command": "okosu lab copy --boots 10", "records": 2}
+    assert held.envelope.plan.lab["copy"] == ExperimentRun("okosu lab copy --boots 10", 2)
     assert held.envelope.finished
 
 
@@ -78,7 +78,7 @@ def test_one_that_fails_midway_keeps_what_it_gave_and_the_others_run() -> None:
     held = conduct(paper)
     held.run()
     assert [one.variant for one in held.envelope.records] == ["ours", "ours", "theirs"]
-    assert held.envelope.plan["missing"] == {"copy": "no kernel can be built: flex is not installed"}
+    assert held.envelope.plan.missing == {"copy": "no kernel can be built: flex is not installed"}
     assert held.measured.failed["copy"].fix == "apt install flex"
     floor = held.envelope.compared[-1]
     assert floor.holds is None
@@ -131,7 +131,7 @@ def test_quick_leaves_out_what_is_not_quick() -> None:
     held = conduct(OnAKernel(), quick=True)
     held.run()
     assert list(held.measured.records) == ["copy"]
-    assert held.envelope.plan["missing"] == {"faults": programs.LEFT_OUT}
+    assert held.envelope.plan.missing == {"faults": programs.LEFT_OUT}
     assert not held.measured.failed
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from okosu.errors import OkosuError
-from okosu.records.types import Compared, Record, ReproduceFile, Tool
+from okosu.records.types import Compared, Record, ReproduceFile, ReproducePlan, Tool
 from okosu.report import compared as report_compared
 from papers import common
 from papers.common import printing
@@ -203,7 +203,7 @@ def test_the_bus_bounds_a_task_that_loads_and_stores() -> None:
 def test_a_simulated_number_is_called_exact(measured: Measured) -> None:
     tool = Tool("okosu", "1", "2026-01-01T00:00:00Z")
     compared = [outcome(target.id, measured) for target in PAPER.targets()]
-    held = ReproduceFile(tool=tool, machine={}, plan={}, compared=compared)
+    held = ReproduceFile(tool=tool, machine={}, plan=ReproducePlan(), compared=compared)
     shown = printing.render(held, PAPER)
     assert shown.count(", exact:") == len(PAPER.targets())
     assert "95 %" not in shown

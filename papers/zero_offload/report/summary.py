@@ -34,6 +34,7 @@ def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
                 f"{row.extra.get('scanned', 0)} blocks",
             ]
         )
-    absent = envelope.plan.get("benches", {}).get("zero-engines", {}).get("absent", [])
+    benches = envelope.plan.benches if isinstance(envelope, ReproduceFile) else envelope.plan.get("benches", {})
+    absent = benches.get("zero-engines", {}).get("absent", [])
     gone = [f"has no {one['variant']}: {one['why']}." for one in absent]
     return [Section(id="engines", head=HEAD, body=body, notes=gone)] if body or gone else []

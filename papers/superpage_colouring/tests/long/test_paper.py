@@ -41,7 +41,7 @@ def cells(held: ReproduceFile) -> list[Cell]:
 def test_every_boot_of_the_quick_experiments_gave_its_counts(held: ReproduceFile) -> None:
     assert held.finished
     left_out = {one.name for one in PAPER.experiments() if not one.quick}  # type: ignore[union-attr]
-    assert set(held.plan["missing"]) == left_out
+    assert set(held.plan.missing) == left_out
     assert {record.platform for record in held.records} == {"qemu"}
     assert all(record.rounds == [1] for record in held.records)
 
