@@ -7,7 +7,11 @@
  * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting if a proof was
  * asked for.
  *
- * 3. Where a _FORTIFY_SOURCE form detects an overflow, libc's own __chk_fail reports it. */
+ * 3. memcpy is memmove: programs linked before 2011 call it so (memcpy@GLIBC_2.2.5 is memmove by
+ * ABI), and glibc's memcpy can do it on x86-64. Ranges that do not overlap pay two comparisons for
+ * it, and only above the sizes that the entry serves itself.
+ *
+ * 4. Where a _FORTIFY_SOURCE form detects an overflow, libc's own __chk_fail reports it. */
 #include "companion.h"
 #include "copy_count.h"
 #include "proof.h"
@@ -21,18 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef void *copier(void *dst, const void *src, size_t n);
+typedef void *mover(void *dst, const void *src, size_t n);
 typedef void *setter(void *p, int byte, size_t n);
-
-static void *early_copy(void *dst, const void *src, size_t n)
-{
-    const char *from = src;
-    char *to = dst;
-
-    for (size_t i = 0; i < n; i++)
-        to[i] = from[i];
-    return dst;
-}
 
 static void *early_move(void *dst, const void *src, size_t n)
 {
@@ -40,8 +34,11 @@ static void *early_move(void *dst, const void *src, size_t n)
     char *to = dst;
 
     /* One comparison: below src the difference wraps. */
-    if ((uintptr_t)dst - (uintptr_t)src >= n)
-        return early_copy(dst, src, n);
+    if ((uintptr_t)dst - (uintptr_t)src >= n) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
+        return dst;
+    }
     while (n--)
         to[n] = from[n];
     return dst;
@@ -56,12 +53,6 @@ static void *early_set(void *p, int byte, size_t n)
     return p;
 }
 
-static void *counted_copy(void *dst, const void *src, size_t n)
-{
-    okosu_count_note(OKOSU_COUNT_COPY, n);
-    return okosu_copy(dst, src, n);
-}
-
 static void *counted_move(void *dst, const void *src, size_t n)
 {
     okosu_count_note(OKOSU_COUNT_COPY, n);
@@ -74,19 +65,18 @@ static void *counted_set(void *p, int byte, size_t n)
     return okosu_set(p, byte, n);
 }
 
-static _Atomic(copier *) copy_route = early_copy, move_route = early_move;
+static _Atomic(mover *) move_route = early_move;
 static _Atomic(setter *) set_route = early_set;
 
-static void route(copier *copy, copier *move, setter *set)
+static void route(mover *move, setter *set)
 {
-    atomic_store_explicit(&copy_route, copy, memory_order_relaxed);
     atomic_store_explicit(&move_route, move, memory_order_relaxed);
     atomic_store_explicit(&set_route, set, memory_order_relaxed);
 }
 
 OKOSU_EXPORT void *memcpy(void *dst, const void *src, size_t n)
 {
-    return atomic_load_explicit(&copy_route, memory_order_relaxed)(dst, src, n);
+    return atomic_load_explicit(&move_route, memory_order_relaxed)(dst, src, n);
 }
 
 OKOSU_EXPORT void *memmove(void *dst, const void *src, size_t n)
@@ -139,6 +129,10 @@ OKOSU_EXPORT void *__mempcpy_chk(void *dst, const void *src, size_t n, size_t ro
     return mempcpy(dst, src, n);
 }
 
+/* What stands behind these hooks, libc's or another library's. */
+static mover *next_move;
+static setter *next_set;
+
 static bool proof_wanted(void)
 {
     static const char name[] = "OKOSU_PROOF=";
@@ -162,14 +156,18 @@ static void begin(void)
 
     if (!environ || atomic_exchange(&begun, true))
         return;
+    /* Not in the child of a fork, where another thread may have left the loader's lock taken. ISO C
+     * does not convert between object and function pointers; POSIX documents this way. */
+    *(void **)&next_move = dlsym(RTLD_NEXT, "memmove");
+    *(void **)&next_set = dlsym(RTLD_NEXT, "memset");
     /* The choice reads files and the environment with functions that copy: meanwhile the plain
      * loops serve those. */
     okosu_copy_chosen(OKOSU_COPY_ANY, 1);
     okosu_zero_chosen(OKOSU_ZERO_ANY, 1);
     if (proof_wanted())
-        route(counted_copy, counted_move, counted_set);
+        route(counted_move, counted_set);
     else
-        route(okosu_copy, okosu_copy_move, okosu_set);
+        route(okosu_copy_move, okosu_set);
 }
 
 __attribute__((constructor)) static void enter(void)
@@ -181,17 +179,8 @@ __attribute__((constructor)) static void enter(void)
 static void forked(bool inert)
 {
     okosu_count_restart();
-    if (inert) {
-        copier *copy, *move;
-        setter *set;
-
-        /* ISO C does not convert between object and function pointers; POSIX documents this way. */
-        *(void **)&copy = dlsym(RTLD_NEXT, "memcpy");
-        *(void **)&move = dlsym(RTLD_NEXT, "memmove");
-        *(void **)&set = dlsym(RTLD_NEXT, "memset");
-        if (copy && move && set)
-            route(copy, move, set);
-    }
+    if (inert && next_move && next_set)
+        route(next_move, next_set);
 }
 
 /* "avx512 to 32768, rep-movsb" */

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import copy_tool
 import pytest
 from preload_tool import build, clean_environment
 
@@ -61,6 +62,16 @@ def test_every_copy_is_right_and_counted(tmp_path: Path, value: str) -> None:
     counted(line, "set_classes", SETS)
     assert line["calls"] == sum(calls for calls, _ in line["classes"].values())
     assert line["set_bytes"] == sum(size for _, size in line["set_classes"].values())
+
+
+@pytest.mark.parametrize("value", ["auto", *(f"variant:{row}" for row in copy_tool.ROWS)])
+def test_memcpy_is_memmove(tmp_path: Path, value: str) -> None:
+    """memcpy@GLIBC_2.2.5 is memmove by ABI, and programs linked long ago rely on it; so must every routine be."""
+    if value.partition(":")[2] in copy_tool.lacking():
+        pytest.skip("this machine lacks what the routine needs")
+    done, [line] = launch(tmp_path, f"--copy={value}", "--", str(program()), "overlap")
+    assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
+    assert line["as_asked"] is True
 
 
 def test_threads_are_added_up(tmp_path: Path) -> None:
