@@ -84,7 +84,6 @@ FAILURES = {
     ("--node=1000", "--engine=nt", "--socket=/tmp/none/s"): "a --node that there is",
     ("--engine=cuda", "--once"): "libcuda.so.1",
     ("--engine=cuda-mailbox", "--once"): "libcuda.so.1",
-    ("--engine=dsa", "--once"): "libaccel-config.so.1",
 }
 
 

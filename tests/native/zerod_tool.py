@@ -183,22 +183,16 @@ def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.C
     return subprocess.run([ZEROD, *argv], capture_output=True, text=True, check=False, env=env)
 
 
-def mock_drivers(folder: Path) -> Path:
-    """Build mock drivers for hardware that the machine lacks; return their folder."""
-    for source, library in (("mock_cuda", "libcuda.so.1"), ("mock_accel_config", "libaccel-config.so.1")):
+PROGRAMS = ROOT / "tests/native/programs"
+
+
+def mock_drivers(folder: Path, mocks: dict[str, Path] | None = None) -> Path:
+    """Build drivers for hardware that the machine lacks, each library from its source; return their folder."""
+    include = (f"-I{SOURCES}", f"-I{SOURCES}/engines", f"-I{PROGRAMS}")
+    for library, source in {"libcuda.so.1": PROGRAMS / "mock_cuda.c", **(mocks or {})}.items():
         # The mock's threads outlive its dlclose.
-        flags = (
-            "-std=gnu17",
-            "-D_GNU_SOURCE",
-            "-O1",
-            "-shared",
-            "-fPIC",
-            "-Wl,-z,nodelete",
-            f"-I{SOURCES}",
-            f"-I{SOURCES}/engines",
-        )
-        words: list[str | Path] = ["cc", *flags, "-o", folder / library]
-        subprocess.run([*words, ROOT / f"tests/native/programs/{source}.c", "-lpthread"], check=True)
+        flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", *include)
+        subprocess.run(["cc", *flags, "-o", folder / library, source, "-lpthread"], check=True)
     return folder
 
 

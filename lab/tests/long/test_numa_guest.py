@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from lab.tests.long import numa_guest
 from okosu import native
-from tests.long import numa_guest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MIB = 1 << 20
 BIND, INTERLEAVE, FIRST_TOUCH = 0, 1, 2
 TOUCH, MOVE, HUGETLB = 1, 2, 16
