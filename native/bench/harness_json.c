@@ -38,7 +38,7 @@ void bench_header_print(struct bench *bench)
 
     okosu_cpu_names(okosu_cpu_features(), features, sizeof(features));
     okosu_json_string(&json, "bench", bench->program->name);
-    okosu_json_unsigned(&json, "version", 1);
+    okosu_json_unsigned(&json, "version", 2);
     okosu_json_string(&json, "library", "okosu " OKOSU_VERSION);
     okosu_json_string(&json, "features", features);
     number(&json, "tick_hz", bench->clock.tick_hz);
@@ -60,7 +60,7 @@ void bench_header_print(struct bench *bench)
 void bench_routines_print(struct bench *bench)
 {
     for (const struct bench_routine *routine = bench->program->routines; routine->name; routine++) {
-        struct okosu_json json = begin(bench, "kernel");
+        struct okosu_json json = begin(bench, "routine");
 
         okosu_json_string(&json, "name", routine->name);
         number(&json, "bytes_per_item", routine->bytes_per_item);
@@ -100,7 +100,7 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     const struct bench_routine *routine = bench_routine_find(bench, row->routine);
     struct okosu_json json = begin(bench, "row");
 
-    okosu_json_string(&json, "kernel", row->routine);
+    okosu_json_string(&json, "routine", row->routine);
     okosu_json_string(&json, "variant", row->variant);
     okosu_json_string(&json, "kind", row->kind);
     okosu_json_string(&json, "library", row->library ? row->library : "okosu " OKOSU_VERSION);

@@ -14,10 +14,22 @@ from typing import IO
 
 from okosu import native
 from okosu.bench import rows
-from okosu.bench.rows import Absent, Header, Kernel, Note, Result, Row, Variant
+from okosu.bench.rows import Absent, Header, Note, Result, Routine, Row, Variant
 from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError
 
-__all__ = ["Absent", "BenchError", "Header", "Kernel", "Note", "Progress", "Result", "Row", "Variant", "command", "run"]
+__all__ = [
+    "Absent",
+    "BenchError",
+    "Header",
+    "Note",
+    "Progress",
+    "Result",
+    "Routine",
+    "Row",
+    "Variant",
+    "command",
+    "run",
+]
 
 Progress = Callable[[Result], None]
 """Called after every line with all that there is so far."""

@@ -21,7 +21,7 @@ HINTS = {"hot": "near", "cold": "far", "drained": "far"}
 class Point(NamedTuple):
     """Rows with the same point can be compared: timed in the same rounds, on operands of one size at one place."""
 
-    kernel: str
+    routine: str
     mode: str
     align: tuple[int, ...]
     n: int
@@ -30,7 +30,7 @@ class Point(NamedTuple):
 
 
 def point(row: Row) -> Point:
-    return Point(row.kernel, row.mode, tuple(row.align), row.n, row.footprint, row.place)
+    return Point(row.routine, row.mode, tuple(row.align), row.n, row.footprint, row.place)
 
 
 def cost(row: Row) -> float | None:
@@ -66,7 +66,7 @@ def _rate(row: Row, work: float) -> float | None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A kernel at a point: what okosu chooses there, every other row, and the loops that bound it."""
+    """A routine at a point: what okosu chooses there, every other row, and the loops that bound it."""
 
     point: Point
     rows: Sequence[Row]
@@ -123,8 +123,12 @@ class Comparison:
         """
         kinds: dict[str, Row] = {}
         for row in self.limits:
-            if row.samples and row.items and (row.kernel not in kinds or _per_item(row) < _per_item(kinds[row.kernel])):
-                kinds[row.kernel] = row
+            if (
+                row.samples
+                and row.items
+                and (row.routine not in kinds or _per_item(row) < _per_item(kinds[row.routine]))
+            ):
+                kinds[row.routine] = row
         if not _works(list(kinds.values())):
             return None
         binding = max(kinds.values(), key=_per_item)
@@ -162,8 +166,8 @@ def is_entry(row: Row) -> bool:
 
 
 def is_chosen(row: Row) -> bool:
-    """Say whether a row is the entry that the kernel is named after, or marked as what is chosen."""
-    named = row.variant == "chosen" or row.variant.endswith(f"_{row.kernel.partition('-')[0]}")
+    """Say whether a row is the entry that the routine is named after, or marked as what is chosen."""
+    named = row.variant == "chosen" or row.variant.endswith(f"_{row.routine.partition('-')[0]}")
     return is_entry(row) and (named or bool(row.extra.get("chosen")))
 
 
@@ -187,7 +191,7 @@ def groups(found: Iterable[Comparison]) -> list[list[Comparison]]:
     """The points of each routine, mode and placement, by size: one block of a table, or one chart."""
     by_key: dict[tuple[object, ...], list[Comparison]] = {}
     for one in found:
-        by_key.setdefault((one.point.kernel, one.point.mode, one.point.align), []).append(one)
+        by_key.setdefault((one.point.routine, one.point.mode, one.point.align), []).append(one)
     return [sorted(points, key=lambda one: (one.point.n, one.point.footprint)) for points in by_key.values()]
 
 

@@ -16,7 +16,7 @@ BENCHES = {
     "copy": [(section, "copy", modes) for section, modes in _USES],
     "zero": [*((section, "set", modes) for section, modes in _USES), ("page", "page", ("cold",))],
 }
-"""What a profile can be made of: its sections, and for each the kernel and the modes in which it must do well."""
+"""What a profile can be made of: its sections, and for each the routine and the modes in which it must do well."""
 MOST_CLASSES = 16
 WITHIN = 0.02
 """A class goes on while its variant is within so much of the best."""
@@ -28,8 +28,8 @@ def text(result: Result) -> str:
     if result.header is not None:
         lines.append(f"# {result.header.features}; {result.header.rounds} rounds, seed {result.header.seed}")
     before = len(lines)
-    for section, kernel, modes in BENCHES[result.name]:
-        rows = [row for row in result.rows if row.kernel == kernel and row.mode in modes]
+    for section, routine, modes in BENCHES[result.name]:
+        rows = [row for row in result.rows if row.routine == routine and row.mode in modes]
         if classes := choose(rows):
             lines += [f"[{section}]"] if section else []
             lines += [f"{up_to if up_to else 'max'} {variant}" for up_to, variant in classes]

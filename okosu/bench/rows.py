@@ -15,7 +15,7 @@ import okosu
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 
-VERSION = 1
+VERSION = 2
 Cost = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -50,12 +50,12 @@ class Header(_Line, tag="header", kw_only=True, frozen=True):
 
 
 class Row(_Line, tag="row", kw_only=True, frozen=True):
-    """The samples of one variant of one kernel at one point: what one call cost in round `rounds[i]`.
+    """The samples of one variant of one routine at one point: what one call cost in round `rounds[i]`.
 
     `n` is the size that is swept, `items` what one call works on, `footprint` the bytes that it touches.
     """
 
-    kernel: Name
+    routine: Name
     variant: Name
     kind: Kind
     library: str
@@ -103,8 +103,8 @@ class Note(_Line, tag="note", kw_only=True, frozen=True):
     text: str
 
 
-class Kernel(_Line, tag="kernel", kw_only=True, frozen=True):
-    """With --list: what one item of a kernel moves and computes."""
+class Routine(_Line, tag="routine", kw_only=True, frozen=True):
+    """With --list: what one item of a routine moves and computes."""
 
     name: Name
     bytes_per_item: Cost
@@ -122,7 +122,7 @@ class Variant(_Line, tag="variant", kw_only=True, frozen=True):
     doc: str = ""
 
 
-Line = Header | Row | Absent | Note | Kernel | Variant
+Line = Header | Row | Absent | Note | Routine | Variant
 _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
@@ -135,7 +135,7 @@ class Result:
     rows: list[Row] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    kernels: list[Kernel] = field(default_factory=list)
+    routines: list[Routine] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
     finished: bool = False
 
@@ -147,8 +147,8 @@ class Result:
             if line.version != VERSION:
                 raise ValueError(f"its lines are version {line.version}, and this okosu reads version {VERSION}")
             self.header = line
-        elif isinstance(line, Kernel):
-            self.kernels.append(line)
+        elif isinstance(line, Routine):
+            self.routines.append(line)
         elif isinstance(line, Variant):
             self.variants.append(line)
         elif self.header is None:
@@ -186,7 +186,7 @@ def records(result: Result, machine: str = "") -> list[Record]:
 def _record(bench: str, row: Row, machine: str, seed: int) -> Record:
     parameters: dict[str, str | float] = {
         "bench": bench,
-        "kernel": row.kernel,
+        "routine": row.routine,
         "kind": row.kind,
         "library": row.library,
         "config": row.config,
@@ -207,7 +207,7 @@ def _record(bench: str, row: Row, machine: str, seed: int) -> Record:
     return Record(
         tool=f"okosu {okosu.__version__}",
         machine=machine,
-        subject=f"{bench} {row.kernel}",
+        subject=f"{bench} {row.routine}",
         variant=row.variant,
         stage="bench",
         metric="call",
@@ -223,7 +223,7 @@ def from_records(found: Sequence[Record]) -> dict[str, list[Row]]:
     """The rows in the records of a bench, by bench; other records are left out."""
     by_bench: dict[str, list[Row]] = {}
     for record in found:
-        if record.stage == "bench" and "bench" in record.parameters and "kernel" in record.parameters:
+        if record.stage == "bench" and "bench" in record.parameters and "routine" in record.parameters:
             row = _row(record)
             if row is not None:
                 by_bench.setdefault(str(record.parameters["bench"]), []).append(row)

@@ -157,7 +157,7 @@ class Session:
     def take(self, result: Result) -> None:
         """Add what a benchmark has measured so far."""
         if listed := self._listed.get(result.name):
-            result.kernels, result.variants = listed.kernels, listed.variants
+            result.routines, result.variants = listed.routines, listed.variants
         self.results[result.name] = result
 
     def seen(self, result: Result) -> None:
@@ -171,7 +171,11 @@ class Session:
         begun = time.monotonic()
         self.envelope.records = [r for result in self.results.values() for r in rows.records(result, self._machine)]
         for name, result in self.results.items():
-            about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
+            about: dict[str, object] = {
+                "header": result.header,
+                "routines": result.routines,
+                "variants": result.variants,
+            }
             about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
             self.envelope.plan["benches"][name] = msgspec.to_builtins(about)
         files.write(self.envelope, self.path)
@@ -195,7 +199,7 @@ def _display(session: Session, name: str) -> Iterator[drive.Progress]:
         session.seen(result)
         if terminal:
             last = result.rows[-1] if result.rows else None
-            where = f"{last.kernel} n={last.n} {last.mode}" if last else "measures the clock"
+            where = f"{last.routine} n={last.n} {last.mode}" if last else "measures the clock"
             spent = int(time.monotonic() - begun)
             text = f"{name}: {len(result.rows)} rows in {spent // 60}:{spent % 60:02}, {where}"
             print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)

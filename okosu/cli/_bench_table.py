@@ -19,9 +19,9 @@ DASH = "–"
 def listing(result: Result) -> str:
     """The routines and variants of a benchmark (--list)."""
     lines = [f"{result.name}", f"  {'routine':<20} {'bytes':>6} {'flops':>6}  an item is"]
-    for kernel in result.kernels:
-        costs = f"{kernel.bytes_per_item:>6g} {kernel.flops_per_item:>6g}"
-        lines += _hanging(f"  {kernel.name:<20} {costs}  {kernel.item:<8} {kernel.doc}", 46)
+    for routine in result.routines:
+        costs = f"{routine.bytes_per_item:>6g} {routine.flops_per_item:>6g}"
+        lines += _hanging(f"  {routine.name:<20} {costs}  {routine.item:<8} {routine.doc}", 46)
     if result.variants:
         lines.append(f"  {'variant':<20} {'usable':>6}  needs")
     for variant in result.variants:
@@ -66,10 +66,10 @@ def _head(result: Result) -> list[str]:
 
 
 def _title(result: Result, first: Comparison) -> list[str]:
-    about = next((one for one in result.kernels if one.name == first.point.kernel), None)
+    about = next((one for one in result.routines if one.name == first.point.routine), None)
     rows, align = first.rows, first.point.align
     where = f", {' '.join(f'+{offset}' for offset in align)}" if any(align) else ""
-    said = f"{first.point.kernel}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
+    said = f"{first.point.routine}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
     per = []
     if rows and rows[0].bytes_per_item and not (about and about.item == "byte" and rows[0].bytes_per_item == 1):
         per.append(_bytes(rows[0].bytes_per_item))

@@ -11,7 +11,7 @@ import msgspec
 
 from okosu.bench import figures
 from okosu.bench.figures import Comparison
-from okosu.bench.rows import Absent, Header, Kernel, Row, from_records
+from okosu.bench.rows import Absent, Header, Routine, Row, from_records
 from okosu.records.types import BenchFile, ReproduceFile
 from okosu.report import bench_charts, bench_plots, formats
 from okosu.stats.paired import Interval
@@ -32,9 +32,9 @@ def sections(file: BenchFile | ReproduceFile, key: str) -> list[_Found]:
 def _section(name: str, rows: Sequence[Row], about: Any, key: str) -> _Found:
     about = about if isinstance(about, dict) else {}
     header = _convert(about.get("header"), Header)
-    kernels = {kernel.name: kernel for kernel in _convert(about.get("kernels"), list[Kernel]) or []}
+    routines = {routine.name: routine for routine in _convert(about.get("routines"), list[Routine]) or []}
     found = figures.compare(rows)
-    groups = [_group(points, header, kernels, f"{key}-g{i}") for i, points in enumerate(figures.groups(found), 1)]
+    groups = [_group(points, header, routines, f"{key}-g{i}") for i, points in enumerate(figures.groups(found), 1)]
     count = figures.comparisons(found)
     needed = figures.rounds_needed(count)
     absent = about.get("absent")
@@ -98,19 +98,19 @@ def _span(values: list[float]) -> str:
 
 def _title(one: Comparison) -> str:
     where = f", {' '.join(f'+{offset}' for offset in one.point.align)}" if any(one.point.align) else ""
-    return f"{one.point.kernel}, {one.point.mode}{where}"
+    return f"{one.point.routine}, {one.point.mode}{where}"
 
 
-def _group(points: list[Comparison], header: Header | None, kernels: dict[str, Kernel], key: str) -> _Found:
-    kernel = kernels.get(points[0].point.kernel)
-    item = kernel.item if kernel else "item"
+def _group(points: list[Comparison], header: Header | None, routines: dict[str, Routine], key: str) -> _Found:
+    routine = routines.get(points[0].point.routine)
+    item = routine.item if routine else "item"
     compared = any(one.works and (one.peer or one.limit) for one in points)
     hinted = [other for one in points if (other := one.hinted())]
     drawn = bench_plots.charts(points, hinted, header, item, key) if compared else bench_plots.dots(points, item, key)
     return {
         "key": key,
         "title": _title(points[0]),
-        "about": _about(kernel, points[0].rows[0], item),
+        "about": _about(routine, points[0].rows[0], item),
         "compared": compared,
         "item": item,
         "rows": [_cells(one, header) for one in points if one.ours] if compared else [],
@@ -121,11 +121,11 @@ def _group(points: list[Comparison], header: Header | None, kernels: dict[str, K
     }
 
 
-def _about(kernel: Kernel | None, row: Row, item: str) -> str:
+def _about(routine: Routine | None, row: Row, item: str) -> str:
     """What a routine does, and what it moves and computes for one item."""
     per = [_bytes(row.bytes_per_item)] if row.bytes_per_item else []
     per += [f"{row.flops_per_item:g} flop"] if row.flops_per_item else []
-    said = [kernel.doc] if kernel and kernel.doc else []
+    said = [routine.doc] if routine and routine.doc else []
     said += [f"{' and '.join(per)} per {item}"] if per else []
     return "; ".join(said)
 
@@ -150,7 +150,7 @@ def _cells(one: Comparison, header: Header | None) -> dict[str, str]:
         "rate": _number(figures.items_rate(ours)),
         "gigabytes": _number(figures.gigabytes(ours, header.core_hz) if header else None),
         "share": formats.DASH if share is None else f"{100 * share.median:.0f} %",
-        "limit": f"{one.limit.kernel} {one.limit.variant}" if one.limit and share else "",
+        "limit": f"{one.limit.routine} {one.limit.variant}" if one.limit and share else "",
         "peer": one.peer.variant if one.peer else formats.DASH,
         "library": one.peer.library if one.peer else "",
         "peer_rate": _number(figures.items_rate(one.peer) if one.peer else None),

@@ -91,7 +91,11 @@ class Conduct:
         name, machine = experiment.name, str(self.envelope.machine.get("id", ""))
         if result := self.measured.rows.get(name):
             self.envelope.records += rows.records(result, machine)
-            about: dict[str, object] = {"header": result.header, "kernels": result.kernels, "variants": result.variants}
+            about: dict[str, object] = {
+                "header": result.header,
+                "routines": result.routines,
+                "variants": result.variants,
+            }
             about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
             self.envelope.plan.benches[name] = msgspec.to_builtins(about)
         if name in self.measured.said:

@@ -42,7 +42,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Select(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which rows of a bench a target speaks of; what is left out does not restrict."""
 
-    kernel: list[str]
+    routine: list[str]
     variant: str = "chosen"
     """A name, in which * stands for anything; "chosen": what the library does when nobody forces a variant."""
     n: list[int] = []
@@ -69,7 +69,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     text: str
     kind: Literal["floor", "at-least", "at-most"]
     bench: str = ""
-    select: Select = Select(kernel=[])
+    select: Select = Select(routine=[])
     against: str = ""
     experiment: str = ""
     value: float
@@ -81,8 +81,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         if bool(self.bench) == bool(self.experiment):
             raise ValueError(f"target {self.id} names {'both' if self.bench else 'neither'} of bench and experiment")
-        if bool(self.bench) != bool(self.select.kernel) or (self.bench and not self.against):
-            raise ValueError(f"target {self.id}: a bench, the kernels selected and against belong together")
+        if bool(self.bench) != bool(self.select.routine) or (self.bench and not self.against):
+            raise ValueError(f"target {self.id}: a bench, the routines selected and against belong together")
 
     @property
     def measured_by(self) -> str:

@@ -82,10 +82,10 @@ def arguments(args: Sequence[str], doubted: Sequence[Judged], seed: int, as_befo
             kept.append(word)
     chosen = list({_name(one): one.sides for one in doubted}.items())[:POINTS]
     points = [name for name, _ in chosen]
-    kernels = sorted({sides.kernel for _, sides in chosen})
+    routines = sorted({sides.routine for _, sides in chosen})
     sizes = sorted({sides.point.n for _, sides in chosen})
     few = [] if as_before else ["--rounds", str(ROUNDS)]
-    only = ["--only", ",".join(kernels), "--sizes", ",".join(map(str, sizes)), "--points", ",".join(points)]
+    only = ["--only", ",".join(routines), "--sizes", ",".join(map(str, sizes)), "--points", ",".join(points)]
     # Another seed for each: the same order of rows could favour the same one again.
     return [*kept, *few, *only, "--seed", str(seed)]
 
@@ -93,7 +93,7 @@ def arguments(args: Sequence[str], doubted: Sequence[Judged], seed: int, as_befo
 def _name(one: Judged) -> str:
     """Return a point as the bench's option --points has it."""
     at = one.sides.point
-    return "/".join([one.sides.kernel, str(at.n), at.mode, *map(str, at.align)])
+    return "/".join([one.sides.routine, str(at.n), at.mode, *map(str, at.align)])
 
 
 def pooled(results: Sequence[Result]) -> Result:
@@ -102,7 +102,7 @@ def pooled(results: Sequence[Result]) -> Result:
     for process, result in enumerate(results):
         for row in result.rows:
             if row.samples:
-                key = (row.kernel, row.variant, row.kind, row.n, row.footprint, tuple(row.align), row.mode, row.point)
+                key = (row.routine, row.variant, row.kind, row.n, row.footprint, tuple(row.align), row.mode, row.point)
                 held.setdefault(key, (row, {}))[1][process] = median(row.samples)
     found = [
         msgspec.structs.replace(row, samples=list(costs.values()), rounds=list(costs), dropped=0, shared=0)
@@ -115,10 +115,10 @@ def fresh(
     sides: Callable[[Result], Found], target: Target, judged: Sequence[Judged], results: Sequence[Result]
 ) -> Fresh:
     """Return what the processes gave for the points of a target that are in doubt; `sides` is the paper's."""
-    doubted = {(one.sides.kernel, one.sides.point) for one in judge.in_doubt(target, judged)}
+    doubted = {(one.sides.routine, one.sides.point) for one in judge.in_doubt(target, judged)}
 
     def again_in(result: Result) -> list[Sides]:
-        return [one for one in sides(result).sides if (one.kernel, one.point) in doubted]
+        return [one for one in sides(result).sides if (one.routine, one.point) in doubted]
 
     # The first process alone is held to the level of the whole sweep, for these points were chosen from it.
     first = judge.judge(target, again_in(results[0]), of=max(1, len(judged)))

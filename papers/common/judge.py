@@ -152,7 +152,7 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
 
 
 def _key(one: Judged) -> tuple[str, Point]:
-    return one.sides.kernel, one.sides.point
+    return one.sides.routine, one.sides.point
 
 
 def _floor(

@@ -34,7 +34,7 @@ class Sides(NamedTuple):
     """
 
     point: Point
-    kernel: str
+    routine: str
     variant: str
     against: str
     ours: dict[int, float]
@@ -47,7 +47,7 @@ class Sides(NamedTuple):
         """Return the point as a person reads it: "ddot n=2048 +8,+8 throughput"."""
         offsets = ",".join(f"+{offset}" for offset in self.point.align)
         size = f"n={self.point.n}" if self.point.n else ""
-        return " ".join(filter(None, (self.kernel, size, offsets, self.point.mode)))
+        return " ".join(filter(None, (self.routine, size, offsets, self.point.mode)))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def wanted(row: Row, select: Select) -> bool:
     """Say whether a row lies where the target speaks of, whatever its variant."""
     low, high = select.footprint or (0, row.footprint)
     return (
-        row.kernel in select.kernel
+        row.routine in select.routine
         and (not select.n or row.n in select.n)
         and select.n_from <= row.n <= (row.n if select.n_to is None else select.n_to)
         and low <= row.footprint <= high
@@ -119,7 +119,7 @@ def _ours(rows: Iterable[Row], select: Select) -> list[Row]:
             continue
         if not (figures.is_chosen(row) if select.variant == "chosen" else fnmatchcase(row.variant, select.variant)):
             continue
-        key = (row.point, row.kernel, point(row))
+        key = (row.point, row.routine, point(row))
         if key not in found or median(row.samples) < median(found[key].samples):
             found[key] = row
     return list(found.values())
@@ -134,28 +134,28 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             # Cost of one unit of work in cycles; theirs is one cycle, so that the ratio is a rate.
             work = {"elements": 1.0, "bytes": row.bytes_per_item, "flops": row.flops_per_item}[kind] * row.items
             ours = by_round(row, work)
-            return Sides(here, row.kernel, row.variant, against, ours, dict.fromkeys(ours, 1.0))
+            return Sides(here, row.routine, row.variant, against, ours, dict.fromkeys(ours, 1.0))
         case "limit":
-            limits = [other for other in around if other.kind == "limit" and other.kernel == name]
+            limits = [other for other in around if other.kind == "limit" and other.routine == name]
             if not limits:
-                return f"no {name} beside {row.kernel}"
+                return f"no {name} beside {row.routine}"
             best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
             by_flops = not best.bytes_per_item
             work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
-            return Sides(here, row.kernel, row.variant, name, by_round(row, work), by_round(best, _work(best)))
+            return Sides(here, row.routine, row.variant, name, by_round(row, work), by_round(best, _work(best)))
         case "peer" | "variant":
             names = name.split(",")
             peers = [
                 other
                 for other in around
-                if other.kernel == row.kernel
+                if other.routine == row.routine
                 and (other.kind == "peer" if kind == "peer" else other.kind == "okosu")
                 and any(fnmatchcase(other.variant, pattern) for pattern in names)
             ]
             if not peers:
-                return f"no peer {name} beside {row.kernel}" if name != "*" else f"no peer beside {row.kernel}"
+                return f"no peer {name} beside {row.routine}" if name != "*" else f"no peer beside {row.routine}"
             best = min(peers, key=lambda other: median(other.samples))
-            return Sides(here, row.kernel, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
+            return Sides(here, row.routine, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
     raise ValueError(f"against = {against!r}")
 
 

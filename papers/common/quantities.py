@@ -15,15 +15,15 @@ def ghz(result: Result | None) -> float | None:
     return result.header.core_hz / 1e9 if result and result.header else None
 
 
-def rows(result: Result | None, kernel: str, variant: str = "", kind: str = "") -> list[Row]:
-    """Return the rows of a kernel that have samples, of one variant or kind where named."""
+def rows(result: Result | None, routine: str, variant: str = "", kind: str = "") -> list[Row]:
+    """Return the rows of a routine that have samples, of one variant or kind where named."""
     if result is None:
         return []
     return [
         row
         for row in result.rows
         if row.samples
-        and row.kernel == kernel
+        and row.routine == routine
         and (not variant or row.variant == variant)
         and (not kind or row.kind == kind)
     ]

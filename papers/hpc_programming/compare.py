@@ -18,7 +18,7 @@ Values = Iterator[tuple[str, float | None, str]]
 """The id of a published entry, ours (None: not there), and the line on why they differ."""
 
 LATENCY, TEN, WRITE = "latency", "ten-", "write"
-"""Kernels of the benches latency and numa."""
+"""Routines of the benches latency and numa."""
 ALIKE = 0.1
 """Two medians of one run closer than this are called the same in the prose."""
 

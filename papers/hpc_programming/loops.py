@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Listing(NamedTuple):
     """A listing of section 5: its row in the bench, and the loop that shows what the paper counts as its peak."""
 
-    kernel: str
+    routine: str
     variant: str
     peak: str
 
@@ -71,7 +71,7 @@ def in_l1(result: Result | None, listing: Listing) -> Row | None:
     """Return the listing's row with the largest arrays that fit the first-level cache, on whole lines."""
     found = [
         row
-        for row in quantities.rows(result, listing.kernel, listing.variant)
+        for row in quantities.rows(result, listing.routine, listing.variant)
         if row.place == "L1" and not any(row.align) and row.mode == "throughput"
     ]
     return max(found, key=lambda row: row.n, default=None)
@@ -83,8 +83,8 @@ def shown(result: Result | None, listing: Listing) -> Shown | None:
     if result is None or row is None:
         return None
     around = points.beside(result.rows, row)
-    own = [other for other in around if other.kernel == row.kernel and figures.is_chosen(other)]
-    limits = [other for other in around if other.kernel == _LIMITS[row.kernel]]
+    own = [other for other in around if other.routine == row.routine and figures.is_chosen(other)]
+    limits = [other for other in around if other.routine == _LIMITS[row.routine]]
     rate = quantities.best(limits, quantities.bytes_per_cycle)
     by_bytes = rate * row.flops_per_item / row.bytes_per_item if rate else None
     computed = peak(result, listing.peak)
@@ -134,9 +134,9 @@ def section5(
         share = quantities.over(found.listing, found.peak)
         yield f"{name}.share", None if share is None else 100 * share, _share(found)
         yield f"{name}.cycles", flops / found.listing, why
-    for kernel, section in (("dsum", "5.3"), ("dsumsq", "5.4"), ("ddot", "5.5")):
-        added = peak(result, "limit-add" if kernel == "dsum" else "limit-fma")
-        what = "additions alone" if kernel == "dsum" else "fused multiply-adds alone"
+    for routine, section in (("dsum", "5.3"), ("dsumsq", "5.4"), ("ddot", "5.5")):
+        added = peak(result, "limit-add" if routine == "dsum" else "limit-fma")
+        what = "additions alone" if routine == "dsum" else "fused multiply-adds alone"
         why = f"a loop of {what}: {added or 0:.1f} flop/cycle at {clock or 0:.2f} GHz"
         yield f"{section}.peak", added * clock if added and clock else None, why
     yield from _gains(rates)
@@ -154,10 +154,10 @@ def _gains(rates: dict[str, float]) -> Iterator[tuple[str, float | None, str]]:
 def _beyond_l2(result: Result | None) -> Iterator[tuple[str, float | None, str]]:
     """Compare dot and sum of squares of one length beyond the second-level cache, at the largest length of both."""
     by_length: dict[int, dict[str, Row]] = {}
-    for kernel in ("dsumsq", "ddot"):
-        for row in quantities.rows(result, kernel, "paper-sse2-4"):
+    for routine in ("dsumsq", "ddot"):
+        for row in quantities.rows(result, routine, "paper-sse2-4"):
             if row.place in ("L3", "memory") and not any(row.align):
-                by_length.setdefault(row.n, {})[kernel] = row
+                by_length.setdefault(row.n, {})[routine] = row
     both = [(n, rows) for n, rows in by_length.items() if len(rows) == 2]
     if both:
         n, rows = max(both, key=lambda item: item[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kuroda's tutorial on the HA8000 cluster: the cycle counter, pinning, memory on a node, SSE kernels."""
+"""Kuroda's tutorial on the HA8000 cluster: the cycle counter, pinning, memory on a node, SSE loops."""
 
 from __future__ import annotations
 

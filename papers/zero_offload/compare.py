@@ -108,8 +108,8 @@ def _pages(measured: Measured) -> Values:
 
 def _table1(measured: Measured) -> Values:
     result = measured.rows.get("corunner")
-    for name, kernel in WORKS.items():
-        rows = {row.variant: row for row in quantities.rows(result, kernel)}
+    for name, routine in WORKS.items():
+        rows = {row.variant: row for row in quantities.rows(result, routine)}
         for column, variant in (("original", "at-fault"), ("proposal", "nt")):
             if variant not in rows:
                 continue

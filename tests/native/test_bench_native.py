@@ -46,26 +46,26 @@ def test_the_usual_programs_are_there() -> None:
 def test_list_names_each_kernel_once(name: str) -> None:
     lines, stderr = run(native.find(f"okosu-bench-{name}"), "--list")
     assert stderr == ""
-    kernels = [line for line in lines if line["type"] == "kernel"]
-    assert kernels
-    assert {line["type"] for line in lines} <= {"kernel", "variant"}
-    names = [kernel["name"] for kernel in kernels]
+    routines = [line for line in lines if line["type"] == "routine"]
+    assert routines
+    assert {line["type"] for line in lines} <= {"routine", "variant"}
+    names = [routine["name"] for routine in routines]
     assert len(names) == len(set(names))
-    for kernel in kernels:
-        assert kernel["bytes_per_item"] >= 0
-        assert kernel["flops_per_item"] >= 0
-        assert kernel["doc"]
+    for routine in routines:
+        assert routine["bytes_per_item"] >= 0
+        assert routine["flops_per_item"] >= 0
+        assert routine["doc"]
 
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_smoke(name: str) -> None:
     program = native.find(f"okosu-bench-{name}")
-    kernels = {line["name"]: line for line in run(program, "--list")[0] if line["type"] == "kernel"}
+    routines = {line["name"]: line for line in run(program, "--list")[0] if line["type"] == "routine"}
     lines, _ = run(program, "--smoke")
     header, *rest = lines
     assert header["type"] == "header"
     assert header["bench"] == name
-    assert header["version"] == 1
+    assert header["version"] == 2
     assert header["rounds"] == 2
     assert header["tick_hz"] > 1e6
     assert header["cpu"] in os.sched_getaffinity(0)
@@ -73,8 +73,8 @@ def test_smoke(name: str) -> None:
     rows = rows_of(lines)
     assert rows
     for row in rows:
-        kernel = kernels[row["kernel"]]
-        assert (row["bytes_per_item"], row["flops_per_item"]) == (kernel["bytes_per_item"], kernel["flops_per_item"])
+        routine = routines[row["routine"]]
+        assert (row["bytes_per_item"], row["flops_per_item"]) == (routine["bytes_per_item"], routine["flops_per_item"])
         assert row["kind"] in {"okosu", "peer", "limit", "paper"}
         assert row["unit"] in {"cycles", "ns", "ticks"}
         assert row["place"] in PLACES

@@ -20,7 +20,7 @@ def smoke(name: str, *argv: str) -> list[dict[str, Any]]:
 def test_zero_rows() -> None:
     lines = smoke("zero", "--sizes", "64,3000")
     rows = [line for line in lines if line["type"] == "row"]
-    seen = {(row["kernel"], row["mode"], row["variant"]) for row in rows}
+    seen = {(row["routine"], row["mode"], row["variant"]) for row in rows}
     for variant in ("loop8", "okosu_set", "okosu_set_near", "okosu_set_far", "glibc"):
         for point in (("set", "hot"), ("set", "cold"), ("set", "drained"), ("set", "reload"), ("mix", "mix16-512")):
             assert (*point, variant) in seen, (point, variant)

@@ -15,19 +15,19 @@ from okosu.bench import rows
 from okosu.records.types import BenchFile, Tool
 
 HEADER: dict[str, Any] = {
-    "type": "header", "bench": "fake", "version": 1, "library": "okosu 0.1.0", "features": "sse2 avx2", "tick_hz": 2e9,
+    "type": "header", "bench": "fake", "version": 2, "library": "okosu 0.1.0", "features": "sse2 avx2", "tick_hz": 2e9,
     "overhead_ticks": 50, "cycles_per_tick": 1.5, "cpu": 0, "seed": 7, "rounds": 6, "smoke": False,
     "caches": {"L1d": 49152, "L2": 1048576, "L3": 33554432},
 }  # fmt: skip
 
 
 def row(
-    kernel: str = "ddot", variant: str = "chosen", kind: str = "okosu", cost: float = 100.0, **more: Any
+    routine: str = "ddot", variant: str = "chosen", kind: str = "okosu", cost: float = 100.0, **more: Any
 ) -> dict[str, Any]:
     """A row; `cost` becomes the samples of 6 rounds unless `samples` are given."""
     samples = more.pop("samples", [cost * (1 + i / 1000) for i in range(6)])
     return {
-        "type": "row", "kernel": kernel, "variant": variant, "kind": kind, "library": "okosu 0.1.0", "config": "",
+        "type": "row", "routine": routine, "variant": variant, "kind": kind, "library": "okosu 0.1.0", "config": "",
         "n": 1024, "footprint": 16384, "place": "L1", "align": [0, 0], "mode": "throughput", "bytes_per_item": 16,
         "flops_per_item": 2, "items": 1024, "unit": "cycles", "samples": samples, "rounds": list(range(len(samples))),
         "dropped": 0, "point": 1, "extra": {}, **more,
@@ -37,7 +37,14 @@ def row(
 ABSENT = {"type": "absent", "variant": "mkl", "why": "no such file", "fix": "make peers"}
 NOTE = {"type": "note", "text": "a remark"}
 LIST = [
-    {"type": "kernel", "name": "ddot", "bytes_per_item": 16, "flops_per_item": 2, "item": "element", "doc": "products"},
+    {
+        "type": "routine",
+        "name": "ddot",
+        "bytes_per_item": 16,
+        "flops_per_item": 2,
+        "item": "element",
+        "doc": "products",
+    },
     {"type": "variant", "name": "avx2", "needs": "avx2", "usable": True, "doc": "256 bits"},
     {"type": "variant", "name": "avx512", "needs": "avx512", "usable": False, "doc": "512 bits"},
 ]
@@ -91,7 +98,7 @@ def envelope(**changed: Any) -> BenchFile:
             result.add(rows.decode(json.dumps(line).encode(), "p", 1))
         records += rows.records(result, "synthetic")
         plan[name] = {
-            "header": msgspec.to_builtins(result.header), "kernels": msgspec.to_builtins(result.kernels),
+            "header": msgspec.to_builtins(result.header), "routines": msgspec.to_builtins(result.routines),
             "absent": msgspec.to_builtins(result.absent), "notes": result.notes, "finished": name != "odd",
         }  # fmt: skip
     return BenchFile(

@@ -73,7 +73,7 @@ def test_a_table_and_a_file(tmp_path: Path) -> None:
     assert [v["usable"] for v in held.plan["benches"]["fake"]["variants"]] == [True, False]
     assert held.machine["state_before"]
     assert held.machine["state_after"]
-    assert {record.parameters["kernel"] for record in held.records} == {"ddot", "limit-load2", "limit-fma"}
+    assert {record.parameters["routine"] for record in held.records} == {"ddot", "limit-load2", "limit-fma"}
 
 
 def test_json_on_stdout_and_the_table_on_stderr(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_point_with_ours_peers_and_limits() -> None:
     assert (first.point.n, first.point.place, second.point.n) == (1024, "L1", 65536)
     assert first.ours is not None and first.ours.variant == "chosen"  # noqa: PT018
     assert first.peer is not None and first.peer.variant == "openblas"  # noqa: PT018
-    assert first.limit is not None and first.limit.kernel == "limit-load2"  # noqa: PT018
+    assert first.limit is not None and first.limit.routine == "limit-load2"  # noqa: PT018
     assert first.ratio is not None
     assert first.ratio.median == pytest.approx(7.5 / 6)
     # Two comparisons at 5 % have 2.5 % each: six rounds bound nothing, since 2/2^6 is above that.
@@ -163,9 +163,9 @@ def test_groups_are_sorted_by_size() -> None:
     assert [[one.point.n for one in group] for group in figures.groups(figures.compare(made))] == [[2, 9], [4]]
 
 
-def copies(costs: dict[tuple[str, int], dict[str, float]], kernel: str = "copy") -> list[Row]:
+def copies(costs: dict[tuple[str, int], dict[str, float]], routine: str = "copy") -> list[Row]:
     return [
-        row(kernel, variant, n=n, footprint=2 * n, mode=mode, cost=cost, flops_per_item=0)
+        row(routine, variant, n=n, footprint=2 * n, mode=mode, cost=cost, flops_per_item=0)
         for (mode, n), variants in costs.items()
         for variant, cost in variants.items()
     ]

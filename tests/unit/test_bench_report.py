@@ -86,7 +86,7 @@ def test_a_table_holds_ratio_and_interval() -> None:
 def test_hostile_names_are_escaped() -> None:
     envelope = bench_fake.envelope()
     for record in envelope.records:
-        for key in ("kernel", "mode", "place", "library", "config"):
+        for key in ("routine", "mode", "place", "library", "config"):
             record.parameters[key] = HOSTILE
         record.variant = HOSTILE
     envelope.plan["benches"]["blas"]["notes"] = [HOSTILE]
@@ -103,7 +103,7 @@ def test_a_plan_that_was_altered_does_no_harm() -> None:
     whole = envelope.plan["benches"]["odd"]
     envelope.records, envelope.plan["benches"] = [], {}
     wrong: list[Any] = [None, True, 7, "text", [], {}, [{}], [None], {"a": {}}]
-    keys = ["header", "kernels", "absent", "notes", "finished", "variants"]
+    keys = ["header", "routines", "absent", "notes", "finished", "variants"]
     altered = [whole | {key: value} for key in keys for value in wrong] + wrong
     for i, about in enumerate(altered):
         envelope.plan["benches"][f"b{i}"] = about

@@ -35,7 +35,7 @@ def made(draw: st.DrawFn) -> dict[str, Any]:
     numbers = draw(st.lists(counts, min_size=len(samples), max_size=len(samples), unique=True))
     return {
         "type": "row",
-        **{key: draw(texts) for key in ("kernel", "variant", "library", "config", "place", "mode")},
+        **{key: draw(texts) for key in ("routine", "variant", "library", "config", "place", "mode")},
         **{key: draw(counts) for key in ("n", "footprint", "items", "dropped", "shared", "point")},
         **{key: draw(finite) for key in ("bytes_per_item", "flops_per_item")},
         "kind": draw(st.sampled_from(["okosu", "peer", "limit", "paper"])),
@@ -112,7 +112,7 @@ def test_every_cut_of_a_line_is_refused(length: int) -> None:
         ({"unit": "s"}, "$.unit"),
         ({"n": 1.5}, "$.n"),
         ({"n": -1}, "$.n"),
-        ({"kernel": ""}, "$.kernel"),
+        ({"routine": ""}, "$.routine"),
         ({"kernal": "ddot"}, "kernal"),
         ({"type": "raw"}, "raw"),
         ({"align": "0 0"}, "$.align"),
@@ -122,7 +122,7 @@ def test_what_is_wrong_is_named(change: dict[str, Any], said: str) -> None:
     assert said in refused(json.dumps(bench_fake.row() | change).encode())
 
 
-@pytest.mark.parametrize("key", ["kernel", "variant", "kind", "n", "samples", "rounds", "unit", "items", "type"])
+@pytest.mark.parametrize("key", ["routine", "variant", "kind", "n", "samples", "rounds", "unit", "items", "type"])
 def test_what_is_missing_is_named(key: str) -> None:
     line = bench_fake.row()
     del line[key]
@@ -150,8 +150,8 @@ def test_a_header_comes_first_and_once_and_in_this_version() -> None:
     result.add(line(bench_fake.HEADER))
     with pytest.raises(ValueError, match="second header"):
         result.add(line(bench_fake.HEADER))
-    with pytest.raises(ValueError, match="version 2"):
-        Result("fake").add(line(bench_fake.HEADER | {"version": 2}))
+    with pytest.raises(ValueError, match="version 1"):
+        Result("fake").add(line(bench_fake.HEADER | {"version": 1}))
 
 
 def test_each_kind_of_line_has_its_place() -> None:
@@ -160,14 +160,14 @@ def test_each_kind_of_line_has_its_place() -> None:
         result.add(line(content))
     assert isinstance(result.header, Header)
     assert result.header.core_hz == 3e9
-    assert (len(result.rows), len(result.kernels), len(result.variants)) == (12, 1, 2)
+    assert (len(result.rows), len(result.routines), len(result.variants)) == (12, 1, 2)
     assert [one.variant for one in result.absent] == ["mkl"]
     assert result.notes == ["a remark"]
 
 
 def test_records_that_are_no_rows_are_left_out() -> None:
     good = rows.records(Result("fake", rows=[line(bench_fake.row())]))[0]  # type: ignore[list-item]
-    for change in ({"bench": "fake"}, {"kernel": "k"}):
+    for change in ({"bench": "fake"}, {"routine": "k"}):
         other = msgspec.structs.replace(good, parameters=change)
         assert rows.from_records([other]) == {}
     for key, value in (("n", "many"), ("align", "left"), ("extra", "{"), ("kind", "friend"), ("n", 1.5)):

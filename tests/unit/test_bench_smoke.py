@@ -52,8 +52,8 @@ def test_all_of_them(tmp_path: Path) -> None:
         assert about["finished"]
         assert about["header"]["smoke"]
         assert f"{name}: CPU " in done.stdout
-        known = {kernel["name"] for kernel in about["kernels"]}
-        assert {row.kernel for row in found} <= known
+        known = {routine["name"] for routine in about["routines"]}
+        assert {row.routine for row in found} <= known
         for one in figures.compare(found):
             assert one.ours is None or figures.cost(one.ours) is not None
     assert "a smoke test: no number of it means anything" in done.stdout

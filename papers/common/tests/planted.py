@@ -15,10 +15,10 @@ from papers.common.entries import About, Published, Select, Target
 from papers.common.tests.rows import result, row
 
 FLOOR = Target(
-    id="floor", text="never below", kind="floor", bench="b", select=Select(kernel=["k"]), against="peer:p", value=0.95
+    id="floor", text="never below", kind="floor", bench="b", select=Select(routine=["k"]), against="peer:p", value=0.95
 )
 LEAST = Target(
-    id="least", text="clearly above", kind="at-least", bench="b", select=Select(kernel=["k"]), against="peer:p",
+    id="least", text="clearly above", kind="at-least", bench="b", select=Select(routine=["k"]), against="peer:p",
     value=1.5,
 )  # fmt: skip
 

@@ -27,17 +27,17 @@ def header(bench: str, cycles_per_tick: float = 1.7) -> Header:
     )
 
 
-def row(kernel: str, variant: str, kind: str, cost: float | Sequence[float], **fields: Any) -> Row:
-    """Return a row of a kernel whose calls cost so much: one number (with 1 % of noise) or the samples themselves."""
+def row(routine: str, variant: str, kind: str, cost: float | Sequence[float], **fields: Any) -> Row:
+    """Return a row of a routine whose calls cost so much: one number (with 1 % of noise) or the samples themselves."""
     if isinstance(cost, (int, float)):
-        noise = random.Random(f"{kernel} {variant} {sorted(fields.items())}")
+        noise = random.Random(f"{routine} {variant} {sorted(fields.items())}")
         samples = [cost * (1 + noise.uniform(-0.01, 0.01)) for _ in range(fields.pop("count", ROUNDS))]
     else:
         samples = list(cost)
     n = fields.pop("n", 2048)
     per_item = {"bytes_per_item": 8.0, "flops_per_item": 1.0, "place": "L1", "align": [0, 0], "mode": "throughput"}
     return Row(
-        kernel=kernel,
+        routine=routine,
         variant=variant,
         kind=kind,  # type: ignore[arg-type]
         library="test",

@@ -20,7 +20,7 @@ PEERS = "peer:fast,slow"
 def target(**fields: Any) -> Target:
     usual: dict[str, Any] = {
         "id": "t", "text": "planted", "kind": "floor", "bench": "blas1", "against": PEERS, "value": 1.0,
-        "select": Select(kernel=["dsum"]),
+        "select": Select(routine=["dsum"]),
     }  # fmt: skip
     return Target(**{**usual, **fields})
 
@@ -174,7 +174,7 @@ def test_of_several_rows_that_match_a_pattern_the_fastest_is_taken() -> None:
         row("dsum", "avx2", "okosu", [10.0] * 11),
         row("dsum", "fast", "peer", [100.0] * 11),
     ]
-    said = outcome(target(kind="at-least", select=Select(kernel=["dsum"], variant="inline-*")), rows)
+    said = outcome(target(kind="at-least", select=Select(routine=["dsum"], variant="inline-*")), rows)
     assert said.measured == pytest.approx(2.0)
 
 
@@ -184,7 +184,7 @@ def test_a_share_of_a_limit_compares_bytes_and_takes_the_best_order_of_its_loop(
         row("limit-load2-store1", "a", "limit", [290.0] * 11, bytes_per_item=24.0),
         row("limit-load2-store1", "b", "limit", [270.0] * 11, bytes_per_item=24.0),
     ]
-    asked = target(kind="at-least", against="limit:limit-load2-store1", select=Select(kernel=["daxpy"]), value=0.9)
+    asked = target(kind="at-least", against="limit:limit-load2-store1", select=Select(routine=["daxpy"]), value=0.9)
     said = outcome(asked, rows)
     assert said.measured == pytest.approx(0.9)
     assert said.holds is True
@@ -195,14 +195,14 @@ def test_a_limit_of_arithmetic_is_compared_by_operations() -> None:
         row("ddot", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0),
         row("limit-fma", "avx512", "limit", [128.0] * 11, bytes_per_item=0.0, flops_per_item=2.0),
     ]
-    asked = target(kind="at-least", against="limit:limit-fma", select=Select(kernel=["ddot"]), value=0.5)
+    asked = target(kind="at-least", against="limit:limit-fma", select=Select(routine=["ddot"]), value=0.5)
     assert outcome(asked, rows).measured == pytest.approx(0.5)
 
 
 def test_rates_are_work_in_a_cycle() -> None:
     rows = [row("daxpy", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0, bytes_per_item=24.0)]
     for against, value in (("elements", 8.0), ("flops", 16.0), ("bytes", 192.0)):
-        asked = target(kind="at-least", against=against, select=Select(kernel=["daxpy"]), value=value)
+        asked = target(kind="at-least", against=against, select=Select(routine=["daxpy"]), value=value)
         assert outcome(asked, rows).measured == pytest.approx(value)
 
 
@@ -246,11 +246,11 @@ def test_rows_of_another_point_are_never_compared() -> None:
         ({"align": [8, 8]}, False),
         ({"mode": ["throughput"]}, True),
         ({"mode": ["latency"]}, False),
-        ({"kernel": ["ddot"]}, False),
+        ({"routine": ["ddot"]}, False),
         ({"variant": "avx512"}, False),
         ({"variant": "cho*"}, True),
     ],
 )
 def test_selection(select: dict[str, Any], taken: bool) -> None:
-    asked = target(select=Select(**{"kernel": ["dsum"], **select}))
+    asked = target(select=Select(**{"routine": ["dsum"], **select}))
     assert bool(points.find(pair(100, 120), asked).sides) is taken

@@ -189,7 +189,7 @@ def test_a_target_names_a_bench_or_an_experiment() -> None:
     with pytest.raises(ValueError, match="belong together"):
         Target(id="t", text="t", kind="floor", value=1, bench="b")
     with pytest.raises(ValueError, match="belong together"):
-        Target(id="t", text="t", kind="floor", value=1, experiment="e", select=Select(kernel=["k"]))
+        Target(id="t", text="t", kind="floor", value=1, experiment="e", select=Select(routine=["k"]))
 
 
 def test_a_paper_that_forgets_to_say_what_a_target_compares_is_told() -> None:

@@ -75,7 +75,7 @@ threads openblas_set_num_threads
 END
 }
 
-# forced PEER: the same library made to use its widest kernels, which it may not choose by itself. One process loads both, and the loader
+# forced PEER: the same library made to use its widest routines, which it may not choose by itself. One process loads both, and the loader
 # knows a file by its inode: hence a copy.
 forced() {
     if has avx512f; then core=SkylakeX; elif has avx2; then core=Haswell; else return 2; fi

@@ -28,12 +28,12 @@ def rows(lines: list[Line], **wanted: str) -> list[Line]:
 
 def check_latencies() -> None:
     lines = bench("latency", "--rounds", "5")
-    latency = {row["variant"]: median(row["samples"]) / row["items"] for row in rows(lines, kernel="latency")}
+    latency = {row["variant"]: median(row["samples"]) / row["items"] for row in rows(lines, routine="latency")}
     # Beside a busy sibling hyperthread the chain of additions takes longer, so that what it measures seems less.
     for operation in ("add", "mul"):
         assert latency[operation] == pytest.approx(round(latency[operation]), rel=0.08)
         assert 1 < latency[operation] < 10
-        ten = rows(lines, kernel=f"ten-{operation}")
+        ten = rows(lines, routine=f"ten-{operation}")
         assert {row["variant"].rpartition("-")[2] for row in ten} == {"O0", "O1", "O2", "O3"}
         by_variant = {row["variant"]: median(row["samples"]) / row["items"] for row in ten}
         compilers = {variant.rpartition("-")[0] for variant in by_variant}

@@ -33,9 +33,9 @@ def latency(o1: float = 20.0) -> Result:
 
 
 def blas1() -> Result:
-    """Return kernels of which okosu's own are at their limits: 16 elements a cycle, 8 of dot and axpy."""
+    """Return routines of which okosu's own are at their limits: 16 elements a cycle, 8 of dot and axpy."""
     rows: list[Row] = []
-    kernels: dict[str, tuple[float, float, dict[str, float], float, str]] = {
+    routines: dict[str, tuple[float, float, dict[str, float], float, str]] = {
         "dsum": (8, 1, {"paper-plain": 0.5, "paper-sse2-1": 1.0, "paper-sse2-4": 4.0}, 16.0, "limit-load"),
         "dsumsq": (8, 2, {"paper-plain": 0.5, "paper-sse2-1": 1.0, "paper-sse2-4": 4.0}, 16.0, "limit-load"),
         "ddot": (16, 2, {"paper-plain": 0.5, "paper-sse2-4": 2.0}, 8.0, "limit-load2"),
@@ -47,7 +47,7 @@ def blas1() -> Result:
             "limit-load2-store1",
         ),
     }
-    for kernel, (size, flops, paper, own, limit) in kernels.items():
+    for routine, (size, flops, paper, own, limit) in routines.items():
         for n, place in ((1024, "L1"), (2048, "L1"), (1 << 20, "L3")):
             at: dict[str, Any] = {"n": n, "place": place, "footprint": n * int(size), "bytes_per_item": float(size)}
             rates = {**paper, "chosen": own}
@@ -55,7 +55,7 @@ def blas1() -> Result:
                 kind = "okosu" if variant == "chosen" else "paper"
                 # The smaller size is slower, so that taking the wrong one shows.
                 cost = n / rate * (2 if n == 1024 else 1)
-                rows.append(row(kernel, variant, kind, [cost] * 5, flops_per_item=float(flops), **at))
+                rows.append(row(routine, variant, kind, [cost] * 5, flops_per_item=float(flops), **at))
             rows.append(row(limit, "avx512", "limit", [n / own] * 5, flops_per_item=0.0, **at))
             zero = {**at, "bytes_per_item": 0.0}
             rows.append(row("limit-fma", "avx512", "limit", [n / 16] * 5, flops_per_item=2.0, **zero))

@@ -122,10 +122,10 @@ def test_a_peer_is_loaded_named_and_timed(peers: Peers) -> None:
     peers.add("one")
     rows, absent = peers.run()
     assert "one" not in absent
-    assert {row["kernel"] for row in rows["one"]} == {"ddot", "dsumsq", "daxpy"}
+    assert {row["routine"] for row in rows["one"]} == {"ddot", "dsumsq", "daxpy"}
     assert {row["library"] for row in rows["one"]} == {"Fake 1.2"}
     assert {row["config"] for row in rows["one"]} == {"nothing"}
-    square = next(row for row in rows["one"] if row["kernel"] == "dsumsq")
+    square = next(row for row in rows["one"] if row["routine"] == "dsumsq")
     assert square["extra"] == {"routine": "ddot(x, x)"}
     assert all(row["samples"] for row in rows["one"])
 

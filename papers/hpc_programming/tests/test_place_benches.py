@@ -42,7 +42,7 @@ def test_the_matrix_has_every_cpu_and_node_with_all_pages_in_place() -> None:
     for row in rows(lines):
         extra = row["extra"]
         assert row["variant"] == f"cpu{extra['cpu']}-node{extra['node']}"
-        assert (row["kernel"], row["unit"], row["items"], row["bytes_per_item"]) == ("write", "ns", 3000001, 1)
+        assert (row["routine"], row["unit"], row["items"], row["bytes_per_item"]) == ("write", "ns", 3000001, 1)
         assert (extra["bound"], extra["misplaced"]) == (True, 0)
         assert extra["pages"] == -(-3000001 // os.sysconf("SC_PAGESIZE"))
         # Any machine writes at between 10 MB/s and 10 TB/s.
@@ -72,10 +72,10 @@ def test_where_binding_is_forbidden_it_says_so() -> None:
 def test_the_clock_program_agrees_with_itself() -> None:
     lines = bench("clock", "--smoke")
     header = next(line for line in lines if line["type"] == "header")
-    (tick,) = rows(lines, kernel="tick", variant="calibrated")
+    (tick,) = rows(lines, routine="tick", variant="calibrated")
     assert 1e9 * tick["items"] / median(tick["samples"]) == pytest.approx(header["tick_hz"], rel=1e-3)
-    (core,) = rows(lines, kernel="core")
+    (core,) = rows(lines, routine="core")
     assert median(core["samples"]) / core["items"] == pytest.approx(header["cycles_per_tick"], rel=0.2)
-    (multiply,) = rows(lines, kernel="multiply")
+    (multiply,) = rows(lines, routine="multiply")
     assert median(multiply["samples"]) == pytest.approx(round(median(multiply["samples"])), rel=0.08)
-    assert {row["variant"] for row in rows(lines, kernel="read")} >= {"start", "stop", "monotonic", "monotonic-raw"}
+    assert {row["variant"] for row in rows(lines, routine="read")} >= {"start", "stop", "monotonic", "monotonic-raw"}

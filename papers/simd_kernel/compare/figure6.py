@@ -17,11 +17,11 @@ from papers.simd_kernel.run.copybench import BENCH, COPY, PRINTED, TIMED
 FIRST, LAST, BLOCK = 128, 2048, 512
 
 
-def read(records: Sequence[Record], mode: str = TIMED, kernel: str = COPY) -> dict[int, dict[str, Row]]:
+def read(records: Sequence[Record], mode: str = TIMED, function: str = COPY) -> dict[int, dict[str, Row]]:
     """Return the rows of a mode by size and routine."""
     found: dict[int, dict[str, Row]] = {}
     for row in rows.from_records(records).get(BENCH, []):
-        if row.mode == mode and row.kernel == kernel and row.samples:
+        if row.mode == mode and row.routine == function and row.samples:
             found.setdefault(row.n, {})[row.variant] = row
     return dict(sorted(found.items()))
 

@@ -28,12 +28,12 @@ def parts(envelope: ReproduceFile, key: str) -> list[Part]:
 def _benches(held: Sequence[Record], key: str) -> list[Part]:
     found = []
     for name, listed in rows.from_records(held).items():
-        by_kernel: dict[tuple[str, str], dict[int, dict[str, Row]]] = {}
+        by_function: dict[tuple[str, str], dict[int, dict[str, Row]]] = {}
         for row in listed:
             if row.samples:
-                by_kernel.setdefault((row.kernel, row.mode), {}).setdefault(row.n, {})[row.variant] = row
-        for number, ((kernel, mode), by_size) in enumerate(sorted(by_kernel.items()), 1):
-            found.append(_bench(f"{name}: {kernel}, {mode}", dict(sorted(by_size.items())), f"{key}-l{number}"))
+                by_function.setdefault((row.routine, row.mode), {}).setdefault(row.n, {})[row.variant] = row
+        for number, ((function, mode), by_size) in enumerate(sorted(by_function.items()), 1):
+            found.append(_bench(f"{name}: {function}, {mode}", dict(sorted(by_size.items())), f"{key}-l{number}"))
     return found
 
 

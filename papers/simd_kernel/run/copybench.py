@@ -155,11 +155,11 @@ def records(boots: Sequence[Boot], plan: Timing, version: str) -> list[Record]:
     chosen = Counter(boot.chosen for boot in boots).most_common(1)
     points = {where: i for i, where in enumerate(sorted({key[:3] for key in found}))}
     made = []
-    for (mode, kernel, size, name), ticks in found.items():
+    for (mode, function, size, name), ticks in found.items():
         extra: dict[str, object] = {"calls": plan.total} if mode == TIMED else {}
         if chosen and chosen[0][0] == name:
             extra["chosen"] = True
-        made.append(_row(mode, kernel, size, name, ticks, points[mode, kernel, size], extra))
+        made.append(_row(mode, function, size, name, ticks, points[mode, function, size], extra))
     # In the order in which the report reads them: by mode, function and size.
     made.sort(key=lambda row: row.point)
     result = Result(BENCH, rows=made)
@@ -171,15 +171,15 @@ def records(boots: Sequence[Boot], plan: Timing, version: str) -> list[Record]:
 
 
 def _row(
-    mode: str, kernel: str, size: int, name: str, ticks: Mapping[int, float], point: int, extra: dict[str, object]
+    mode: str, function: str, size: int, name: str, ticks: Mapping[int, float], point: int, extra: dict[str, object]
 ) -> Row:
     return Row(
-        kernel=kernel,
+        routine=function,
         variant=name,
         kind=KINDS.get(name, "okosu"),
         library="",
         n=size,
-        footprint=size * (2 if kernel == COPY else 1),
+        footprint=size * (2 if function == COPY else 1),
         place="L1",
         align=[],
         mode=mode,

@@ -14,10 +14,10 @@ HEAD = ["engine", "device", "block", "asking", "until clean", "GB/s", "processor
 
 def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
     rows = from_records(envelope.records).get("zero-engines", [])
-    cost = {(row.variant, row.n, row.kernel): median(row.samples) for row in rows if row.samples}
+    cost = {(row.variant, row.n, row.routine): median(row.samples) for row in rows if row.samples}
     body = []
     for row in rows:
-        if row.kernel != "complete" or (row.variant, row.n, "processor") not in cost:
+        if row.routine != "complete" or (row.variant, row.n, "processor") not in cost:
             continue
         clean, used = cost[row.variant, row.n, "complete"], cost[row.variant, row.n, "processor"]
         size = f"{row.n >> 30} GiB" if row.n >= 1 << 30 else f"{row.n >> 20} MiB"

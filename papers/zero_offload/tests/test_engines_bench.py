@@ -35,15 +35,15 @@ def smoke(mocks: Path, *argv: str, **variables: str) -> dict[str, list[dict[str,
 def test_every_engine_has_its_rows(mocks: Path) -> None:
     lines = smoke(mocks, "--variant", ",".join([*POOLS, *DEVICES]))
     assert "absent" not in lines
-    by_kernel: dict[str, list[str]] = {}
+    by_routine: dict[str, list[str]] = {}
     for row in lines["row"]:
-        by_kernel.setdefault(row["kernel"], []).append(row["variant"])
+        by_routine.setdefault(row["routine"], []).append(row["variant"])
         assert row["n"] == UNIT
         assert row["rounds"] == [0, 1]
         assert row["extra"]["scanned"] > len(row["samples"])
     # Only a CPU clears in the thread that asks.
-    assert by_kernel == {
-        **{kernel: [*POOLS, *DEVICES] for kernel in ("post", "complete", "processor")},
+    assert by_routine == {
+        **{routine: [*POOLS, *DEVICES] for routine in ("post", "complete", "processor")},
         "clear": POOLS,
     }
     named = {row["variant"]: row["config"] for row in lines["row"]}
@@ -51,7 +51,7 @@ def test_every_engine_has_its_rows(mocks: Path) -> None:
     [note] = lines["note"]
     assert all(f"{name} " in note["text"] for name in [*POOLS, *DEVICES])
     # No page is clean sooner than it was asked for.
-    ns = {(row["kernel"], row["variant"]): row["samples"] for row in lines["row"]}
+    ns = {(row["routine"], row["variant"]): row["samples"] for row in lines["row"]}
     hz = lines["header"][0]["tick_hz"] * lines["header"][0]["cycles_per_tick"]
     for name in [*POOLS, *DEVICES]:
         for post, complete in zip(ns["post", name], ns["complete", name], strict=True):
@@ -82,7 +82,7 @@ def test_an_engine_that_is_wrong_has_no_row(engine: str, trouble: str, mocks: Pa
 def test_blocks_of_another_size(mocks: Path) -> None:
     lines = smoke(mocks, "--variant", "nt,cuda", "--sizes", "3000000,8388608", "--only", "complete,processor")
     assert {(row["variant"], row["n"]) for row in lines["row"]} == {("nt", 4 * UNIT), ("cuda", 4 * UNIT)}
-    assert {row["kernel"] for row in lines["row"]} == {"complete", "processor"}
+    assert {row["routine"] for row in lines["row"]} == {"complete", "processor"}
     assert any("a block is a power of two" in note["text"] for note in lines["note"])
 
 

@@ -38,7 +38,7 @@ def test_fault_counts(fault_lines: list[dict[str, Any]]) -> None:
     }
     assert all(line["why"] and line["fix"] for line in absent.values())
     for row in rows:
-        page = PAGES[row["kernel"]]
+        page = PAGES[row["routine"]]
         assert row["bytes_per_item"] == page
         assert row["items"] * page == row["n"]
         extra = row["extra"]

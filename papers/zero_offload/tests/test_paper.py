@@ -74,10 +74,10 @@ def measured(co_runner: float = 0.97) -> Measured:
         ],
         "corunner": [
             made
-            for kernel, cycles in works.items()
+            for routine, cycles in works.items()
             for made in (
-                row(kernel, "at-fault", "peer", cycles, n=1, extra=told(cycles), config="at the fault"),
-                row(kernel, "nt", "okosu", co_runner * cycles, n=1, extra=told(co_runner * cycles), config="ahead"),
+                row(routine, "at-fault", "peer", cycles, n=1, extra=told(cycles), config="at the fault"),
+                row(routine, "nt", "okosu", co_runner * cycles, n=1, extra=told(co_runner * cycles), config="ahead"),
             )
         ],
     }
@@ -238,7 +238,7 @@ def test_a_co_runner_that_is_not_surely_faster_is_missed() -> None:
     assert outcome("co-runner", measured(1.02)).holds is False
 
 
-CERTAIN = Target(id="c", text="c", kind="at-least", bench="b", select=Select(kernel=["k"]), against="peer:p", value=1,
+CERTAIN = Target(id="c", text="c", kind="at-least", bench="b", select=Select(routine=["k"]), against="peer:p", value=1,
                  certain=True)  # fmt: skip
 
 
