@@ -14,11 +14,13 @@
 #include <okosu/zero_pool.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define UNIT OKOSU_PREZERO_MIN
@@ -45,13 +47,36 @@ static struct {
     atomic_size_t blocks, bytes, there, clean, cleared, passed;
 } served;
 
+/* What the launcher asked for. It is read before a program with threads may change its environment,
+ * and before libokosu-preload.so removes it from there (--children=0). */
+static struct {
+    bool is_read, children;
+    pid_t root;
+    char broker[sizeof(((struct sockaddr_un *)0)->sun_path)];
+} settings = {.children = true};
+
+static void read_environment(void)
+{
+    const char *children = getenv("OKOSU_CHILDREN"), *root = getenv("OKOSU_ROOT_PID");
+    const char *broker = getenv("OKOSU_ZERO_BROKER");
+
+    if (settings.is_read)
+        return;
+    settings.is_read = true;
+    settings.children = !children || strcmp(children, "0") != 0;
+    settings.root = root ? (pid_t)atol(root) : 0;
+    if (broker && strlen(broker) < sizeof(settings.broker))
+        strcpy(settings.broker, broker);
+}
+
 static unsigned long mask_at_start[1024 / (8 * sizeof(unsigned long))];
 static long mask_bytes;
 
 /* Before the program or libokosu-preload.so binds a thread to a CPU, which a new one inherits. */
-__attribute__((constructor)) static void remember_mask(void)
+__attribute__((constructor)) static void remember(void)
 {
     mask_bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask_at_start), mask_at_start);
+    read_environment();
 }
 
 /* Arguments of the pool's worker, of which there is one at a time. They are not allocated, because
@@ -125,9 +150,7 @@ static size_t choose_cap(void)
  * environment. */
 static bool is_left_out(void)
 {
-    const char *children = getenv("OKOSU_CHILDREN"), *root = getenv("OKOSU_ROOT_PID");
-
-    return children && !strcmp(children, "0") && !(root && atol(root) == (long)getpid());
+    return !settings.children && settings.root != getpid();
 }
 
 /* The pool is made at the second large request, because a program with only one has no blocks to
@@ -136,12 +159,15 @@ static void begin(void)
 {
     struct okosu_zero_pool_options options = {
         .backing = OKOSU_POOL_THP, .reuse = true, .fresh = true, .stand_back = true};
-    int saved = errno;
+    int saved = errno, cancel;
 
+    /* malloc is no cancellation point, while reading files and connecting are. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    read_environment();
     if (is_left_out() || charges_address_space() || sysconf(_SC_PAGESIZE) != 4096)
         goto out;
     options.cap = choose_cap();
-    options.broker = getenv("OKOSU_ZERO_BROKER");
+    options.broker = settings.broker[0] ? settings.broker : NULL;
     if (options.cap < UNIT)
         goto out;
     /* The daemon may have ended since; the pool then works without it. */
@@ -154,6 +180,7 @@ static void begin(void)
                           memory_order_relaxed);
     atomic_store_explicit(&okosu_prezero_span, options.cap, memory_order_release);
 out:
+    pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }
 
@@ -323,6 +350,7 @@ static void evidence(const char *proof)
 
 OKOSU_EXPORT const struct okosu_companion okosu_companion_prezero = {
     .library = "libokosu-prezero.so",
+    .begin = read_environment,
     .forked = forked,
     .evidence = evidence,
 };

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from effort import Idleness, length
 from preload_tool import build
+from zerod_tool import serving
 
 from okosu import native
 
@@ -145,6 +146,12 @@ def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str,
         assert line["blocks"] - int(said.split()[1]) > 45
 
 
+@pytest.mark.parametrize("mode", ["cancelled"])
+def test_what_a_program_does_to_itself_works_as_without_it(mode: str) -> None:
+    process = build("prezero-process", "prezero_process.c", "-lpthread")
+    assert run(process, mode) == run(process, mode, preload=False) == f"{mode}\n"
+
+
 def test_other_allocators_serve_as_before() -> None:
     """An allocator that is preloaded before the library keeps malloc, and so does one inside the program."""
     counting = build("libcounting-prezero.so", "-shared", "-fPIC", "counting_malloc.c", "-ldl")
@@ -225,6 +232,21 @@ def test_a_daemons_pages_serve_where_the_program_does_not_fork(tmp_path: Path) -
     command = [str(native.find("okosu-run")), "--strict", "--no-fork", f"--prezero=broker:{socket}", "--", "true"]
     gone = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (gone.returncode, "okosu-zerod --socket=" in gone.stderr) == (125, True)
+
+
+@pytest.mark.parametrize("children", ["0", "1"])
+def test_the_daemon_serves_whether_or_not_children_are_served(children: str, tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "zeros = [bytes(4 << 20) for i in range(4)]\n"
+        "for fd in range(3, 64):\n"
+        "    try: print(os.readlink(f'/proc/self/fd/{fd}').partition(':')[0])\n"
+        "    except OSError: pass"
+    )
+    with serving("--cap=64M") as daemon:
+        levers = ("--no-fork", f"--prezero=broker:{daemon.socket}", f"--children={children}")
+        said, _ = launch(tmp_path, *levers, "--", sys.executable, "-S", "-c", code)
+    assert "socket" in said.split()
 
 
 def test_levers_that_serve_the_same_blocks_exclude_it() -> None:

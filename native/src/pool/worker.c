@@ -134,13 +134,16 @@ static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t unti
 void okosu_pool_wake(struct okosu_zero_pool *pool)
 {
     uint64_t until;
+    int cancel;
 
     if (!atomic_load(&pool->asleep))
         return;
     if (pool->options.stand_back && okosu_pool_now() < atomic_load(&pool->away_until))
         return;
+    /* The caller may have been cancelled, and must not end while it holds the lock. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (pthread_mutex_trylock(&pool->lock))
-        return;
+        goto out;
     if (!pool->options.stand_back)
         pthread_cond_signal(&pool->work);
     else if (!pool->has_worker && !pool->stop && okosu_pool_has_work(pool, &until)) {
@@ -148,6 +151,8 @@ void okosu_pool_wake(struct okosu_zero_pool *pool)
             stand_back(pool);
     }
     pthread_mutex_unlock(&pool->lock);
+out:
+    pthread_setcancelstate(cancel, NULL);
 }
 
 /* Call with the lock held: do one unit of the work there is. False: end the thread. */
