@@ -3,8 +3,11 @@
  * about, and how much of such a slot the client wrote to while it keeps it. */
 #include "broker.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 void zerod_broker_join(struct zerod_store *store, struct zerod_client *client)
 {
@@ -26,17 +29,22 @@ static int hello(struct zerod_store *store, struct zerod_client *client, struct 
     return 0;
 }
 
-static int take(struct zerod_store *store, struct zerod_client *client, struct okosu_wire *message)
+static int take(struct zerod_store *store, struct zerod_client *client, struct okosu_wire *message,
+                int *fd)
 {
     struct zerod_shelf *shelf = client->shelf;
     size_t slot = zerod_store_find(store, shelf, ZEROD_CLEAN);
 
+    *fd = -1;
     if (client->held >= store->limits.client_cap / store->limits.unit)
         return -EDQUOT;
     /* Fewer clean slots may be left than are to be kept ready. */
     pthread_cond_signal(&store->work);
     if (slot == store->slots)
         return -EAGAIN;
+    *fd = zerod_memory_share(shelf->slots[slot].fd);
+    if (*fd < 0)
+        return *fd;
     zerod_store_set(shelf, slot, ZEROD_HELD);
     shelf->slots[slot].client = client;
     client->held++;
@@ -131,11 +139,9 @@ int zerod_broker_message(struct zerod_store *store, struct zerod_client *client,
     switch (message.kind) {
     case OKOSU_WIRE_HELLO:
         message.status = hello(store, client, &message);
-        if (!message.status)
-            fd = client->shelf->fd;
         break;
     case OKOSU_WIRE_TAKE:
-        message.status = take(store, client, &message);
+        message.status = take(store, client, &message, &fd);
         break;
     case OKOSU_WIRE_GIVE:
         message.status = give(store, client, &message);
@@ -152,6 +158,8 @@ int zerod_broker_message(struct zerod_store *store, struct zerod_client *client,
         return -EPROTO;
     }
     client->answer(client, &message, fd);
+    if (fd >= 0)
+        close(fd);
     return message.status == -EPROTO ? -EPROTO : 0;
 }
 

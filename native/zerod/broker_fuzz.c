@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { UNIT = 16384, SLOTS = 12, CLIENT_CAP = 4, CLIENTS = 6, JOBS = 4 };
 
@@ -30,10 +31,43 @@ struct model {
     bool answered;
     struct okosu_wire last;
     unsigned long seen[OKOSU_WIRE_STATS + 1], refused;
+    int file[SLOTS]; /* of a slot that it holds, or 0 */
 };
 
 static struct model models[CLIENTS];
-static unsigned long late_writes, timeouts, clears, takes;
+static unsigned long late_writes, timeouts, clears, takes, keeps;
+
+/* What a client did not close when it gave its slot back, or left: nobody may get that slot. */
+struct kept {
+    int file; /* 0: none */
+    uid_t uid;
+    size_t slot;
+};
+static struct kept kept[8];
+
+static void drop_kept(struct kept *it)
+{
+    if (it->file)
+        close(it->file);
+    *it = (struct kept){0};
+}
+
+/* Closes the file of a slot that the client no longer holds, or keeps it open. */
+static void let_file_go(struct model *model, size_t slot)
+{
+    struct kept *it = &kept[next_random(sizeof(kept) / sizeof(kept[0]))];
+
+    if (!model->file[slot])
+        return;
+    if (next_random(16) == 0) {
+        drop_kept(it);
+        *it = (struct kept){.file = model->file[slot], .uid = model->client.uid, .slot = slot};
+        keeps++;
+    } else {
+        close(model->file[slot]);
+    }
+    model->file[slot] = 0;
+}
 
 /* Replaces the clearer's clock. */
 uint64_t zerod_now(void)
@@ -132,8 +166,10 @@ static void answer(struct zerod_client *client, const struct okosu_wire *message
     size_t slot = message->slot;
 
     require(model->there, "a client that is gone was answered");
-    require((fd >= 0) == (message->kind == OKOSU_WIRE_HELLO && !message->status),
+    require((fd >= 0) == (message->kind == OKOSU_WIRE_TAKE && !message->status),
             "a descriptor that was not due, or none");
+    if (fd >= 0)
+        model->file[slot] = dup(fd);
     model->last = *message;
     model->answered = true;
     model->refused += message->status != 0;
@@ -153,6 +189,7 @@ static void answer(struct zerod_client *client, const struct okosu_wire *message
     } else if (message->status == -ETIMEDOUT) {
         timeouts++;
         model->holds[slot] = false;
+        let_file_go(model, slot);
     }
     if (model->holds[slot])
         memset(place(model, slot), model->wrote[slot], UNIT);
@@ -177,6 +214,9 @@ static void took(struct model *model)
                   models[i].client.uid == model->client.uid),
                 "a slot that somebody holds was taken");
     }
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        require(!kept[i].file || kept[i].uid != model->client.uid || kept[i].slot != slot,
+                "a slot that somebody has kept open was taken");
     require(is_all(place(model, slot), UNIT, 0), "a slot that is not clean was taken");
     model->holds[slot] = true;
     model->wrote[slot] = (unsigned char)(1 + next_random(255));
@@ -187,6 +227,8 @@ static void took(struct model *model)
 static void leave(struct model *model)
 {
     zerod_broker_leave(&store, &model->client);
+    for (size_t i = 0; i < SLOTS; i++)
+        let_file_go(model, i);
     *model = (struct model){.there = false};
 }
 
@@ -248,6 +290,7 @@ static void say(struct model *model)
         require(message.slot < SLOTS && model->holds[message.slot] && !model->waits[message.slot],
                 "a slot that was not held was given back");
         model->holds[message.slot] = false;
+        let_file_go(model, message.slot);
     }
 }
 
@@ -294,6 +337,8 @@ static void act(void)
 
     now += next_random(300000);
     write_some();
+    if (next_random(6) == 0)
+        drop_kept(&kept[next_random(sizeof(kept) / sizeof(kept[0]))]);
     if (!model->there) {
         *model = (struct model){.there = true};
         model->client = (struct zerod_client){.uid = 1 + next_random(users), .answer = answer};
@@ -332,6 +377,8 @@ static void live(unsigned long steps)
         if (models[i].there)
             leave(&models[i]);
     }
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        drop_kept(&kept[i]);
     /* In the end every slot is clean, even those that were given up, once the hardware has finished
      * with them. */
     for (int i = 0; i < 10000; i++) {
@@ -358,8 +405,10 @@ int main(int argc, char **argv)
 
     for (size_t done = 0; done < steps; done += 3000)
         live(3000);
-    printf("%lu takes, %lu clearings for holders, %lu given up, %lu writes by a lost engine\n",
-           takes, clears, timeouts, late_writes);
-    require(takes && clears && timeouts && late_writes, "too little happened");
+    printf(
+        "%lu takes, %lu clearings for holders, %lu given up, %lu writes by a lost engine, %lu kept "
+        "open\n",
+        takes, clears, timeouts, late_writes, keeps);
+    require(takes && clears && timeouts && late_writes && keeps, "too little happened");
     return 0;
 }

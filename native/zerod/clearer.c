@@ -90,7 +90,10 @@ static void lose(struct zerod_store *store, const struct zerod_job *job)
         return;
     }
     slot->pages = 0;
-    zerod_memory_drop(job->shelf->fd, job->slot * store->limits.unit, store->limits.unit);
+    if (zerod_store_empty(store, job->shelf, job->slot)) {
+        slot->pages = (uint32_t)(store->limits.unit / PAGE);
+        return;
+    }
     zerod_store_set(job->shelf, job->slot, ZEROD_HOLE);
     store->present--;
 }
@@ -240,6 +243,23 @@ static void begin(struct zerod_clearer *clearer, struct zerod_shelf *shelf, size
         clearer->jobs[clearer->count++] = job;
 }
 
+/* A DIRTY slot that nobody else can read or write any more, or store->slots. */
+static size_t find_dirty(struct zerod_store *store, const struct zerod_shelf *shelf)
+{
+    size_t index = shelf->in[ZEROD_DIRTY] ? 0 : store->slots;
+
+    for (; index < store->slots; index++) {
+        const struct zerod_slot *slot = &shelf->slots[index];
+
+        if (slot->state != ZEROD_DIRTY || slot->busy)
+            continue;
+        if (zerod_memory_is_alone(slot->fd))
+            break;
+        store->kept = true;
+    }
+    return index;
+}
+
 /* Begins to clear a slot that needs it, first of all one that its holder waits for. */
 static bool begin_next(struct zerod_clearer *clearer)
 {
@@ -256,8 +276,9 @@ static bool begin_next(struct zerod_clearer *clearer)
             }
         }
     }
+    store->kept = false;
     for (size_t i = 0; i < store->shelves; i++) {
-        size_t index = zerod_store_find(store, store->shelf[i], ZEROD_DIRTY);
+        size_t index = find_dirty(store, store->shelf[i]);
 
         if (index < store->slots) {
             begin(clearer, store->shelf[i], index);
@@ -304,7 +325,7 @@ static void *run(void *arg)
             wait_until(store, next_look(clearer));
         else if (now < clearer->next)
             wait_until(store, clearer->next);
-        else if (clearer->count || store->starved)
+        else if (clearer->count || store->starved || store->kept)
             wait_until(store, now + 100 * NS_PER_MS);
         else
             pthread_cond_wait(&store->work, &store->lock);

@@ -16,6 +16,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -34,6 +36,8 @@ static int stop_descriptor(void)
     if (pthread_sigmask(SIG_BLOCK, &signals, NULL))
         return -1;
     signal(SIGPIPE, SIG_IGN);
+    /* Somebody opens a file at the moment in which it has a lease (memory.c). */
+    signal(SIGIO, SIG_IGN);
     return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
@@ -42,6 +46,10 @@ static int complain(const char *what, int rc)
     okosu_message(what, strerror(-rc),
                   rc == -ENOMEM   ? "a smaller --cap, or more pages in the kernel's pool"
                   : rc == -ENODEV ? "a --node that there is: okosu doctor"
+                  : rc == -EMFILE ? "each unit is a file: a smaller --cap, a larger --unit, or a "
+                                    "higher ulimit -Hn"
+                  : rc == -ENOENT ? "mount /proc"
+                  : rc == -ENOLCK ? "a kernel with leases on files (fcntl F_SETLEASE)"
                                   : NULL);
     return rc;
 }
@@ -61,6 +69,20 @@ static void say_ready(const struct zerod_options *options, const struct zerod_st
     fflush(stdout);
 }
 
+/* Each slot that has memory is a file, and each client is a descriptor. */
+static int want_descriptors(const struct zerod_options *options)
+{
+    rlim_t many = options->limits.cap / options->limits.unit + options->clients + 64;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return -errno;
+    if (limit.rlim_cur >= many)
+        return 0;
+    limit.rlim_cur = many;
+    return setrlimit(RLIMIT_NOFILE, &limit) ? -EMFILE : 0;
+}
+
 static int serve(const struct zerod_options *options, struct zerod_store *store, int stop)
 {
     struct zerod_clearer clearer;
@@ -75,8 +97,10 @@ static int serve(const struct zerod_options *options, struct zerod_store *store,
     if (rc)
         return rc;
     if (options->socket) {
+        rc = want_descriptors(options);
         /* The daemon's own user gets clean pages from the start. */
-        rc = zerod_store_shelf(store, geteuid(), &own);
+        if (!rc)
+            rc = zerod_store_shelf(store, geteuid(), &own);
         if (rc)
             complain("there is no memory to keep", rc);
         else
@@ -121,6 +145,8 @@ static int run(const struct zerod_options *options)
     if (rc)
         return rc;
     use.chunk = options->chunk;
+    /* Other processes of the same user have no access to the files by /proc/PID/fd, nor by ptrace. */
+    prctl(PR_SET_DUMPABLE, 0);
     if (options->once) {
         rc = zerod_report_once(&options->limits, &use);
     } else {

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,19 +20,49 @@
 
 int zerod_memory_file(size_t bytes, bool hugetlb)
 {
-    int fd =
+    int made =
         memfd_create("okosu-zerod", MFD_CLOEXEC | MFD_ALLOW_SEALING | (hugetlb ? MFD_HUGETLB : 0));
-    int error;
+    int fd, error;
 
-    if (fd < 0)
+    if (made < 0)
         return -errno;
-    /* Sealed, because a client that could shorten the file would make the others end by SIGBUS. */
-    if (ftruncate(fd, (off_t)bytes) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    /* The first descriptor of a memfd is not among those that a lease counts. */
+    fd = zerod_memory_share(made);
+    error = fd < 0 ? -fd : 0;
+    /* Sealed, because a client that could shorten the file would make the others end by SIGBUS.
+     * Without permissions for others, because any user could otherwise open it again by an O_PATH
+     * descriptor, which a lease does not count either. */
+    if (!error && (ftruncate(fd, (off_t)bytes) || fchmod(fd, 0600) ||
+                   fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)))
+        error = errno;
+    close(made);
+    if (!error && !zerod_memory_is_alone(fd))
+        error = ENOLCK;
+    if (!error)
         return fd;
-    error = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return -error;
+}
+
+int zerod_memory_share(int fd)
+{
+    char path[40];
+    int other;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    other = open(path, O_RDWR | O_CLOEXEC);
+    return other < 0 ? -errno : other;
+}
+
+/* The kernel grants a write lease only while nobody else has the file open; a mapping keeps it open,
+ * too. */
+bool zerod_memory_is_alone(int fd)
+{
+    if (fcntl(fd, F_SETLEASE, F_WRLCK))
+        return false;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return true;
 }
 
 /* The node is preferred, not required: a full node must not leave the daemon without pages. */
@@ -46,32 +78,52 @@ static int prefer_node(void *at, size_t bytes, int node)
     return -1;
 }
 
-void *zerod_memory_map(int fd, size_t bytes, size_t align, int node)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    unsigned char *at, *start;
+#define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
-    /* First reserve more than is needed, so that the file can be mapped at a multiple of `align`
-     * and have huge pages. */
-    at = mmap(NULL, bytes + align, PROT_NONE, flags, -1, 0);
+void *zerod_memory_reserve(size_t bytes, size_t align)
+{
+    unsigned char *at = mmap(NULL, bytes + align, PROT_NONE, RESERVED, -1, 0), *start;
+
     if (at == MAP_FAILED)
         return NULL;
     start = at + (-(uintptr_t)at & (align - 1));
     if (start > at)
         munmap(at, (size_t)(start - at));
     munmap(start + bytes, align - (size_t)(start - at));
-    if (mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) ==
-            MAP_FAILED ||
-        (node && prefer_node(start, bytes, node))) {
-        int error = errno;
-
-        munmap(start, bytes);
-        errno = error;
-        return NULL;
-    }
-    madvise(start, bytes, MADV_HUGEPAGE);
-    madvise(start, bytes, MADV_DONTDUMP);
     return start;
+}
+
+int zerod_memory_displace(void *at, size_t bytes)
+{
+    return mmap(at, bytes, PROT_NONE, RESERVED | MAP_FIXED, -1, 0) == MAP_FAILED ? -errno : 0;
+}
+
+int zerod_memory_place(void *at, int fd, size_t bytes, int node)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED, error;
+
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0) == MAP_FAILED)
+        return -errno;
+    if (node && prefer_node(at, bytes, node)) {
+        error = errno;
+        zerod_memory_displace(at, bytes);
+        return -error;
+    }
+    madvise(at, bytes, MADV_HUGEPAGE);
+    madvise(at, bytes, MADV_DONTDUMP);
+    return 0;
+}
+
+void *zerod_memory_map(int fd, size_t bytes, size_t align, int node)
+{
+    void *at = zerod_memory_reserve(bytes, align);
+    int rc = at ? zerod_memory_place(at, fd, bytes, node) : 0;
+
+    if (!rc)
+        return at;
+    munmap(at, bytes);
+    errno = -rc;
+    return NULL;
 }
 
 void zerod_memory_unmap(void *at, size_t bytes)
@@ -86,11 +138,4 @@ int zerod_memory_populate(void *at, size_t bytes)
             return -errno;
     }
     return 0;
-}
-
-int zerod_memory_drop(int fd, size_t offset, size_t bytes)
-{
-    int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-
-    return fallocate(fd, mode, (off_t)offset, (off_t)bytes) ? -errno : 0;
 }

@@ -37,8 +37,10 @@ static void remove_shelf(struct zerod_store *store, struct zerod_shelf *shelf)
     zerod_pins_drop(&shelf->pins, &store->use);
     if (shelf->base)
         zerod_memory_unmap(shelf->base, store->limits.cap);
-    if (shelf->fd >= 0)
-        close(shelf->fd);
+    for (size_t slot = 0; shelf->slots && slot < store->slots; slot++) {
+        if (shelf->slots[slot].state != ZEROD_HOLE)
+            close(shelf->slots[slot].fd);
+    }
     free(shelf->slots);
     free(shelf);
 }
@@ -57,11 +59,13 @@ void zerod_store_close(struct zerod_store *store)
 static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
 {
     const struct zerod_limits *limits = &store->limits;
-    int rc;
+    size_t filled = 0;
+    int rc = 0;
 
     if (!store->use.engine->pin || store->present)
         return;
-    rc = zerod_memory_populate(shelf->base, limits->cap);
+    while (filled < store->slots && !(rc = zerod_store_fill(store, shelf, filled)))
+        filled++;
     if (!rc)
         rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, limits->cap, limits->unit);
     if (rc) {
@@ -70,7 +74,8 @@ static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
         snprintf(what, sizeof(what), "memory cannot be pinned: it is cleared by %s",
                  zerod_engine_last->name);
         okosu_message(what, strerror(-rc), "a smaller --cap, or ulimit -l");
-        zerod_memory_drop(shelf->fd, 0, limits->cap);
+        while (filled)
+            zerod_store_empty(store, shelf, --filled);
         return;
     }
     shelf->pinned = true;
@@ -82,7 +87,7 @@ static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
 int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf **found)
 {
     struct zerod_shelf *shelf;
-    int rc = -ENOMEM;
+    int rc = -ENOMEM, fd;
 
     for (size_t i = 0; i < store->shelves; i++) {
         if (store->shelf[i]->uid == uid) {
@@ -94,17 +99,20 @@ int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf *
     if (!shelf)
         return -ENOMEM;
     shelf->uid = uid;
-    shelf->fd = zerod_memory_file(store->limits.cap, store->limits.hugetlb);
-    if (shelf->fd < 0) {
-        rc = shelf->fd;
-        goto out;
-    }
     shelf->slots = calloc(store->slots, sizeof(*shelf->slots));
-    shelf->base =
-        zerod_memory_map(shelf->fd, store->limits.cap, store->limits.unit, store->limits.node);
+    shelf->base = zerod_memory_reserve(store->limits.cap, store->limits.unit);
     if (!shelf->base)
         rc = -errno;
     if (!shelf->base || !shelf->slots)
+        goto out;
+    /* The first file shows whether there can be any: a node that does not exist, no /proc. */
+    fd = zerod_memory_file(store->limits.unit, store->limits.hugetlb);
+    rc = fd < 0 ? fd : zerod_memory_place(shelf->base, fd, store->limits.unit, store->limits.node);
+    if (fd >= 0)
+        close(fd);
+    if (!rc)
+        rc = zerod_memory_displace(shelf->base, store->limits.unit);
+    if (rc)
         goto out;
     shelf->in[ZEROD_HOLE] = store->slots;
     pin(store, shelf);
@@ -134,6 +142,36 @@ size_t zerod_store_find(const struct zerod_store *store, const struct zerod_shel
     while (slot < store->slots && (shelf->slots[slot].state != state || shelf->slots[slot].busy))
         slot++;
     return slot;
+}
+
+int zerod_store_fill(const struct zerod_store *store, struct zerod_shelf *shelf, size_t slot)
+{
+    const struct zerod_limits *limits = &store->limits;
+    unsigned char *at = zerod_store_at(store, shelf, slot);
+    int fd = zerod_memory_file(limits->unit, limits->hugetlb), rc;
+
+    if (fd < 0)
+        return fd;
+    rc = zerod_memory_place(at, fd, limits->unit, limits->node);
+    if (!rc) {
+        rc = zerod_memory_populate(at, limits->unit);
+        if (rc)
+            zerod_memory_displace(at, limits->unit);
+    }
+    if (rc)
+        close(fd);
+    else
+        shelf->slots[slot].fd = fd;
+    return rc;
+}
+
+int zerod_store_empty(const struct zerod_store *store, struct zerod_shelf *shelf, size_t slot)
+{
+    int rc = zerod_memory_displace(zerod_store_at(store, shelf, slot), store->limits.unit);
+
+    if (!rc)
+        close(shelf->slots[slot].fd);
+    return rc;
 }
 
 unsigned char *zerod_store_at(const struct zerod_store *store, const struct zerod_shelf *shelf,

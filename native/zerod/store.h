@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store: the daemon's memory. One file (a shelf) for each user, of `cap` bytes of address space;
- * all shelves together hold `cap` bytes of memory at most. No page moves from one user's file to
- * another's: it is handed back to the kernel, and the kernel hands out a fresh one.
+ * store: the daemon's memory. A shelf for each user, of `cap` bytes of address space; all shelves
+ * together hold `cap` bytes of memory at most. Each slot that has memory is a file of its own, so
+ * that a client has descriptors of the slots that it took and of no others. No page moves from one
+ * file to another: it is handed back to the kernel, and the kernel hands out a fresh one.
  *
  * A slot of a shelf is in one state:
  *
  *     HOLE --populated--> CLEAN --taken--> HELD --given, or its client gone--> DIRTY --> CLEAN
  *                                           ^ `--asked--> HELD, busy --cleared--'
  *
- * HOLE, CLEAN and DIRTY slots are `busy`, too, while their memory is brought, cleared or dropped.
- * All functions are called with the lock held; none touches a pool's memory or waits. */
+ * HOLE, CLEAN and DIRTY slots are `busy`, too, while their memory is brought, cleared or dropped. A
+ * DIRTY slot that some process still has open or mapped stays as it is: that process may be reading
+ * or writing it. All functions but fill and empty are called with the lock held; none touches a
+ * pool's memory or waits. */
 #ifndef ZEROD_STORE_H
 #define ZEROD_STORE_H
 
@@ -38,6 +41,7 @@ struct zerod_client {
 struct zerod_slot {
     uint8_t state;
     bool busy;
+    int fd;                      /* of its file, unless it is a HOLE */
     uint32_t tag;                /* of the CLEAR request in progress */
     uint32_t pages;              /* of 4096 from its start that need clearing */
     struct zerod_client *client; /* of a HELD slot */
@@ -45,7 +49,6 @@ struct zerod_slot {
 
 struct zerod_shelf {
     uid_t uid;
-    int fd;
     unsigned char *base;
     struct zerod_slot *slots;
     size_t in[ZEROD_STATES], clients;
@@ -77,6 +80,7 @@ struct zerod_store {
     size_t present; /* slots that hold memory, or are being populated */
     size_t asked;   /* HELD slots whose clients wait for them to be cleared */
     bool starved;   /* the kernel had no memory at the last try */
+    bool kept;      /* some DIRTY slots could not be cleared, because a process has them open */
     uint64_t cleared, failures;
 };
 
@@ -90,6 +94,10 @@ void zerod_store_set(struct zerod_shelf *shelf, size_t slot, enum zerod_state st
 /* The lowest slot in this state that is not busy, or store->slots. */
 size_t zerod_store_find(const struct zerod_store *store, const struct zerod_shelf *shelf,
                         enum zerod_state state);
+/* Give a HOLE that is busy a file with memory, or take it away from a slot that is busy. The caller
+ * sets the state. 0; or -errno, and nothing has changed. */
+int zerod_store_fill(const struct zerod_store *store, struct zerod_shelf *shelf, size_t slot);
+int zerod_store_empty(const struct zerod_store *store, struct zerod_shelf *shelf, size_t slot);
 unsigned char *zerod_store_at(const struct zerod_store *store, const struct zerod_shelf *shelf,
                               size_t slot);
 

@@ -3,7 +3,6 @@
  * another user needs them. */
 #include "supply.h"
 
-#include "memory.h"
 #include "prove.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -78,25 +77,15 @@ struct change {
 static void drop(void *arg)
 {
     struct change *it = arg;
-    size_t unit = it->store->limits.unit;
 
-    it->rc = zerod_memory_drop(it->shelf->fd, it->index * unit, unit);
+    it->rc = zerod_store_empty(it->store, it->shelf, it->index);
 }
 
 static void populate(void *arg)
 {
     struct change *it = arg;
-    struct zerod_store *store = it->store;
-    int rc;
 
-    /* If a client wrote to it, a HOLE has a page all the same, so it is punched out first. */
-    drop(it);
-    if (it->rc)
-        return;
-    rc = zerod_memory_populate(zerod_store_at(store, it->shelf, it->index), store->limits.unit);
-    if (rc)
-        drop(it);
-    it->rc = rc;
+    it->rc = zerod_store_fill(it->store, it->shelf, it->index);
 }
 
 static int change(struct zerod_store *store, struct zerod_shelf *shelf, size_t index,

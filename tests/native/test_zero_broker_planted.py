@@ -27,6 +27,11 @@ PLANTED = {
         "slot->state != ZEROD_HELD",
     ),
     "what is being cleared can be given": ("broker.c", "return slot->busy || slot->pages ? -EBUSY : 0;", "return 0;"),
+    "what somebody kept is handed out": (
+        "clearer.c",
+        "        if (zerod_memory_is_alone(slot->fd))\n            break;\n        store->kept = true;\n",
+        "        break;\n",
+    ),
     "a client's cap is one too many": ("broker.c", "client->held >=", "client->held >"),
     "a gone client is answered": (
         "broker.c",
@@ -102,7 +107,7 @@ IN_THE_LIBRARY = {
         ".value = bytes / OKOSU_POOL_PAGE}",
         ".value = bytes / OKOSU_POOL_PAGE - 1}",
     ),
-    "another slot is mapped": ("broker.c", "(off_t)((size_t)slot * broker->unit)", "(off_t)(index * broker->unit)"),
+    "a copy of the slot is mapped": ("broker.c", "MAP_SHARED | MAP_FIXED", "MAP_PRIVATE | MAP_FIXED"),
     "what a daemon left is clean": ("supply.c", "        okosu_zero_page(at(pool, index), bytes);\n", ""),
 }
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import resource
 import socket
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,9 +22,11 @@ from zerod_tool import (
     STATS,
     TAKE,
     UNIT,
+    ZEROD,
     Client,
     Daemon,
     serving,
+    start,
     take,
     view,
     wait,
@@ -59,10 +64,86 @@ def test_only_its_own_slots_are_a_clients() -> None:
         slot = take(one)
         for bad in (slot, slot + 1, 4, 2**32 - 1):
             assert other.ask(GIVE, bad).status == other.ask(CLEAR, bad, 1).status == -errno.EINVAL
-        assert one.ask(GIVE, slot).status == 0
+        assert one.give(slot) == 0
         assert one.ask(GIVE, slot).status == -errno.EINVAL
         one.close()
         other.close()
+
+
+def test_a_client_has_no_file_but_those_of_its_slots() -> None:
+    """A client gets a file with each slot, and cannot reach another client's by it."""
+    with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
+        one, other = Client(daemon.socket), Client(daemon.socket)
+        for client in (one, other):
+            client.hello()
+            assert not client.files
+        slots = [take(one), take(other), take(one), take(other)]
+        assert sorted(slots) == [0, 1, 2, 3]
+        for client in (one, other):
+            assert all(os.fstat(file).st_size == UNIT for file in client.files.values())
+        files = [os.fstat(file).st_ino for client in (one, other) for file in client.files.values()]
+        assert len(set(files)) == 4
+        one.close()
+        other.close()
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("kept", ["mapped", "open", "open for reading"])
+def test_nobody_gets_a_slot_that_somebody_has_kept(kept: str, leaves: bool) -> None:
+    """A program that keeps what it gave back neither reads nor changes the memory of the next."""
+    with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
+        hostile, client = Client(daemon.socket), Client(daemon.socket)
+        hostile.hello()
+        client.hello()
+        slot = take(hostile)
+        memory = view(hostile, slot)
+        memory.write(b"\xa5" * UNIT)
+        file = os.open(f"/proc/self/fd/{hostile.files[slot]}", os.O_RDWR if kept == "open" else os.O_RDONLY)
+        if kept == "mapped":
+            os.close(file)
+        else:
+            memory.close()
+        hostile.close() if leaves else hostile.give(slot)
+        others = {take(client) for _ in range(3)}
+        assert others == set(range(4)) - {slot}
+        for _ in range(100):
+            assert client.ask(TAKE).status == -errno.EAGAIN
+        # Nor was it cleared under somebody who uses it.
+        assert (memory[:] if kept == "mapped" else os.pread(file, UNIT, 0)) == b"\xa5" * UNIT
+        memory.close() if kept == "mapped" else os.close(file)
+        assert take(client) == slot
+        assert not view(client, slot).read(UNIT).strip(b"\0")
+        client.close()
+
+
+@pytest.mark.privileged
+def test_another_process_cannot_open_the_daemons_files() -> None:
+    """The daemon and a process of the same user that is not root."""
+    with tempfile.TemporaryDirectory(prefix="zerod") as folder:
+        os.chown(folder, 65534, 65534)
+        words = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
+        daemon = start(f"{folder}/s", "--cap=8M", program=(*words, ZEROD))
+        try:
+            done = subprocess.run(
+                [*words, "ls", f"/proc/{daemon.process.pid}/fd"], capture_output=True, text=True, check=False
+            )
+            assert done.returncode
+            assert "Permission denied" in done.stderr
+        finally:
+            daemon.stop()
+
+
+def test_more_units_than_descriptors() -> None:
+    """The daemon raises its limit of descriptors, or says what to change."""
+    with tempfile.TemporaryDirectory(prefix="zerod") as folder:
+        for hard, message in ((4096, ""), (1024, "each unit is a file: a smaller --cap")):
+            limits = ("prlimit", f"--nofile=256:{hard}")
+            words = [*limits, ZEROD, f"--socket={folder}/s", "--engine=nt", "--cap=4G", "--low=2M", "--high=2M"]
+            daemon = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            assert daemon.stdout
+            assert bool(daemon.stdout.readline()) == (not message)
+            daemon.terminate()
+            assert message in daemon.communicate()[1]
 
 
 def test_caps() -> None:
@@ -88,7 +169,7 @@ MISBEHAVIOUR: dict[str, Callable[[Client], object]] = {
     "an unknown kind": lambda c: c.send(99),
     "a descriptor": lambda c: socket.send_fds(c.socket, [HELLO.to_bytes(4, "little") + bytes(SIZE - 4)], [0]),
     "253 descriptors": lambda c: socket.send_fds(c.socket, [bytes(SIZE)], [0] * 253),
-    "a second greeting": lambda c: c.send(HELLO, value=1),
+    "a second greeting": lambda c: c.send(HELLO, value=2),
 }
 
 
@@ -112,7 +193,7 @@ def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
         MISBEHAVIOUR[name](bad)
         while (answer := bad.receive()) is not None:
             assert answer.status == -errno.EPROTO
-        assert bystander.ask(GIVE, slot).status == 0
+        assert bystander.give(slot) == 0
         # No descriptor that came with the message stays open: the process has one socket less.
         assert len(descriptors(daemon)) == len(before) - 1
         bystander.close()
@@ -126,11 +207,10 @@ def test_before_a_greeting_there_is_nothing_but_the_status() -> None:
             client = Client(daemon.socket)
             client.send(kind)
             assert client.receive() is None
-        for version in (0, 2, 2**64 - 1):
+        for version in (0, 1, 3, 2**64 - 1):
             client = Client(daemon.socket)
             assert client.ask(HELLO, value=version).status == -errno.EPROTO
             assert client.receive() is None
-            assert client.file == -1
 
 
 def test_a_client_that_does_not_listen() -> None:

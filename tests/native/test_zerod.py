@@ -271,6 +271,7 @@ def test_opencl_serves_programs() -> None:
             assert client.ask(CLEAR, slot, 300).status == 0
             assert not memory[: 300 * 4096].strip(b"\0")
             assert memory[300 * 4096 :] == b"\xa5" * (212 * 4096)
+            memory.close()
         client.close()
         wait(lambda: daemon.status()["clean"] == 4)
         assert daemon.status()["failures"] == 0

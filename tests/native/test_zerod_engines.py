@@ -199,16 +199,12 @@ def test_the_end_does_not_wait_for_a_late_engine(engine: str, mocks: Path, tmp_p
 def test_holes_that_a_client_makes_are_no_harm(engine: str, mocks: Path, tmp_path: Path) -> None:
     with Troubled(engine, mocks, tmp_path) as (daemon, client):
         held = [soiled(client) for _ in range(2)]
-        hole = [
-            "fallocate",
-            "--punch-hole",
-            "--offset=0",
-            f"--length={4 * UNIT}",
-            f"/proc/{os.getpid()}/fd/{client.file}",
-        ]
-        subprocess.run(hole, check=True)
+        for slot, _ in held:
+            file = f"/proc/{os.getpid()}/fd/{client.files[slot]}"
+            subprocess.run(["fallocate", "--punch-hole", "--offset=0", f"--length={UNIT}", file], check=True)
         for slot, memory in held:
             memory[:] = b"\xa5" * UNIT
             assert clears(client, slot, memory)
+            memory.close()
         client.close()
         until(daemon, dirty=0, clean=4)

@@ -139,7 +139,7 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(600)
         self.socket.connect(path)
-        self.file = -1
+        self.files: dict[int, int] = {}
 
     def send(self, kind: int, slot: int = 0, value: int = 0, tag: int = 7) -> None:
         self.socket.send(_WIRE.pack(kind, tag, 0, slot, value, *[0] * 8))
@@ -152,10 +152,13 @@ class Client:
             return None
         if not text:
             return None
+        kind, tag, status, slot, value, *figure = _WIRE.unpack(text)
+        assert len(rights) == (kind == TAKE and not status)
         for level, what, data in rights:
             assert (level, what) == (socket.SOL_SOCKET, socket.SCM_RIGHTS)
-            self.file = array.array("i", data)[0]
-        kind, tag, status, slot, value, *figure = _WIRE.unpack(text)
+            self.files[slot] = array.array("i", data)[0]
+        if kind == CLEAR and status == -errno.ETIMEDOUT:
+            os.close(self.files.pop(slot))
         return Answer(kind, tag, status, slot, value, tuple(figure))
 
     def ask(self, kind: int, slot: int = 0, value: int = 0, tag: int = 7) -> Answer:
@@ -166,14 +169,18 @@ class Client:
         return answer
 
     def hello(self) -> Answer:
-        answer = self.ask(HELLO, value=1)
+        answer = self.ask(HELLO, value=2)
         assert answer.status == 0
-        assert self.file >= 0
         return answer
 
+    def give(self, slot: int) -> int:
+        """Close the slot's file and give the slot back; its views are the caller's to close. The status."""
+        os.close(self.files.pop(slot))
+        return self.ask(GIVE, slot).status
+
     def close(self) -> None:
-        if self.file >= 0:
-            os.close(self.file)
+        for file in self.files.values():
+            os.close(file)
         self.socket.close()
 
 
@@ -248,4 +255,4 @@ def take(client: Client) -> int:
 
 
 def view(client: Client, slot: int) -> mmap.mmap:
-    return mmap.mmap(client.file, UNIT, offset=slot * UNIT)
+    return mmap.mmap(client.files[slot], UNIT)

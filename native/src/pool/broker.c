@@ -42,9 +42,9 @@ struct okosu_broker {
     uint64_t retry; /* when to connect again, ns of CLOCK_MONOTONIC */
 
     pthread_mutex_t open; /* protects the descriptors; never held for long */
-    int fd, file;         /* -1: there is no daemon */
+    int fd;               /* -1: there is no daemon */
+    int file;             /* of a unit that is about to be mapped, or -1 */
     size_t slots;
-    bool hugetlb; /* a page that is missing from the file may be unavailable */
     bool ended;
 
     struct okosu_broker *next; /* list of all in this process */
@@ -115,21 +115,25 @@ static bool is_sound(int file, size_t bytes)
            (uint64_t)about.st_size >= bytes;
 }
 
+/* Whether a page that is missing from the file may be unavailable. */
+static bool is_hugetlb(int file)
+{
+    struct statfs about;
+
+    return fstatfs(file, &about) || about.f_type == HUGETLBFS_MAGIC;
+}
+
 /* Call with `talk` held. 0 or -errno. */
 static int connect_to(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_HELLO, .value = OKOSU_WIRE_VERSION};
-    int file = -1, fd = okosu_dial(broker->path), rc = fd < 0 ? fd : 0;
-    struct statfs about;
-    size_t bytes = 0;
+    int fd = okosu_dial(broker->path), rc = fd < 0 ? fd : 0;
 
     if (!rc) {
-        rc = okosu_dial_ask(fd, &message, &file);
+        rc = okosu_dial_ask(fd, &message, NULL);
         rc = rc == -ECONNRESET ? -EPROTO : rc;
     }
-    if (!rc &&
-        (message.value != broker->unit || !message.slot || message.slot > INT32_MAX ||
-         __builtin_mul_overflow(broker->unit, message.slot, &bytes) || !is_sound(file, bytes)))
+    if (!rc && (message.value != broker->unit || !message.slot || message.slot > INT32_MAX))
         rc = -EPROTO;
     if (!rc)
         rc = okosu_dial_wait(fd, PATIENCE_S);
@@ -138,22 +142,18 @@ static int connect_to(struct okosu_broker *broker)
         rc = -ECANCELED;
     if (!rc) {
         broker->fd = fd;
-        broker->file = file;
         broker->slots = message.slot;
-        broker->hugetlb = fstatfs(file, &about) || about.f_type == HUGETLBFS_MAGIC;
     }
     pthread_mutex_unlock(&broker->open);
     if (rc && fd >= 0)
         close(fd);
-    if (rc && file >= 0)
-        close(file);
     return rc;
 }
 
 /* Call with `talk` held: what is mapped now belongs to this process alone. */
 static void disconnect(struct okosu_broker *broker)
 {
-    int fd, file;
+    int fd;
 
     pthread_mutex_lock(&broker->open);
     for (size_t i = 0; i < broker->count; i++) {
@@ -165,24 +165,23 @@ static void disconnect(struct okosu_broker *broker)
             atomic_store(&broker->slot[i], OWN);
     }
     fd = broker->fd;
-    file = broker->file;
     /* This comes first, because a child of fork closes the descriptors that it finds here. */
-    broker->fd = broker->file = -1;
+    broker->fd = -1;
     close(fd);
-    close(file);
     pthread_mutex_unlock(&broker->open);
     broker->retry = okosu_pool_now() + RETRY_NS;
 }
 
-/* Call with `talk` held: the answer's status, or -ECONNRESET where there is no daemon. */
-static int ask(struct okosu_broker *broker, struct okosu_wire *message)
+/* Call with `talk` held: the answer's status, or -ECONNRESET where there is no daemon. *file: the
+ * descriptor that came with it, or -1; NULL: none is due. */
+static int ask(struct okosu_broker *broker, struct okosu_wire *message, int *file)
 {
     int rc;
 
     if (broker->fd < 0)
         return -ECONNRESET;
     message->tag = ++broker->tag;
-    rc = okosu_dial_ask(broker->fd, message, NULL);
+    rc = okosu_dial_ask(broker->fd, message, file);
     if (rc == -ECONNRESET)
         disconnect(broker);
     return rc;
@@ -194,13 +193,12 @@ static unsigned char *place(const struct okosu_broker *broker, size_t index)
 }
 
 /* Call with `open` held. */
-static int map(struct okosu_broker *broker, size_t index, uint32_t slot)
+static int map(struct okosu_broker *broker, size_t index)
 {
     unsigned char *at = place(broker, index);
-    off_t offset = (off_t)((size_t)slot * broker->unit);
 
-    if (mmap(at, broker->unit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, broker->file,
-             offset) == MAP_FAILED)
+    if (mmap(at, broker->unit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, broker->file, 0) ==
+        MAP_FAILED)
         return -errno;
     madvise(at, broker->unit, MADV_HUGEPAGE);
     return madvise(at, broker->unit, MADV_DONTFORK) ? -errno : 0;
@@ -274,7 +272,18 @@ size_t okosu_broker_units(struct okosu_broker *broker)
     return units;
 }
 
-/* Call with `talk` held. The slot, or -errno. */
+/* Call with `talk` held. */
+static void close_file(struct okosu_broker *broker)
+{
+    int file = broker->file;
+
+    /* The same order as in disconnect(). */
+    broker->file = -1;
+    if (file >= 0)
+        close(file);
+}
+
+/* Call with `talk` held. The slot, and broker->file is its file; or -errno. */
 static int64_t take(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_TAKE};
@@ -289,11 +298,13 @@ static int64_t take(struct okosu_broker *broker)
             return rc;
         }
     }
-    rc = ask(broker, &message);
-    if (!rc && message.slot >= broker->slots) {
+    rc = ask(broker, &message, &broker->file);
+    if (!rc && (message.slot >= broker->slots || !is_sound(broker->file, broker->unit))) {
         disconnect(broker);
         rc = -EPROTO;
     }
+    if (rc)
+        close_file(broker);
     return rc ? rc : (int64_t)message.slot;
 }
 
@@ -301,7 +312,7 @@ static int64_t take(struct okosu_broker *broker)
 static void give(struct okosu_broker *broker, uint32_t slot)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_GIVE, .slot = slot};
-    int rc = ask(broker, &message);
+    int rc = ask(broker, &message, NULL);
 
     /* The daemon disagrees about who holds the slot, so none of its answers can be relied on. */
     if (rc && rc != -ECONNRESET)
@@ -332,11 +343,14 @@ int okosu_broker_fetch(struct okosu_broker *broker, size_t index)
     if (slot < 0) {
         rc = (int)slot;
     } else {
+        bool hugetlb = is_hugetlb(broker->file);
+
         pthread_mutex_lock(&broker->open);
         atomic_store(&broker->slot[index], (int32_t)slot);
-        rc = map(broker, index, (uint32_t)slot);
+        rc = map(broker, index);
         pthread_mutex_unlock(&broker->open);
-        if (!rc && broker->hugetlb)
+        close_file(broker);
+        if (!rc && hugetlb)
             rc = okosu_backing_populate(place(broker, index), broker->unit);
         else if (!rc)
             okosu_backing_touch(place(broker, index), broker->unit);
@@ -355,7 +369,7 @@ int okosu_broker_clear(struct okosu_broker *broker, size_t index, size_t bytes)
     slot = atomic_load(&broker->slot[index]);
     if (slot >= 0) {
         message.slot = (uint32_t)slot;
-        rc = ask(broker, &message);
+        rc = ask(broker, &message, NULL);
         /* The daemon's hardware may still write to the slot, so the daemon keeps it until the
          * hardware has finished. */
         if (rc == -ETIMEDOUT)

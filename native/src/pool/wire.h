@@ -7,20 +7,21 @@
  * is clean, all others at once. A message of another size, of an unknown kind, or with descriptors
  * ends the connection; an answer that would have to wait for the client ends it, too.
  *
- *     HELLO   value: OKOSU_WIRE_VERSION       -> value: bytes of a unit, slot: how many; the file
- *     TAKE                                     -> slot: a clean unit, the client's from now on
- *     GIVE    slot                             -> (the client has unmapped it before)
+ *     HELLO   value: OKOSU_WIRE_VERSION       -> value: bytes of a unit, slot: how many
+ *     TAKE                                     -> slot: a clean unit, the client's from now on; its
+ *                                                 file, as a descriptor
+ *     GIVE    slot                             -> (the client has unmapped and closed it before)
  *     CLEAR   slot, value: pages of 4096       -> so many pages at the slot's start are zero
  *     STATS                                    -> figure[], of all that the daemon keeps
  *
- * A slot is a unit of the file, at slot * unit. The file belongs to one user: whose file a page is
- * in, that user alone has seen it. */
+ * Each slot is a file of one unit. A slot that was given back is cleared for the next client only
+ * once no process has its file open or mapped. No other user ever sees what a user's file holds. */
 #ifndef OKOSU_POOL_WIRE_H
 #define OKOSU_POOL_WIRE_H
 
 #include <stdint.h>
 
-#define OKOSU_WIRE_VERSION 1
+#define OKOSU_WIRE_VERSION 2
 
 enum okosu_wire_kind {
     OKOSU_WIRE_HELLO = 1,
