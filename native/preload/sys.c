@@ -4,6 +4,7 @@
 #include "sys.h"
 
 #include "base/avail.h"
+#include "base/calls.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -114,12 +115,12 @@ static int sys_is_huge(const void *chunk)
         .return_mask = PAGEMAP_IS_HUGE,
     };
     int saved = errno;
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int fd = okosu_call_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
     int got = fd < 0 ? -1 : ioctl(fd, PAGEMAP_SCAN_IOCTL, &query);
     int err = result_of(got, saved);
 
     if (fd >= 0)
-        close(fd);
+        okosu_call_close(fd);
     if (err)
         return err;
     return got == 1 && found.start == query.start && found.end == query.end;

@@ -31,3 +31,14 @@ def test_blocks_that_were_changed_are_not_kept() -> None:
 @every_mode
 def test_a_block_with_pages_of_a_file_grows(levers: dict[str, str]) -> None:
     passed(run("foreign-growth", levers=levers))
+
+
+@every_mode
+def test_malloc_is_no_cancellation_point(levers: dict[str, str]) -> None:
+    passed(run("cancelled", levers=levers | {"OKOSU_VERBOSE": "1", "OKOSU_BUDGET": "0"}))
+    passed(run("cancelled", levers=levers))
+
+
+def test_exit_is_no_cancellation_point() -> None:
+    ran = run("cancelled-exit", levers=THP)
+    assert (ran.returncode, len(ran.evidence)) == (3, 1)

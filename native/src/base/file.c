@@ -3,6 +3,8 @@
  * dozens. */
 #include "base/file.h"
 
+#include "base/calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +18,7 @@ static long read_whole(int fd, char *text, size_t size)
     size_t used = 0;
 
     while (used < size) {
-        ssize_t got = read(fd, text + used, size - used);
+        ssize_t got = okosu_call_read(fd, text + used, size - used);
 
         if (got < 0 && errno == EINTR)
             continue;
@@ -31,13 +33,13 @@ static long read_whole(int fd, char *text, size_t size)
 
 long okosu_file_slurp(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = okosu_call_open(path, O_RDONLY | O_CLOEXEC, 0);
     long used;
 
     if (fd < 0)
         return -errno;
     used = read_whole(fd, text, size - 1);
-    close(fd);
+    okosu_call_close(fd);
     text[used > 0 ? used : 0] = '\0';
     return used;
 }
@@ -58,11 +60,11 @@ long okosu_file_read(char *text, size_t size, const char *root, const char *form
     if (length < 0 || (size_t)(at + length) >= sizeof(path))
         return -ENAMETOOLONG;
 
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = okosu_call_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
     used = read_whole(fd, text, size);
-    close(fd);
+    okosu_call_close(fd);
     if (used < 0)
         return used;
     if ((size_t)used == size)

@@ -2,6 +2,8 @@
 /* Line: writing of lines (see line.h). */
 #include "base/line.h"
 
+#include "base/calls.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -36,7 +38,7 @@ void okosu_put_number(struct okosu_line *l, uint64_t value)
 
 void okosu_line_emit(int fd, const struct okosu_line *l)
 {
-    ssize_t written = write(fd, l->text, l->used);
+    ssize_t written = okosu_call_write(fd, l->text, l->used);
 
     (void)written;
 }
@@ -59,10 +61,11 @@ void okosu_line_append(const char *path, const struct okosu_line *l)
     if (l->cut)
         return;
     /* O_NONBLOCK: a FIFO without a reader must not hold the program up. */
-    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+    fd = okosu_call_open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                         0644);
     if (fd < 0)
         return;
     if (fits_file_limit(fd, l->used))
         okosu_line_emit(fd, l);
-    close(fd);
+    okosu_call_close(fd);
 }
