@@ -152,11 +152,12 @@ void okosu_config_read(char **env)
     c->budget_given = read_number(env, "OKOSU_BUDGET", 0, SIZE_MAX / 2, &c->budget);
     if (read_number(env, "OKOSU_DENSITY", 1, 100, &value))
         c->density = (unsigned)value;
-    if (read_number(env, "OKOSU_ROOT_PID", 1, INT_MAX, &value))
-        c->is_root = (pid_t)value == getpid();
     c->openmp_binds = openmp_binds(env);
     read_pin_list(env);
     read_proof(env);
+    /* The inert library makes no system call, so it is asked only where the answer matters. */
+    if (read_number(env, "OKOSU_ROOT_PID", 1, INT_MAX, &value) && (!c->children || c->pin_count))
+        c->is_root = (pid_t)value == getpid();
 
     if (!c->children && !c->is_root) {
         c->tier = OKOSU_TIER_NONE;

@@ -23,7 +23,7 @@ enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_HUGETLB };
 struct okosu_config {
     enum okosu_tier tier;
     bool retain;
-    bool is_root;  /* this process is the one the launcher started */
+    bool is_root; /* the launcher started this process; known with pins and without children only */
     bool children; /* children inherit the levers */
     bool verbose;
     bool openmp_binds; /* OpenMP runtimes have been told to place their threads themselves */

@@ -167,11 +167,19 @@ void okosu_evidence_pinned(unsigned cpu)
         atomic_store_explicit(&pins[n], (uint16_t)cpu, memory_order_relaxed);
 }
 
+/* Without a proof or a summary to write, no process needs to know itself, and no system call is
+ * made that the program would not make. */
+static void own(void)
+{
+    if (okosu_config.proof[0] || okosu_config.verbose)
+        atomic_store(&owner, getpid());
+}
+
 void okosu_evidence_own(void)
 {
-    atomic_store(&owner, getpid());
-    if (fstat(STDERR_FILENO, &stderr_at_start) != 0)
+    if (okosu_config.verbose && fstat(STDERR_FILENO, &stderr_at_start) != 0)
         okosu_config.verbose = false;
+    own();
 }
 
 void okosu_evidence_restart(void)
@@ -191,12 +199,13 @@ void okosu_evidence_restart(void)
     atomic_store(&messages, 0);
     for (i = 0; i < OKOSU_WHY_COUNT; i++)
         atomic_store(&reasons[i], 0);
-    atomic_store(&owner, getpid());
+    own();
 }
 
+/* Static, because _exit may run on a signal stack of 4 KiB; only the owner writes, and once. */
 static void write_proof(void)
 {
-    char text[4096];
+    static char text[4096];
     struct okosu_line l = OKOSU_LINE(text);
     struct okosu_json json = {.line = &l};
 
@@ -225,10 +234,13 @@ static void write_summary(void)
 
 void okosu_evidence_write(void)
 {
-    pid_t me = getpid();
     int saved = errno;
+    pid_t me;
 
-    if (!me || !atomic_compare_exchange_strong(&owner, &me, 0))
+    if (!atomic_load_explicit(&owner, memory_order_relaxed))
+        return;
+    me = getpid();
+    if (!atomic_compare_exchange_strong(&owner, &me, 0))
         return;
     if (okosu_config.proof[0]) {
         write_proof();

@@ -7,6 +7,7 @@ import pytest
 from preload_tool import MODES, RETAIN, THP, passed, run
 
 every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
+NO_PROOF = {"OKOSU_PROOF": ""}
 
 HOOKED = ("file", "moved", "moved-away", "none", "unmapped", "no-fork")
 
@@ -41,4 +42,17 @@ def test_malloc_is_no_cancellation_point(levers: dict[str, str]) -> None:
 
 def test_exit_is_no_cancellation_point() -> None:
     ran = run("cancelled-exit", levers=THP)
+    assert (ran.returncode, len(ran.evidence)) == (3, 1)
+
+
+@every_mode
+def test_no_system_call_at_the_end_unless_a_proof_is_asked_for(levers: dict[str, str]) -> None:
+    passed(run("strict", preload=False))
+    passed(run("strict", levers=levers | NO_PROOF))
+    passed(run("strict", levers=levers | NO_PROOF | {"OKOSU_ROOT_PID": "1"}))
+
+
+@every_mode
+def test_exit_on_a_small_signal_stack(levers: dict[str, str]) -> None:
+    ran = run("small-stack", levers=levers)
     assert (ran.returncode, len(ran.evidence)) == (3, 1)
