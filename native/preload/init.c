@@ -13,7 +13,6 @@
 #include "policy.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -77,6 +76,33 @@ static void after_fork_in_child(void)
         go_inert();
 }
 
+/* Handlers that are registered first run last before a fork, and first after it. Ours must: it takes
+ * the lock of malloc, and another library's handler may wait for a thread that allocates. */
+static void handle_forks(void)
+{
+    static atomic_bool handled;
+    extern void *__dso_handle __attribute__((visibility("hidden")));
+
+    okosu_next_resolve();
+    if (okosu_next.register_atfork && !atomic_exchange(&handled, true))
+        okosu_next.register_atfork(before_fork, after_fork_in_parent, after_fork_in_child,
+                                   __dso_handle);
+}
+
+/* What pthread_atfork calls, which each library has a copy of. Constructors of other libraries run
+ * before ours and register handlers. */
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+                      void *library);
+
+OKOSU_EXPORT int __register_atfork(void (*before)(void), void (*in_parent)(void),
+                                   void (*in_child)(void), void *library)
+{
+    handle_forks();
+    if (!okosu_next.register_atfork)
+        return ENOMEM;
+    return okosu_next.register_atfork(before, in_parent, in_child, library);
+}
+
 void okosu_init(void)
 {
     int saved = errno;
@@ -103,7 +129,7 @@ void okosu_init(void)
     okosu_pin_start();
     if (okosu_config.is_root && !okosu_config.children)
         okosu_environ_clean(environ, okosu_companion_libraries());
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    handle_forks();
     at_quick_exit(okosu_evidence_write);
     errno = saved;
 }

@@ -304,6 +304,7 @@ void okosu_next_resolve(void)
     FIND(execv);
     FIND(execvp);
     FIND(execvpe);
+    okosu_next_find(&found.register_atfork, "__register_atfork");
     okosu_next_find(&found.exit_now, "_exit");
     guard_arena(&found);
     okosu_next = found;

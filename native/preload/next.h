@@ -54,6 +54,7 @@ struct okosu_next {
     int (*execv)(const char *, char *const[]);
     int (*execvp)(const char *, char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*register_atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
     void (*exit_now)(int);
 };
 

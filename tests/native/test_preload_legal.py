@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from preload_tool import MODES, RETAIN, THP, passed, run
+from preload_tool import HUGETLB, MODES, RETAIN, THP, build, passed, run
 
 every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
 NO_PROOF = {"OKOSU_PROOF": ""}
@@ -56,3 +56,10 @@ def test_no_system_call_at_the_end_unless_a_proof_is_asked_for(levers: dict[str,
 def test_exit_on_a_small_signal_stack(levers: dict[str, str]) -> None:
     ran = run("small-stack", levers=levers)
     assert (ran.returncode, len(ran.evidence)) == (3, 1)
+
+
+@pytest.mark.parametrize("levers", [{}, THP, RETAIN, HUGETLB])
+def test_a_fork_handler_that_waits_for_a_thread_that_allocates(levers: dict[str, str]) -> None:
+    passed(
+        run("library", "fork_order", levers=levers, behind=build("fork_order.so", "-shared", "-fPIC", "fork_order.c"))
+    )
