@@ -121,6 +121,42 @@ OKOSU_EXPORT void free(void *p)
     okosu_next.free(p);
 }
 
+static void free_any(void *p, size_t size)
+{
+    (void)size;
+    free(p);
+}
+
+static void free_any_aligned(void *p, size_t align, size_t size)
+{
+    (void)align, (void)size;
+    free(p);
+}
+
+/* C23's functions, which an older libc has not. */
+void free_sized(void *p, size_t size);
+void free_aligned_sized(void *p, size_t align, size_t size);
+
+OKOSU_EXPORT void free_sized(void *p, size_t size)
+{
+    if (!OKOSU_NEXT_HAS(free_sized))
+        okosu_next.free_sized = free_any;
+    if (UNLIKELY(okosu_large_owns(p)))
+        large_free(p);
+    else
+        okosu_next.free_sized(p, size);
+}
+
+OKOSU_EXPORT void free_aligned_sized(void *p, size_t align, size_t size)
+{
+    if (!OKOSU_NEXT_HAS(free_aligned_sized))
+        okosu_next.free_aligned_sized = free_any_aligned;
+    if (UNLIKELY(okosu_large_owns(p)))
+        large_free(p);
+    else
+        okosu_next.free_aligned_sized(p, align, size);
+}
+
 /* Copies the block to one of the next allocator's; on failure it stays as it was. */
 static void *move_out(void *p, size_t size)
 {
@@ -215,31 +251,42 @@ OKOSU_EXPORT void *memalign(size_t align, size_t size)
 {
     void *p = large_aligned(align, size);
 
-    return p ? p : okosu_next.memalign(align, size);
+    if (!p)
+        p = okosu_next.memalign(align, size);
+    return p || !relieved() ? p : okosu_next.memalign(align, size);
 }
 
 OKOSU_EXPORT void *aligned_alloc(size_t align, size_t size)
 {
     void *p = large_aligned(align, size);
 
-    return p ? p : okosu_next.aligned_alloc(align, size);
+    if (!p)
+        p = okosu_next.aligned_alloc(align, size);
+    return p || !relieved() ? p : okosu_next.aligned_alloc(align, size);
 }
 
 OKOSU_EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
     void *p = align % sizeof(void *) == 0 ? large_aligned(align, size) : NULL;
+    int err;
 
-    if (!p)
-        return okosu_next.posix_memalign(out, align, size);
-    *out = p;
-    return 0;
+    if (p) {
+        *out = p;
+        return 0;
+    }
+    err = okosu_next.posix_memalign(out, align, size);
+    if (err == ENOMEM && okosu_large_relieve())
+        err = okosu_next.posix_memalign(out, align, size);
+    return err;
 }
 
 OKOSU_EXPORT void *valloc(size_t size)
 {
     void *p = large_aligned(OKOSU_PAGE, size);
 
-    return p ? p : okosu_next.valloc(size);
+    if (!p)
+        p = okosu_next.valloc(size);
+    return p || !relieved() ? p : okosu_next.valloc(size);
 }
 
 OKOSU_EXPORT void *pvalloc(size_t size)
@@ -248,7 +295,18 @@ OKOSU_EXPORT void *pvalloc(size_t size)
 
     if (size <= PTRDIFF_MAX)
         p = large_aligned(OKOSU_PAGE, (size + PAGE_MASK) & ~PAGE_MASK);
-    return p ? p : okosu_next.pvalloc(size);
+    if (!p)
+        p = okosu_next.pvalloc(size);
+    return p || !relieved() ? p : okosu_next.pvalloc(size);
+}
+
+OKOSU_EXPORT int malloc_trim(size_t pad)
+{
+    int saved = errno;
+    bool freed = okosu_large_trim();
+
+    errno = saved;
+    return (OKOSU_NEXT_HAS(malloc_trim) ? okosu_next.malloc_trim(pad) : 0) || freed;
 }
 
 OKOSU_EXPORT size_t malloc_usable_size(void *p)

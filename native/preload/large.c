@@ -376,6 +376,17 @@ size_t okosu_large_usable(const void *p)
     return (c->length - 1) * OKOSU_CHUNK + c[c->length - 1].pages * OKOSU_PAGE - c->offset;
 }
 
+bool okosu_large_trim(void)
+{
+    bool freed;
+
+    okosu_lock_take(&region.lock);
+    freed = region.kept > 0;
+    trim_kept(0);
+    okosu_lock_release(&region.lock);
+    return freed;
+}
+
 bool okosu_large_relieve(void)
 {
     size_t before, after;
@@ -383,8 +394,7 @@ bool okosu_large_relieve(void)
 
     okosu_lock_take(&region.lock);
     before = after = (size_t)region.runs.count * OKOSU_CHUNK;
-    freed = region.kept > 0;
-    trim_kept(0);
+    freed = okosu_large_trim();
     if (region.span.base && okosu_sys.address_limit() != SIZE_MAX) {
         after = (size_t)okosu_runs_cut(&region.runs) * OKOSU_CHUNK;
         atomic_store_explicit(&okosu_large_span, after, memory_order_release);

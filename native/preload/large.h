@@ -65,6 +65,9 @@ void *okosu_large_resize(void *p, size_t size);
 /* Bytes from p on that the program may use; 0 if p is no block. */
 size_t okosu_large_usable(const void *p);
 
+/* Returns kept runs to the system; true if there were any. */
+bool okosu_large_trim(void);
+
 /* Returns kept runs, and under an RLIMIT_AS the unused end of the region, to the system. True if
  * that freed anything, so that an allocation that failed can be tried again. */
 bool okosu_large_relieve(void);

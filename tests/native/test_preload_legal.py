@@ -63,3 +63,31 @@ def test_a_fork_handler_that_waits_for_a_thread_that_allocates(levers: dict[str,
     passed(
         run("library", "fork_order", levers=levers, behind=build("fork_order.so", "-shared", "-fPIC", "fork_order.c"))
     )
+
+
+@pytest.mark.parametrize("levers", [{}, THP, RETAIN])
+@pytest.mark.parametrize("which", range(5))
+def test_aligned_blocks_in_a_small_address_space(levers: dict[str, str], which: int) -> None:
+    passed(run("limited-aligned", which, preload=False))
+    passed(run("limited-aligned", which, levers=levers))
+
+
+@every_mode
+def test_allocation_while_the_environment_changes(levers: dict[str, str]) -> None:
+    passed(run("changing-environment", levers=levers))
+
+
+@every_mode
+def test_functions_of_c23(levers: dict[str, str]) -> None:
+    """Blocks of ours may be freed by the functions that only newer libcs have, which would not know them."""
+    newer = build("free_sized.so", "-shared", "-fPIC", "free_sized.c")
+    passed(run("sized", behind=newer, preload=False))
+    passed(run("sized", behind=newer, levers=levers))
+    passed(run("sized", levers=levers))
+
+
+def test_malloc_trim_gives_back_what_is_kept() -> None:
+    before, after, freed = (int(word) for word in passed(run("trimmed", levers=RETAIN)).words)
+    assert before >= 100 * 1024
+    assert after < 20 * 1024
+    assert freed == 1

@@ -309,12 +309,15 @@ static int sized(int argc, char **argv)
 static int trimmed(int argc, char **argv)
 {
     char *p = malloc(100 * MIB);
+    volatile char *bytes = p;
     long before;
+    size_t i;
     int given;
 
     (void)argc, (void)argv;
     CHECK(p);
-    memset(p, 1, 100 * MIB);
+    for (i = 0; i < 100 * MIB; i += PAGE)
+        bytes[i] = 1;
     free(p);
     before = proc_kb("/proc/self/smaps_rollup", "Rss:");
     given = malloc_trim(0);
