@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large blocks that come and go, as the temporaries of an array program do: a few live at a time,
  * each filled once, looked at once and freed. The time is in getting memory from the system again
- * and again; with calloc, which must hand out zeros, none of it can be spared but by clearing
- * ahead.
- */
+ * and again. With calloc, which must hand out zeros, only clearing ahead can save any of it. */
 #include "args.h"
 #include "random.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix transposition with a column-wise load stream, the kernel of a 2003 study of super pages
+/* Matrix transposition with a column-wise load stream, the benchmark of a 2003 study of super pages
  * and page colouring: each step of the inner loop is a row (and, for large matrices, a page)
  * further on in b. */
 #include "args.h"

@@ -19,8 +19,7 @@
  *   exit STATUS SECONDS        it ended by itself; 126 and 127 also say that it could not be
  *                              executed or was not found
  *   signal NUMBER SECONDS      a signal ended it
- *   fail TEXT                  this program could not do what the job says
- */
+ *   fail TEXT                  this program could not do what the job says */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

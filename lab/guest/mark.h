@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program in a guest says to the memory-hierarchy model (lab/model/core/model.h): where its
  * region of interest begins and ends, and which of its pages are large. All of it is NOPs and loads
- * of bytes, and means nothing to a processor.
- */
+ * of bytes, and means nothing to a processor. */
 #ifndef OKOSU_MARK_H
 #define OKOSU_MARK_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The superpage-colouring paper's benchmark (its figure 7, built with -funroll-loops): a matrix of
- * doubles copied transposed into another. Rows are `pitch` elements apart in both.
- */
+ * doubles copied transposed into another. Rows are `pitch` elements apart in both. */
 #ifndef OKOSU_TRANSPOSE_H
 #define OKOSU_TRANSPOSE_H
 

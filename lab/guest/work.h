@@ -5,8 +5,7 @@
  * time: WORK [SIZE] REPETITIONS. It checks the data that went through the kernel and exits 1 where
  * something is wrong. The line on stdout is {"ops": N, "seconds": S, "bytes": B}: operations (what
  * an operation is, each program says), wall seconds of the repetitions without the set-up, and
- * bytes that the kernel was asked to copy, 0 where the program asks for no copy.
- */
+ * bytes that the kernel was asked to copy, 0 where the program asks for no copy. */
 #ifndef OKOSU_WORK_H
 #define OKOSU_WORK_H
 

@@ -2,8 +2,7 @@
 /* work_transpose DIMENSION REPETITIONS SEED: copies a matrix of doubles transposed into another, as
  * the superpage-colouring paper does (its figure 7, built with -funroll-loops); an operation is one
  * element. The numbers come from SEED. One repetition warms the caches; those after it are the
- * model's region of interest, labelled DIMENSION. The matrices take 16 * DIMENSION^2 bytes.
- */
+ * model's region of interest, labelled DIMENSION. The matrices take 16 * DIMENSION^2 bytes. */
 #include "work.h"
 
 #include "mark.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fuzz: okosu-run --inspect over damaged copies of programs, in one process, for a sanitizer to
+/* Fuzz: okosu-run --inspect over damaged copies of programs, in one process, for a sanitizer to
  * watch. Built and run by tests/native/test_launcher_inspect.py: fuzz_inspect FILE ROUNDS SEED,
  * where FILE is a program to damage. */
 #include "inspect.h"

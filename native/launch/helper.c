@@ -100,8 +100,8 @@ static void work(pid_t pid, int pidfd, const char *proof)
         result = okosu_collapse_pass(&state, WORK_NS);
         clock_gettime(CLOCK_MONOTONIC, &end);
         spent = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
-        /* The rest is short while chunks are being collapsed. It grows when there was nothing to
-         * do, because reading a large process's page tables takes time. */
+        /* The pause between passes is short while chunks are being collapsed. It grows when there
+         * was nothing to do, because reading a large process's page tables takes time. */
         if (state.collapsed > before && result != OKOSU_COLLAPSE_PAUSE) {
             rest = REST_MS > spent ? REST_MS : (int)spent;
         } else {

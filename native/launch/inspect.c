@@ -253,8 +253,7 @@ static void judge_dynamic(struct okosu_arena *arena, struct okosu_program *progr
     }
 }
 
-/*
- * A static program does not say whose C library it holds, but glibc's start-up code compares
+/* A static program does not say whose C library it holds, but glibc's start-up code compares
  * environment names with "GLIBC_TUNABLES", and the table of tunables holds the names of those that
  * it knows. */
 static void judge_static(struct okosu_program *program, int fd)

@@ -6,8 +6,7 @@
 
 #include "lever.h"
 
-/*
- * Find `name` by PATH (of env) and set program->path. 0; -ENOENT: there is none; -EACCES: there is
+/* Find `name` by PATH (of env) and set program->path. 0; -ENOENT: there is none; -EACCES: there is
  * one, but it may not be executed; -EISDIR; -ENOMEM. */
 int okosu_inspect_find(struct okosu_arena *arena, const struct okosu_env *env, const char *name,
                        struct okosu_program *program);

@@ -17,8 +17,7 @@
 
 #define FAILED 125
 
-/*
- * The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for a
+/* The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for a
  * lever's helper) is loaded in secure mode, in which ld.so takes LD_PRELOAD, LD_LIBRARY_PATH
  * and others out of environ; but the program, which has no such capability, is to have them. The
  * strings lie between the last argument and the name of the executable. */

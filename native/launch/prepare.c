@@ -291,7 +291,7 @@ static int pad(struct okosu_plan *plan, size_t wanted)
     return okosu_env_set(&plan->env, "OKOSU_PAD", text);
 }
 
-/* A lever uses its library only where it has set a hook there or loads that library; a tier that
+/* A lever uses its library only where it has set a hook there or loads that library; a value that
  * needs only the kernel or glibc excludes no other lever. */
 static int refuse_excluded(struct okosu_launch *launch, const struct okosu_lever *lever)
 {

@@ -28,8 +28,7 @@ struct okosu_launch {
 /* Find PROGRAM by the environment it will have, and look into it. 0, or an exit status after a
  * message. */
 int okosu_prepare_program(struct okosu_launch *launch, char **environment);
-/*
- * Apply the levers to the plan and finish its environment. What cannot be applied is in the
+/* Apply the levers to the plan and finish its environment. What cannot be applied is in the
  * outcomes. 0, or an exit status after a message. */
 int okosu_prepare_plan(struct okosu_launch *launch);
 /* "numa=bind:1 not applied: Operation not permitted", from the plan's arena. */

@@ -117,8 +117,7 @@ struct okosu_variable {
 
 #define OKOSU_PRELOAD_LIBRARY "libokosu-preload.so"
 
-/*
- * apply fills the plan for one value and makes no system call that changes anything. Returns 0;
+/* apply fills the plan for one value and makes no system call that changes anything. Returns 0;
  * -EINVAL: the value is none (*plan untouched, refusal says why); -ENOMEM; any other -errno: not
  * applicable here, refusal says why and what would help, *plan untouched. */
 struct okosu_lever {
@@ -161,8 +160,7 @@ bool okosu_lever_excludes(const struct okosu_lever *lever, const struct okosu_le
  * refusal where it is not there. */
 int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,
                       const char *name);
-/*
- * Write the tunables asked for into GLIBC_TUNABLES behind what the user has there; where the user
+/* Write the tunables asked for into GLIBC_TUNABLES behind what the user has there; where the user
  * already set one of them, the user's value stays and a note says so. 0 or -ENOMEM. */
 int okosu_plan_compose_tunables(struct okosu_plan *plan);
 /* 0 if the program's malloc heeds GLIBC_TUNABLES, else a refusal. */

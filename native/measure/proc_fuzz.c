@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Feeds the /proc parsers and the JSON writer with mutated and random bytes, each in a block of its
+/* Feeds the /proc parsers and the JSON writer with mutated and random bytes, each in a block of its
  * exact size, under the sanitizers. usage: measure-fuzz [COUNT [SEED]]; prints what it did, aborts
  * on the first violated property. */
 #include "proc_parse.h"

@@ -193,8 +193,7 @@ int okosu_proc_threads(pid_t pid, struct okosu_pids *out)
     return list_numbers(path, out);
 }
 
-/*
- * By the parents of all processes rather than by /proc/PID/task/TID/children, which many kernels
+/* By the parents of all processes rather than by /proc/PID/task/TID/children, which many kernels
  * are built without. A parent that exits during the listing hands its children to the subreaper
  * (this process), where the next listing finds them. */
 int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out)

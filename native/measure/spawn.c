@@ -30,8 +30,7 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/*
- * Hand over descriptor N. A file the caller lends for a run (N > 2) is used from its start and
+/* Hand over descriptor N. A file the caller lends for a run (N > 2) is used from its start and
  * emptied for output, as one opened by name would be, and the program does not inherit N itself. */
 static int lend_descriptor(int number, bool output)
 {

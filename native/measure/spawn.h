@@ -15,8 +15,7 @@ struct okosu_child {
                    executed */
 };
 
-/*
- * Open the three streams of the program, close-on-exec and above 2. Prints the error itself;
+/* Open the three streams of the program, close-on-exec and above 2. Prints the error itself;
  * returns 0 or -errno. A path /dev/fd/N or /proc/self/fd/N stands for the open descriptor N, so
  * that an unlinked file can be used. */
 int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]);

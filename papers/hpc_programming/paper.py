@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kuroda's tutorial on the HA8000 cluster: the cycle counter, pinning, memory on a node, SSE loops."""
+"""Kuroda's tutorial on the HA8000 cluster: the cycle counter, pinning, memory on a node, loops by SSE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 
 ROUNDS = "21"
-"""14 give an interval at 95 % over 400 points; a third of the batches may be dropped."""
+"""Of these rounds a third may be dropped: 14 give an interval at 95 % over 400 points."""
 QUICK = ("--rounds", "11")
 FOUR = "dsum,dsumsq,ddot,daxpy"
 INLINE = ("base", "avx2", "avx512")

@@ -33,7 +33,7 @@ def _per_pe(context: str) -> tuple[tuple[str, int | str], ...]:
 
 
 def pe(context: str) -> Block:
-    """Return a PE whose threads' contexts are kept so: core, SSH-s, what joins them; no data cache."""
+    """Return a PE with this context mode: core, SSH-s and the logic that joins them; no data cache."""
     return Block(f"PE, {context}", "pe", _per_pe(context))
 
 

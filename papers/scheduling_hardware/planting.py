@@ -119,7 +119,7 @@ def copy(to: Path) -> Path:
 
 
 def plant(room: Path, bug: Bug) -> None:
-    """Put the wrong text into the copy in `room`, for good."""
+    """Replace the text in the copy in `room` by the wrong one."""
     path = room / bug.file
     text = path.read_text()
     for start, end, wrong in reversed(bug.places(text)):

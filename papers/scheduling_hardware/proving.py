@@ -108,7 +108,7 @@ def bugs() -> list[Planted]:
 
 
 def tools() -> dict[str, str]:
-    """Return the versions of what proves; OkosuError (125) where something is missing."""
+    """Return the versions of the provers; OkosuError (125) where one is missing."""
     return yosys.versions(yosys.YOSYS, yosys.SBY)
 
 

@@ -29,7 +29,7 @@ from papers.scheduling_hardware.machine import Machine
 
 KINDS = simulation.KINDS
 POLICIES = ("fifo", "rr", "lifo", "priority", "edf", "affinity")
-"""By the numbers that __okosu_policy takes."""
+"""The policies, by the number that __okosu_policy takes."""
 QUANTUM = 1000
 """Cycles after which rr takes a PE from a thread."""
 _KEPT = "rtl-run"

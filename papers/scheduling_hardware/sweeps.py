@@ -111,7 +111,7 @@ def run(
 
 
 def record(point: Point, outcome: simulation.Outcome, failed: simulation.UnfinishedError | None = None) -> PointRecord:
-    """Return what JSON says of a point that ran, to its end or until it `failed`."""
+    """Return the record of a point that ran, to its end or until it `failed`."""
     return described(
         point,
         failed.status if failed else outcome.status,
@@ -128,7 +128,7 @@ def record(point: Point, outcome: simulation.Outcome, failed: simulation.Unfinis
 
 
 def described(point: Point, status: int, **measured: Any) -> PointRecord:
-    """Return what JSON says of a point, whether it ran or not."""
+    """Return the fields that the record of any point has, whether it ran or not."""
     return PointRecord(
         machine=point.machine,
         backend=point.backend,

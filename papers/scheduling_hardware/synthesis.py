@@ -85,7 +85,7 @@ def cost(cells: Mapping[str, int]) -> Cost:
 
 
 def cells_of(stat: Mapping[str, Any]) -> dict[str, int]:
-    """Return the cells of what yosys's `stat -json` says, the modules of a design together."""
+    """Return the cells in the output of yosys's `stat -json`, summed over the modules of a design."""
     counted: dict[str, int] = dict(stat["design"]["num_cells_by_type"])
     return counted
 
@@ -172,7 +172,7 @@ endmodule
 
 
 def tools() -> dict[str, str]:
-    """Return the versions of what synthesises and routes; OkosuError (125) where something is missing."""
+    """Return the versions of the tools that synthesise and route; OkosuError (125) where one is missing."""
     return yosys.versions(yosys.YOSYS, yosys.NEXTPNR)
 
 

@@ -12,7 +12,7 @@ from okosu.records.types import Record
 from papers.scheduling_hardware.simulation import KINDS
 
 SECTIONS = ("create", "join", "switch", "lock")
-"""Where the library's cycles of a run go."""
+"""The sections in which a run spends the library's cycles."""
 SAVING = ("execute", "memory")
 """Kinds of cycles of a context switch that save and restore; the third is the wait for a thread."""
 PAPER, SOFTWARE, BEST = "ssh soft", "software", "ssh banked"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* A set-associative array of keys: a cache or a TLB. The caller names the set of a key, always the
- * same one; a key is any number but ARRAY_NONE.
- */
+ * same one; a key is any number but ARRAY_NONE. */
 #ifndef OKOSU_MODEL_ARRAY_H
 #define OKOSU_MODEL_ARRAY_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* The caches of all CPUs: levels from the CPU outwards, private ones first. Physically indexed.
- * There is no coherence: a store does not take the line from other CPUs.
- */
+ * There is no coherence: a store does not take the line from other CPUs. */
 #ifndef OKOSU_MODEL_CACHES_H
 #define OKOSU_MODEL_CACHES_H
 

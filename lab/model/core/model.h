@@ -8,8 +8,7 @@
  * by where in the page it is. Three digits are a number, the lowest first:
  *
  *   MARK_PAGES   page number, count of 4 KiB pages, then in one digit log2 of the page size
- *   MARK_LABEL   the next region's label; four digits are 0
- */
+ *   MARK_LABEL   the next region's label; four digits are 0 */
 #ifndef OKOSU_MODEL_MODEL_H
 #define OKOSU_MODEL_MODEL_H
 

@@ -16,8 +16,7 @@
  *   full-lru                             beside that cache, not the first, a fully associative one
  *                                        of its size, with LRU, sees the same accesses: what it
  *                                        misses is counted
- *   tlb LEVEL ENTRIES WAYS POLICY PAGES  an array of that level: PAGES 4k, 2m or 4k+2m
- */
+ *   tlb LEVEL ENTRIES WAYS POLICY PAGES  an array of that level: PAGES 4k, 2m or 4k+2m */
 #ifndef OKOSU_MODEL_SHAPE_H
 #define OKOSU_MODEL_SHAPE_H
 

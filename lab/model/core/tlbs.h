@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* The TLBs of one CPU: levels, each of one array for all page sizes or of one for each. A size that
- * no array of a level holds is never found there.
- */
+ * no array of a level holds is never found there. */
 #ifndef OKOSU_MODEL_TLBS_H
 #define OKOSU_MODEL_TLBS_H
 

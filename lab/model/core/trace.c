@@ -11,8 +11,7 @@
  *   decode BYTE...                         prints what an instruction is, and a mark's code
  *
  * stdout is what the plugin would write. With -v each access also prints where its line was found
- * and what translated it: levels from 1 on, 0 for memory and for a walk.
- */
+ * and what translated it: levels from 1 on, 0 for memory and for a walk. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

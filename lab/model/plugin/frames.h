@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cache of the physical addresses of one CPU's pages: asking QEMU takes longer than the whole
  * model. It holds what a processor may hold in its TLB: the guest flushes before it relies on a
- * changed mapping, and each kind of flush empties this cache.
- */
+ * changed mapping, and each kind of flush empties this cache. */
 #ifndef OKOSU_MODEL_FRAMES_H
 #define OKOSU_MODEL_FRAMES_H
 

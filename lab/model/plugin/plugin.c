@@ -3,8 +3,7 @@
  *
  * For x86-64 machines whose CPUs take turns in one thread (-accel tcg,thread=single): the counts
  * are not protected against threads. An instruction in the upper half of the addresses is the
- * kernel's. `out` receives a line of JSON for each region and CPU (core/report.h).
- */
+ * kernel's. `out` receives a line of JSON for each region and CPU (core/report.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The part of QEMU's interface for TCG plugins that the model uses, in version 1 (QEMU 6.0 to 8.2).
  * Debian's packages come without a header for it. What is declared here follows the interface's
- * documentation (docs/devel/tcg-plugins.rst of QEMU 7.2).
- */
+ * documentation (docs/devel/tcg-plugins.rst of QEMU 7.2). */
 #ifndef OKOSU_MODEL_QEMU_API_H
 #define OKOSU_MODEL_QEMU_API_H
 

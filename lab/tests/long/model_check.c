@@ -7,8 +7,7 @@
  *   pages N     loads from N pages of 4 KiB, in turn, 100 times; prints the pages' frame numbers
  *   spread N    the same with pages of both nodes whose frame numbers are multiples of 4
  *   huge N      the same over N pages of 2 MiB, a load every 4 KiB, 10 times, announced
- *   unmarked N  the same without announcing them
- */
+ *   unmarked N  the same without announcing them */
 #include "work.h"
 
 #include "mark.h"

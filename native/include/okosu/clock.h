@@ -61,8 +61,7 @@ struct okosu_clock {
     const char *source;
 };
 
-/*
- * Measure the clock on the CPU the caller runs on; takes about 30 ms. A frequency that the
+/* Measure the clock on the CPU the caller runs on; takes about 30 ms. A frequency that the
  * processor or the hypervisor states is used if the calibration agrees with it to
  * OKOSU_CLOCK_AGREE, else the calibration. 0; -ENOTSUP: no RDTSCP, or a counter that stands still;
  * -errno of clock_gettime. */
@@ -107,8 +106,7 @@ OKOSU_API int okosu_clock_check(struct okosu_clock_invariance *found, unsigned w
 /* Length of the chain below: 4 us at 4 GHz. */
 #define OKOSU_CLOCK_CHAIN 16384
 
-/*
- * Ticks, without overhead, that a chain of OKOSU_CLOCK_CHAIN additions takes, each waiting for the
+/* Ticks, without overhead, that a chain of OKOSU_CLOCK_CHAIN additions takes, each waiting for the
  * one before: one core cycle each on every processor this runs on. A busy sibling of this
  * hyperthread lengthens it (by up to 7 % where seen, on Zen 5), a chain of multiplications
  * hardly. */

@@ -14,8 +14,7 @@
 extern "C" {
 #endif
 
-/*
- * Copy n bytes and return dst. Any n and any alignment; with n = 0 neither pointer is looked at.
+/* Copy n bytes and return dst. Any n and any alignment; with n = 0 neither pointer is looked at.
  * The two ranges must not overlap, except for okosu_copy_move. Nothing outside them is read or written,
  * no error exists, errno stays as it was.
  *
@@ -53,8 +52,7 @@ struct okosu_copy_class {
 /* All variants of this build, NULL-ended, from the plainest to the widest; those that this machine
  * cannot run are among them (compare about.needs with okosu_cpu_features()). */
 OKOSU_API const struct okosu_copy_variant *const *okosu_copy_table(void);
-/*
- * The variant that copies n bytes for this use, now. What fits into eight of the machine's widest
+/* The variant that copies n bytes for this use, now. What fits into eight of the machine's widest
  * vectors (512 bytes with AVX-512, 256 with AVX2, 128 otherwise) the widest variant always copies,
  * whatever is chosen, forced or profiled for other sizes: there a look at the choice would cost
  * more than any variant gains. */

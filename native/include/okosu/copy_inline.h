@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * copy_inline: copies whose size is known when the program is compiled, as straight lines of vector
+/* copy_inline: copies whose size is known when the program is compiled, as straight lines of vector
  * moves: no call, no loop, no branch.
  *
  * okosu_copy_16, _32, _64, ... _4096 copy exactly so many bytes from src to dst, at any alignment;

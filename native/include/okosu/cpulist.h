@@ -41,8 +41,7 @@ OKOSU_API struct okosu_cpuset okosu_cpuset_without(const struct okosu_cpuset *a,
 /* The lowest member not below `from`, or OKOSU_CPU_LIMIT. */
 OKOSU_API unsigned okosu_cpuset_next(const struct okosu_cpuset *set, unsigned from);
 
-/*
- * Read "0-3,8,16-23:2" (a stride after a colon) as an ordered list without repetitions. At most
+/* Read "0-3,8,16-23:2" (a stride after a colon) as an ordered list without repetitions. At most
  * `room` numbers go to `cpus`. Returns how many there are; -EINVAL: not such a list, or a number
  * twice; -ERANGE: a number of OKOSU_CPU_LIMIT or more, or more than `room` of them. */
 OKOSU_API long okosu_cpulist_parse(const char *text, unsigned *cpus, size_t room);

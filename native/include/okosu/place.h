@@ -20,16 +20,14 @@ extern "C" {
  * okosu_cpusets whose members are below it. */
 #define OKOSU_PLACE_NODES 1024
 
-/*
- * Why the last call of this area failed in this thread, as a sentence without a full stop: "node 1
+/* Why the last call of this area failed in this thread, as a sentence without a full stop: "node 1
  * is not allowed to this process: its cpuset (Mems_allowed_list) has 0". "" after a success. The
  * text lives until the thread's next call of this area. */
 OKOSU_API const char *okosu_place_reason(void);
 
 /* The CPUs that the calling thread may run on now. 0 or -errno. */
 OKOSU_API int okosu_place_mask(struct okosu_cpuset *cpus);
-/*
- * Let the calling thread run on these CPUs only; `before` (may be NULL) gets the mask it had, for
+/* Let the calling thread run on these CPUs only; `before` (may be NULL) gets the mask it had, for
  * okosu_place_unpin(). Unlike the system call, which drops CPUs silently, this is all or nothing:
  * -ENODEV: one of them is not online; -EACCES: not in the caller's cpuset; -EPERM: a seccomp
  * filter; -EINVAL: no CPU at all. After a failure the mask is what it was. */
@@ -101,8 +99,7 @@ struct okosu_place_memory {
     size_t page;   /* bytes of a page of the mapping: the base page's or hugetlb's size */
 };
 
-/*
- * Zeroed memory with a policy. nodes NULL: all usable ones (and it is ignored for FIRST_TOUCH).
+/* Zeroed memory with a policy. nodes NULL: all usable ones (and it is ignored for FIRST_TOUCH).
  * flags: TOUCH and at most one of HUGE, SMALL, HUGETLB. 0, or what okosu_place_check() and
  * okosu_place_bind() say, or -ENOMEM: no room (address space, pool of huge pages, or with TOUCH and
  * BIND the nodes: touching more than they have would end in the OOM killer), -EINVAL: bytes 0 or
@@ -115,15 +112,13 @@ OKOSU_API int okosu_place_alloc_on(struct okosu_place_memory *memory, size_t byt
                                    unsigned flags);
 OKOSU_API int okosu_place_free(struct okosu_place_memory *memory);
 
-/*
- * Set the policy of whole pages that exist already: mbind with MPOL_MF_STRICT. `at` is
+/* Set the policy of whole pages that exist already: mbind with MPOL_MF_STRICT. `at` is
  * page-aligned. flags: MOVE or 0. 0; -EIO: pages lie elsewhere (and, with MOVE, could not all be
  * moved); -EPERM: a seccomp filter; -ENOSYS; -EFAULT: not mapped; -EINVAL. */
 OKOSU_API int okosu_place_bind(void *at, size_t bytes, enum okosu_place_policy policy,
                                const struct okosu_cpuset *nodes, unsigned flags);
 
-/*
- * Touch each page, by writing a byte that it holds already: in slices of equal size, slice i by a
+/* Touch each page, by writing a byte that it holds already: in slices of equal size, slice i by a
  * thread on cpus[i], so that with FIRST_TOUCH it lies near that CPU. count 0: by the caller, all.
  * 0, -errno of the first thread that could not be made or pinned (then parts may be touched). */
 OKOSU_API int okosu_place_touch(const struct okosu_place_memory *memory, const unsigned *cpus,

@@ -13,8 +13,7 @@
 extern "C" {
 #endif
 
-/*
- * Each place is named by the lowest CPU in it (a NUMA node by its number), so the names are unique
+/* Each place is named by the lowest CPU in it (a NUMA node by its number), so the names are unique
  * across the machine, which the kernel's core_id and cache ids are not. */
 struct okosu_topo_cpu {
     unsigned cpu;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * vec_inline: the routines of vec.h for a length that the compiler knows, without a call.
+/* vec_inline: the routines of vec.h for a length that the compiler knows, without a call.
  *
  * okosu_vec_inline_ddot(x, y, 12) becomes a few vector instructions under whatever -m options your
  * file has (128 bits without any, 256 with -mavx, 512 with -mavx512f); with a length that is not a
@@ -34,8 +33,7 @@
 
 enum okosu_vec_inline_term { OKOSU_VEC_INLINE_SUM, OKOSU_VEC_INLINE_SQUARE, OKOSU_VEC_INLINE_DOT };
 
-/*
- * For vectors of `lanes` elements: NAME##_at, one at any address; NAME##_term, what is added up;
+/* For vectors of `lanes` elements: NAME##_at, one at any address; NAME##_term, what is added up;
  * NAME##_terms, the sum over `count` >= 1 of them; NAME##_update, that of `count`. As count is
  * a constant, its tests vanish, and so do sums that are not used. */
 #define OKOSU_VEC_INLINE_LEVEL(NAME, type, lanes)                                                  \

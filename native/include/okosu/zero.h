@@ -36,8 +36,7 @@ OKOSU_API void *okosu_zero(void *p, size_t n);
 OKOSU_API void *okosu_zero_near(void *p, size_t n);
 OKOSU_API void *okosu_zero_far(void *p, size_t n);
 
-/*
- * Clear a page that is not in a cache: `page` is a multiple of 64 and `bytes` one too (4 KiB and
+/* Clear a page that is not in a cache: `page` is a multiple of 64 and `bytes` one too (4 KiB and
  * 2 MiB are what it is measured for). Large pages go past the caches, behind a fence: a page
  * that is in a cache after all is cleared faster by okosu_zero(). */
 OKOSU_API void okosu_zero_page(void *page, size_t bytes);
@@ -73,8 +72,7 @@ struct okosu_zero_class {
 /* Most classes that one use can have: 16 of a profile, and that of the small sizes. */
 #define OKOSU_ZERO_CLASSES 17
 
-/*
- * The variant that this use now takes for n bytes. With AVX-512 the avx512 variant always sets up
+/* The variant that this use now takes for n bytes. With AVX-512 the avx512 variant always sets up
  * to 512 bytes, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes:
  * there a look at the choice would cost more than any variant gains. */
 OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
@@ -87,8 +85,7 @@ OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,
  * needs. */
 OKOSU_API int okosu_zero_force(const char *name);
 
-/*
- * Choose by a measured profile. The file is text: one line `UP-TO-BYTES VARIANT` for each size
+/* Choose by a measured profile. The file is text: one line `UP-TO-BYTES VARIANT` for each size
  * class, in rising order, the last one `max VARIANT`; # begins a comment. A line `[near]`, `[far]`
  * or `[page]` makes what follows it that use's (before the first: OKOSU_ZERO_ANY's); a use that has
  * no line keeps the automatic choice. `okosu bench zero --profile FILE` writes

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * zero_pool: large blocks that are clean when they are taken, because a thread of lowest priority
+/* zero_pool: large blocks that are clean when they are taken, because a thread of lowest priority
  * has cleared them before, on a CPU that had nothing else to do.
  *
  * A first touch of fresh memory costs a page fault and the clearing of the page, on the program's
@@ -101,8 +100,7 @@ struct okosu_zero_engine {
 /* Every engine that was built, ended by NULL; the best first. */
 OKOSU_API const struct okosu_zero_engine *const *okosu_zero_engines(void);
 
-/*
- * Make a pool. 0; -EINVAL: the options (a cap below one unit, a unit that is no power of two or
+/* Make a pool. 0; -EINVAL: the options (a cap below one unit, a unit that is no power of two or
  * smaller than a huge page of the backing, watermarks out of order); -ENOENT: no such engine;
  * -ENOTSUP: this machine lacks what the engine or HUGETLB needs, or (node) a kernel without NUMA;
  * -ENODEV: no such node; -ENOMEM: no address space or no thread. An engine clears a page of 0xa5
@@ -157,8 +155,7 @@ OKOSU_API void *okosu_zero_pool_base(const struct okosu_zero_pool *pool); /* its
 OKOSU_API bool okosu_zero_pool_owns(const struct okosu_zero_pool *pool, const void *at);
 OKOSU_API size_t okosu_zero_pool_size(struct okosu_zero_pool *pool, const void *block);
 
-/*
- * Clear and populate up to `bytes` in the calling thread, as the worker would. Returns how many
+/* Clear and populate up to `bytes` in the calling thread, as the worker would. Returns how many
  * bytes became clean; 0 where nothing was to be done. */
 OKOSU_API size_t okosu_zero_pool_work(struct okosu_zero_pool *pool, size_t bytes);
 

@@ -16,8 +16,7 @@ struct okosu_cgroup_walk {
  * in this hierarchy. */
 typedef bool okosu_cgroup_visit(const char *folder, bool unified, void *data);
 
-/*
- * Visits the group of this process in each hierarchy that may have `controller`, and then every
+/* Visits the group of this process in each hierarchy that may have `controller`, and then every
  * group above it up to the mount. In a container the path of the group may be the host's and not
  * exist; the mount, which is then the container's own group, always does. `root` is put before
  * every path ("" or "/" is the machine's). */

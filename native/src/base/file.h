@@ -5,18 +5,15 @@
 
 #include <stddef.h>
 
-/*
- * Read at most size - 1 bytes of the file and end them with NUL: their number or -errno. What a
+/* Read at most size - 1 bytes of the file and end them with NUL: their number or -errno. What a
  * longer file holds beyond them is left out. */
 long okosu_file_slurp(const char *path, char *text, size_t size);
-/*
- * Read at most size - 1 bytes of root/path (path from printf's arguments) and end them with NUL;
+/* Read at most size - 1 bytes of root/path (path from printf's arguments) and end them with NUL;
  * trailing newlines are cut off. Returns the length or -errno; -EFBIG when the file is longer than
  * that, since a list cut in the middle would still parse. */
 long okosu_file_read(char *text, size_t size, const char *root, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/*
- * The value of the line "KEY:\tVALUE" of a file such as /proc/PID/status that was read into text,
+/* The value of the line "KEY:\tVALUE" of a file such as /proc/PID/status that was read into text,
  * up to its newline, copied into value. 0, -ENOENT or -EFBIG. */
 int okosu_file_field(const char *text, const char *key, char *value, size_t size);
 

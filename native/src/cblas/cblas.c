@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * libokosu-cblas: the BLAS's names for libokosu's vector routines, so that LD_PRELOAD puts them in
+/* libokosu-cblas: the BLAS's names for libokosu's vector routines, so that LD_PRELOAD puts them in
  * front of the BLAS of an existing program. It holds its own copy of the routines and exports
  * nothing but those names; the variant is chosen as in libokosu (OKOSU_VEC forces one).
  *
@@ -9,8 +8,7 @@
  * them, and OpenBLAS's in numpy and scipy wheels (the same after scipy_). A program with 64-bit
  * integers but plain names (cblas_ddot of an ILP64 BLAS) must not have it in front: it would lose
  * the upper half of a count of 2^31 elements or more. Float results of the Fortran names follow
- * gfortran, not f2c.
- */
+ * gfortran, not f2c. */
 #include <okosu/vec.h>
 
 #include <float.h>

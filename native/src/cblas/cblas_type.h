@@ -59,11 +59,9 @@ static T BLAS(squares)(int64_t n, const T *x, int64_t incx, T scale)
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/*
- * A negative increment names the same elements as the positive one, from the other end (as in the
+/* A negative increment names the same elements as the positive one, from the other end (as in the
  * reference BLAS from 3.10 on; before, the norm was 0), and zero one element n times. Squares that
- * leave the range are taken anew of elements multiplied by a power of two.
- */
+ * leave the range are taken anew of elements multiplied by a power of two. */
 static T BLAS(nrm2)(int64_t n, const T *x, int64_t incx)
 {
     if (n <= 0)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * choose: which variant of a routine serves which use and size: by the name that a program or its
+/* choose: which variant of a routine serves which use and size: by the name that a program or its
  * user forces, by a measured profile, or else by CPU features and cache sizes.
  *
  * It knows no routine and no variant. An area (copy, zero) defines one struct okosu_choose, calls
  * okosu_choose_begin() at its first call, and finds what serves n bytes in `live`. An area without
- * size classes (vec) takes from here the look-up by name and by features.
- */
+ * size classes (vec) takes from here the look-up by name and by features. */
 #ifndef OKOSU_CHOOSE_H
 #define OKOSU_CHOOSE_H
 
@@ -51,8 +49,7 @@ struct okosu_choose {
     struct okosu_reason reason;
 };
 
-/*
- * Make the choice unless there is one. False: another thread, or this one further up its stack, is
+/* Make the choice unless there is one. False: another thread, or this one further up its stack, is
  * making it. Never waits, allocates nothing and leaves errno alone, for a program's first memcpy or
  * memset may come from anywhere: malloc with its lock held, a signal handler, the choosing itself.
  */

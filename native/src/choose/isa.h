@@ -7,11 +7,9 @@
 
 enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512 };
 
-/*
- * A resolver runs while the dynamic linker still binds this library, so it may call nothing that is
+/* A resolver runs while the dynamic linker still binds this library, so it may call nothing that is
  * bound, okosu_cpu_features() among it, and use no pointer that is relocated. The compiler's
- * built-in tests ask the same bits of the processor and of the kernel.
- */
+ * built-in tests ask the same bits of the processor and of the kernel. */
 static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
 {
     __builtin_cpu_init();

@@ -10,10 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Begins the definition of a row in a file of AREA/routines. The build finds the lines that begin
- * with it and makes the area's table of them, in rising order of RANK (choose/table.sh).
- */
+/* Begins the definition of a row in a file of AREA/routines. The build finds the lines that begin
+ * with it and makes the area's table of them, in rising order of RANK (choose/table.sh). */
 #define OKOSU_ROUTINE(area, rank, name)                                                            \
     const struct okosu_##area##_variant okosu_##area##_row_##name
 

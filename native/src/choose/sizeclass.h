@@ -23,11 +23,9 @@ struct okosu_sizeclasses {
     struct okosu_sizeclass at[OKOSU_SIZECLASS_MOST];
 };
 
-/*
- * Classes that are read while another thread writes them. Every variant is right for every size, so
+/* Classes that are read while another thread writes them. Every variant is right for every size, so
  * a reader that sees some classes of the old choice and some of the new still gets a right result,
- * and no lock or allocation is needed.
- */
+ * and no lock or allocation is needed. */
 struct okosu_sizeclass_live {
     struct okosu_sizeclass_atomic {
         _Atomic size_t up_to;
@@ -61,12 +59,10 @@ struct okosu_sizeclass_routine {
     const char *const *sections; /* names of [section] lines, NULL-ended; the first is "" */
 };
 
-/*
- * Read a profile: lines `UP-TO VARIANT`, UP-TO in bytes and rising, the last of each section
+/* Read a profile: lines `UP-TO VARIANT`, UP-TO in bytes and rising, the last of each section
  * `max VARIANT`; `[SECTION]` begins another, # a comment. Fills choices[i] for section i and leaves
  * count 0 for one without lines. 0, or -errno of open and read, -EINVAL, -ENOENT, -ENOTSUP.
- * Allocates nothing, for it may run inside the first memset of a program.
- */
+ * Allocates nothing, for it may run inside the first memset of a program. */
 int okosu_sizeclass_profile(const struct okosu_sizeclass_routine *routine, const char *path,
                             struct okosu_sizeclasses *choices, struct okosu_reason *reason);
 /* The same from text, which it modifies. */

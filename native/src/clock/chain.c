@@ -10,11 +10,9 @@
 
 _Static_assert(PASSES * 1024 == OKOSU_CLOCK_CHAIN, "the .rept below counts 1024 links");
 
-/*
- * Register to register: some cores compute an addition of a constant while renaming, in no cycle.
+/* Register to register: some cores compute an addition of a constant while renaming, in no cycle.
  * 1024 links a pass, since a loop that ends after 16 passes is predicted and its 3 KiB fit every
- * first-level instruction cache; a mispredicted end would cost 0.1 %.
- */
+ * first-level instruction cache; a mispredicted end would cost 0.1 %. */
 static void run_chains(uint64_t count)
 {
     uint64_t value = 1, one = 1, passes = count * PASSES;

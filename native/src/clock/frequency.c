@@ -98,10 +98,8 @@ int okosu_clock_usable(void)
 
 #endif
 
-/*
- * Leaf 15h: TSC = crystal * EBX / EAX, crystal in ECX. Where ECX is 0 (Skylake and its kin) leaf
- * 16h's base frequency, EAX in MHz, is the TSC's to within a MHz (Intel's SDM volume 3, 20.7.3).
- */
+/* Leaf 15h: TSC = crystal * EBX / EAX, crystal in ECX. Where ECX is 0 (Skylake and its kin) leaf
+ * 16h's base frequency, EAX in MHz, is the TSC's to within a MHz (Intel's SDM volume 3, 20.7.3). */
 double okosu_clock_leaf15(const uint32_t leaf15[4], const uint32_t leaf16[4])
 {
     if (leaf15[0] && leaf15[1] && leaf15[2])

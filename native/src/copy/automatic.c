@@ -8,8 +8,7 @@
 /* The caches where the machine does not tell: any processor of the last ten years has these. */
 enum { L1D_AT_LEAST = 32 << 10, L3_AT_LEAST = 4 << 20 };
 
-/*
- * The thresholds, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
+/* The thresholds, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
  * caches: `okosu bench copy` shows what they cost elsewhere, and a profile replaces them.
  *
  * Vectors win by 1.5 to 1.8 while both operands stay in L1d, and lose from there on to the string
@@ -19,8 +18,7 @@ enum { L1D_AT_LEAST = 32 << 10, L3_AT_LEAST = 4 << 20 };
  *
  * Stores past the caches win by 1.2 to 1.5 where the destination is in no cache, and lose up to
  * five times where it is: they serve callers that said so, and copies whose two operands cannot
- * both be in L3.
- */
+ * both be in L3. */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices)
 {

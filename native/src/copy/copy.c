@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * copy: the chooser's copies, and what lies between it and the public entries, which are in entry.c
- * and entry_x86.S.
- */
+/* copy: the chooser's copies, and what lies between it and the public entries, which are in entry.c
+ * and entry_x86.S. */
 #include "choose/choose.h"
 #include "copy/route.h"
 #include "copy/rows.h"
@@ -35,11 +33,9 @@ static inline const struct okosu_copy_variant *find(enum okosu_copy_use use, siz
     return row(okosu_sizeclass_find(&choose.live[use], n));
 }
 
-/*
- * Each route has two functions: rest_ makes the copies that the entry leaves to the choice; begin_
+/* Each route has two functions: rest_ makes the copies that the entry leaves to the choice; begin_
  * stands in its place until the first copy has made a choice. A thread that copies while another
- * makes the choice does not wait, but takes the plainest variant.
- */
+ * makes the choice does not wait, but takes the plainest variant. */
 #define ROUTE(name, route, use, member)                                                            \
     static void *rest_##name(void *dst, const void *src, size_t n)                                 \
     {                                                                                              \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * entry: the public functions. On x86-64 each is one of three (entry_x86.S), bound by an IFUNC
+/* entry: the public functions. On x86-64 each is one of three (entry_x86.S), bound by an IFUNC
  * where the C library has them, so that a call reaches the vectors directly. Without IFUNCs the
- * public function jumps through the route's `entry`.
- */
+ * public function jumps through the route's `entry`. */
 #include "copy/route.h"
 #include "copy/rows.h"
 

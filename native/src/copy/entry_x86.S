@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * entry: the short copies of x86-64, in assembly for the sake of where the branches lie. Little
+/* entry: the short copies of x86-64, in assembly for the sake of where the branches lie. Little
  * else costs anything here, and how many are taken is a matter of layout, which no compiler lets C
  * say. No size up to eight vectors takes more than two, and every leaf has its own return.
  *
@@ -12,8 +11,7 @@
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
  * widest vectors are those of ISA; what is larger than eight vectors it leaves to the C function
- * okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA.
- */
+ * okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
 
 .macro two move, a, b, width

@@ -10,11 +10,9 @@
 /* okosu_copy_move has a route of its own, after those of enum okosu_copy_use. */
 enum { OKOSU_COPY_ROUTE_MOVE = OKOSU_COPY_USES, OKOSU_COPY_ROUTES };
 
-/*
- * An entry always makes copies of at most eight of its vectors itself, and larger ones of up to
+/* An entry always makes copies of at most eight of its vectors itself, and larger ones of up to
  * `up_to_own` bytes; it leaves the others to `rest`. The members may change one by one while other
- * threads copy, because every function that they can name copies any size.
- */
+ * threads copy, because every function that they can name copies any size. */
 struct okosu_copy_route {
     size_t up_to_own; /* bytes; 0 until the choice is made */
     okosu_copy_function *rest;

@@ -24,11 +24,9 @@ typedef uint64_t okosu_u128 __attribute__((vector_size(16), aligned(1), may_alia
         *(type *)((dst) + (n) - sizeof(type)) = last_;                                             \
     } while (0)
 
-/*
- * n is at most OKOSU_COPY_SMALL. Masked moves would need no branch, but a load of bytes that a
+/* n is at most OKOSU_COPY_SMALL. Masked moves would need no branch, but a load of bytes that a
  * masked store wrote waits until that store has left the core, and what has just been copied is
- * often read at once.
- */
+ * often read at once. */
 static inline __attribute__((always_inline)) void okosu_copy_small(char *dst, const char *src,
                                                                    size_t n)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * vector: long copies by vectors of one width, and copies that stream, made by including this with
+/* vector: long copies by vectors of one width, and copies that stream, made by including this with
  *   OKOSU_COPY_WIDTH      bytes of a vector: 16, 32 or 64
  *   OKOSU_COPY_NAME(x)    the name of a symbol of this file: x followed by the width's
  *   OKOSU_COPY_BEYOND(r)  the name of what serves route r beyond 8 vectors; not defined: nothing
  *   OKOSU_COPY_STREAM(p, v)  store v past the caches at p, which is aligned; not defined: none
  *   OKOSU_COPY_FENCE()    make streamed stores visible in order with what follows
- *   OKOSU_COPY_AHEAD      bytes by which the streaming loop prefetches its source
- */
+ *   OKOSU_COPY_AHEAD      bytes by which the streaming loop prefetches its source */
 #include "copy/route.h"
 #include "copy/rows.h"
 #include "copy/small.h"
@@ -39,11 +37,9 @@ static inline __attribute__((always_inline)) void store_aligned(char *p, okosu_c
     *(okosu_copy_aligned *)p = v;
 }
 
-/*
- * More than 8 vectors. The first vector and the last four are read before anything is written and
+/* More than 8 vectors. The first vector and the last four are read before anything is written and
  * written after all else, so that dst may lie before src in the same memory, and so that neither
- * the bytes before dst's first aligned address nor those that the loop leaves need a loop.
- */
+ * the bytes before dst's first aligned address nor those that the loop leaves need a loop. */
 static inline __attribute__((always_inline)) void *forward(char *dst, const char *src, size_t n)
 {
     okosu_copy_vector head = load(src);

@@ -14,8 +14,7 @@
 
 #define WORD_BITS (CHAR_BIT * sizeof(unsigned long))
 
-/*
- * The kernel takes maxnode for one more than the number of bits in the mask (get_nodes() in
+/* The kernel takes maxnode for one more than the number of bits in the mask (get_nodes() in
  * mm/mempolicy.c), so the highest node's number would drop that node and the one before it. Bits
  * that this kernel has no nodes for are allowed to be there as long as they are zero. */
 static int bind(void *at, size_t bytes, int mode, const struct okosu_cpuset *nodes, unsigned flags)

@@ -37,7 +37,7 @@ struct okosu_zero_pool {
     atomic_size_t low, high, keep, clean;
 
     pthread_mutex_t lock; /* protects all below, which take and give do not need */
-    pthread_cond_t work;  /* there is something to do, or `stop` */
+    pthread_cond_t work;  /* signalled when there is something to do, or `stop` is set */
     bool stop, filling;
     uint64_t fill_after; /* ns of CLOCK_MONOTONIC: there was no memory, try again then */
     uint64_t cleared, populated, dropped, failures;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wire: what okosu-zerod and its clients say to each other, over a SOCK_SEQPACKET socket.
+/* wire: what okosu-zerod and its clients say to each other, over a SOCK_SEQPACKET socket.
  *
  * Every message is one struct okosu_wire, in the machine's own byte order (a UNIX socket never
  * leaves it). A client asks, the daemon answers with the same kind and tag: CLEAR when the memory

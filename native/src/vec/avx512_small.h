@@ -11,8 +11,7 @@
  *   the sum as they are no longer than a plain one. So the vectors that end the array are loaded
  *   whole, from within it, and what the sums have already is masked when they are added.
  * The totals add the +0 that keeps a sum of nothing but -0 from being -0, to lanes that would wait
- * anyway.
- */
+ * anyway. */
 
 /* 1 <= n <= 4: chains of single elements have no lanes to add up. */
 VEC_INLINE TYPE ROUTINE(few)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
@@ -86,11 +85,9 @@ VEC_INLINE uint64_t ROUTINE(rest)(size_t n)
     return ~UINT64_C(0) << (-n % LANES);
 }
 
-/*
- * 2 LANES < n <= 6 LANES, likewise. Four sums keep up with two halves in a cycle. The vectors that
+/* 2 LANES < n <= 6 LANES, likewise. Four sums keep up with two halves in a cycle. The vectors that
  * end the array come early, because their masks delay them; one of them comes after the vectors
- * that begin the sums (with both before these, a sum of 28 took 34.6 cycles instead of 33.3).
- */
+ * that begin the sums (with both before these, a sum of 28 took 34.6 cycles instead of 33.3). */
 VEC_INLINE TYPE ROUTINE(many_halves)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
     const size_t half = LANES / 2;

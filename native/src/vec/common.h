@@ -23,11 +23,9 @@
 
 #include "vec/terms.h"
 
-/*
- * Beyond so many bytes of operands, which no longer fit L2, the routines prefetch: prefetching
+/* Beyond so many bytes of operands, which no longer fit L2, the routines prefetch: prefetching
  * costs 25 % in L1 and up to 12 % in L2 (Zen 5, 1 MiB of L2: loses up to 1.2 MiB, wins from 1.5 MiB
- * on), but holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31.
- */
+ * on), but holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31. */
 extern size_t okosu_vec_far;
 
 VEC_INLINE bool vec_is_far(size_t bytes)
@@ -35,12 +33,10 @@ VEC_INLINE bool vec_is_far(size_t bytes)
     return bytes > __atomic_load_n(&okosu_vec_far, __ATOMIC_RELAXED);
 }
 
-/*
- * How far ahead they prefetch, as measured in L3 (Zen 5, five processes each, 2 to 16 MiB). One
+/* How far ahead they prefetch, as measured in L3 (Zen 5, five processes each, 2 to 16 MiB). One
  * array: 4 KiB brings sumsq from 29.2 to 30.9 B/cycle and sum from 30.9 to 31.3 against 1 KiB, 2,
  * 3, 6 and 8 KiB are as good or a little worse. Two: 1 and 2 KiB are best, 0.5 and 4 KiB up to 4
- * B/cycle worse.
- */
+ * B/cycle worse. */
 #define VEC_AHEAD_ONE 4096
 #define VEC_AHEAD_TWO 1024
 

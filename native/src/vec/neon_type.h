@@ -87,12 +87,10 @@ static T NAME(dot)(const T *x, const T *y, size_t n)
     return NAME(reduce)(NEON_PRODUCT, x, y, 1, n);
 }
 
-/*
- * A sum of squares from n * SMALLEST on (the least normal number) has lost at most one relative
+/* A sum of squares from n * SMALLEST on (the least normal number) has lost at most one relative
  * rounding to underflow; an overflow shows as infinity. Otherwise the elements are multiplied by a
  * power of two and squared anew: then no sum of n < 2^40 squares leaves the range, and what
- * underflows is far below the last place.
- */
+ * underflows is far below the last place. */
 static T NAME(nrm2)(const T *x, size_t n)
 {
     T sum = NAME(sumsq)(x, n);

@@ -4,11 +4,9 @@
 /* Elements at a time that are scaled into a buffer on the stack, and summed there at full speed. */
 #define NRM2_CHUNK 512
 
-/*
- * Scaling by a power of two is exact. If the sum of squares overflowed, an element is above 2^470,
+/* Scaling by a power of two is exact. If the sum of squares overflowed, an element is above 2^470,
  * and the elements that scaling makes vanish (below 2^63) do not change the sum; if the sum is
- * below 2^-900, so is every square, and scaling makes that of the least denormal 2^-948.
- */
+ * below 2^-900, so is every square, and scaling makes that of the least denormal 2^-948. */
 static __attribute__((noinline)) double dnrm2_scaled(double square, const double *x, size_t n)
 {
     const double scale = square > 1 ? 0x1p-600 : 0x1p600;
@@ -43,11 +41,9 @@ static __attribute__((noinline)) float snrm2_scaled(const float *x, size_t n)
     return (float)sqrt(sum);
 }
 
-/*
- * A sum of n squares may have lost n * 2^-1022 (where denormals are flushed), which is less than
+/* A sum of n squares may have lost n * 2^-1022 (where denormals are flushed), which is less than
  * 2^-53 of it from 2^-900 on, for any n. For float the bound depends on n. NaN counts as unsafe and
- * comes out of the scaled path.
- */
+ * comes out of the scaled path. */
 static double dnrm2(const double *x, size_t n)
 {
     double square = dsumsq(x, n);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * reduce: the reductions, written once for every type and instruction set; see routines.h for what
+/* reduce: the reductions, written once for every type and instruction set; see routines.h for what
  * it needs.
  *
  * Element i is dealt to the sum at place (i + skip) mod (running vectors * LANES) of a ring, where
  * skip makes all loads of x but the first aligned: a load that crosses a line costs two (measured
  * on Zen 5: 7.9 against 15.6 elements a cycle in dsum). As the tree at the end pairs sums that are
  * half the ring apart, then a quarter and so on, turning the ring by `skip` does not change a bit
- * of it.
- */
+ * of it. */
 
 /* The running vectors are the variables sum0 ... sum15, because gcc 12 would keep an array in
  * memory; the compiler drops those from `sums` on. Each macro below is a statement for one of

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * routines: all members of a row for one type. The including file defines these macros, which are
+/* routines: all members of a row for one type. The including file defines these macros, which are
  * undefined again at the end:
  * - TYPE, VEC, LANES: the element, a vector of them, how many it holds
  * - ROUTINE(name), OP(name): the name of a function, and of an intrinsic, for this type
@@ -14,8 +13,7 @@
  * - last(p, left): loads one with +0 in the lanes from `left` on, 0 < left <= LANES
  * - total(v): the sum of the lanes; pairs lanes a half of them apart, then a quarter, ...
  * - edge(scale, up, a, u, v, out, n): what update() does, for n < LANES elements; `up` if it is
- * their end that is aligned
- */
+ * their end that is aligned */
 VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
 
 #if SMALL

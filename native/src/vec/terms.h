@@ -6,12 +6,10 @@
 /* `what` is a constant after inlining, so that one function is written for all four terms. */
 enum vec_term { VEC_SUM, VEC_SQUARE, VEC_ABS, VEC_DOT };
 
-/*
- * Defines for vectors (or elements) of type V the functions TERM(what, sum, x, y), which is sum +
+/* Defines for vectors (or elements) of type V the functions TERM(what, sum, x, y), which is sum +
  * x, x^2, |x| or x y, and START(what, x, y), the same without the latency of an addition to zero
  * (it may be -0). MULADD(a, b, c) is a * b + c, with one rounding where the instructions can. The
- * functions use GNU C's operators on vectors.
- */
+ * functions use GNU C's operators on vectors. */
 #define VEC_TERMS(TERM, START, V, MULADD, ABS)                                                     \
     VEC_INLINE V TERM(enum vec_term what, V sum, V x, V y)                                         \
     {                                                                                              \

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * update: out = v + a u over arrays (axpy and triad) and out = a u (scal), written once for every
+/* update: out = v + a u over arrays (axpy and triad) and out = a u (scal), written once for every
  * type and instruction set; see routines.h for what it needs.
  *
  * All stores but the first few are aligned: one that crosses a line costs two. u is loaded four
  * vectors at a time, and that before the four that come before them are used. Of a dozen orders on
  * Zen 5, each over 22 distances of the arrays mod 4096, this one's mean (7.0 elements a cycle in
- * daxpy) is as good as any, and its worst (6.7) is the best.
- */
+ * daxpy) is as good as any, and its worst (6.7) is the best. */
 
 VEC_INLINE VEC ROUTINE(result)(bool scale, VEC a, VEC u, VEC v)
 {

@@ -7,8 +7,8 @@
 
 #include <okosu/vec.h>
 
-/* ROUTINE(what it returns, `return` unless that is nothing, name, parameters, arguments) for each
- * contiguous reduction of a row, for each other member, for all. */
+/* X-macro lists of a row's members: the contiguous reductions, the other members, all. Each entry
+ * is ROUTINE(type of the result, `return` or nothing for void, name, parameters, arguments). */
 #define VEC_REDUCTIONS(ROUTINE)                                                                    \
     ROUTINE(double, return, dsum, (const double *x, size_t n), (x, n))                             \
     ROUTINE(double, return, dsumsq, (const double *x, size_t n), (x, n))                           \
@@ -63,12 +63,10 @@ extern const struct okosu_vec_variant okosu_vec_row_avx2, okosu_vec_row_avx512;
 VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
 
-/*
- * okosu_vec_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
+/* okosu_vec_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
  * (vec.c): the avx512 routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if
  * avx512 is the variant in use and makes every n negative if not; so one comparison finds a short
- * call for avx512. Every other call goes to okosu_vec_any_dsum, which asks the table.
- */
+ * call for avx512. Every other call goes to okosu_vec_any_dsum, which asks the table. */
 extern ptrdiff_t okosu_vec_shift;
 
 #define VEC_DECLARE_ENTRY(result, give, name, parameters, arguments)                               \

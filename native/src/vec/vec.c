@@ -117,10 +117,8 @@ int okosu_vec_force(const char *name)
 
 #define MEMBER(result, give, name, parameters, arguments) .name = first_##name,
 
-/*
- * An indirect jump takes 1 to 3 of the 8 cycles of a short call (Zen 5), a comparison and a direct
- * jump none; so the pointer is first compared with the usual variants.
- */
+/* An indirect jump takes 1 to 3 of the 8 cycles of a short call (Zen 5), a comparison and a direct
+ * jump none; so the pointer is first compared with the usual variants. */
 #if defined(__x86_64__)
 #define DISPATCH(result, give, public, name, parameters, arguments)                                \
     result public parameters                                                                       \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * entry: the public functions. On x86-64 with AVX-512 they are those of entry_x86.S, bound by an
- * IFUNC where the C library has them; otherwise each jumps to what was chosen.
- */
+/* entry: the public functions. On x86-64 with AVX-512 they are those of entry_x86.S, bound by an
+ * IFUNC where the C library has them; otherwise each jumps to what was chosen. */
 #include "zero/route.h"
 
 #if defined(__x86_64__) && OKOSU_IFUNC

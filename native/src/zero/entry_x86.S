@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * entry: what x86-64 calls with AVX-512, and the avx512 variant, in assembly for the sake of where
+/* entry: what x86-64 calls with AVX-512, and the avx512 variant, in assembly for the sake of where
  * the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles; each branch that is
  * taken and each further line of code adds one cycle. So each size class takes at most one more
  * branch than the class before it, and its code begins on a line.
@@ -10,19 +9,16 @@
  * tests.
  *
  * The vector is kept in zmm16, which no SSE or AVX instruction can name: then the upper halves of
- * the first sixteen registers stay as they were, and nothing has to be cleaned with vzeroupper.
- */
+ * the first sixteen registers stay as they were, and nothing has to be cleaned with vzeroupper. */
 #if defined(__x86_64__)
 
 /* In the macros n is the register that holds the size, and n32 its lower half. */
 
-/*
- * Below 64 bytes: one masked store. Its bytes can be loaded only after 18 to 24 cycles, those of
+/* Below 64 bytes: one masked store. Its bytes can be loaded only after 18 to 24 cycles, those of
  * plain stores after 12; but plain stores need a class for each doubling, and sizes of 1 to 16 in
  * no order then take twice the time. A masked store whose unused part reaches into an unmapped page
  * does not fault, but takes hundreds of cycles; so near the end of a page two or three plain stores
- * are used.
- */
+ * are used. */
 .macro masked n
 	mov %edi, %ecx
 	and $4095, %ecx
@@ -70,8 +66,7 @@
 /*
  * 129 to 256 bytes: the first two vectors and the last two. (Seven stores for 129 to 448, of which the
  * needless ones fall on the last vector, win a sixth where sizes come in no order, and lose a quarter
- * at up to 256 bytes where the lines are not in the cache, and a tenth where they are.)
- */
+ * at up to 256 bytes where the lines are not in the cache, and a tenth where they are.) */
 .macro four n
 	vmovdqu64 %zmm16, (%rdi)
 	vmovdqu64 %zmm16, 64(%rdi)
@@ -109,9 +104,7 @@
 	ret
 .endm
 
-/*
- * One function. `splat` fills zmm16, `beyond` is what comes first where n is above 512.
- */
+/* One function. `splat` fills zmm16, `beyond` is what comes first where n is above 512. */
 .macro function name, n, n32, splat:req, beyond
 	.globl \name
 	.hidden \name

@@ -8,10 +8,8 @@
 #include <okosu/zero.h>
 
 struct okosu_zero_route {
-    /*
-     * Sizes below this an entry of entry_x86.S sets by itself, as the avx512 variant does: the
-     * first class of the choice where that is avx512's, and 0 elsewhere.
-     */
+    /* An entry of entry_x86.S sets sizes below this by itself, as the avx512 variant does. It is
+     * the bound of the first class of the choice if that class is avx512's, and 0 otherwise. */
     _Atomic size_t below;
     /* Sets all other sizes. */
     _Atomic(void *(*)(void *p, int byte, size_t n)) rest;
@@ -25,8 +23,8 @@ _Static_assert(sizeof(struct okosu_zero_route) == 2 * sizeof(size_t) &&
 extern struct okosu_zero_route okosu_zero_routes[OKOSU_ZERO_USES]
     __attribute__((visibility("hidden")));
 
-/* The variant as which this use's entry sets by itself, whatever is chosen, up to *up_to bytes; NULL:
- * no size. */
+/* The variant that this use's entry always takes for sizes of at most *up_to bytes, whatever is
+ * chosen; NULL: there is no such size. */
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to);
 
 /* The automatic choice on a machine with these features and caches: appends to each use's classes. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * vector: memset with vector stores, written once for all widths. The including file defines
+/* vector: memset with vector stores, written once for all widths. The including file defines
  *
  *   WIDTH          bytes of a vector
  *   SPLAT(v, byte) declares v, a vector with the byte in every place
@@ -11,8 +10,7 @@
  *
  * and gets set(), unless there is SET, and set_past_caches(). Two stores that may overlap cover
  * every size from their width to twice that, so that there is no loop for the tail and no branch on
- * alignment.
- */
+ * alignment. */
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * zero: the chooser's sets, and what lies between it and the public entries, which are in entry.c
- * and entry_x86.S.
- */
+/* zero: the chooser's sets, and what lies between it and the public entries, which are in entry.c
+ * and entry_x86.S. */
 #include "choose/choose.h"
 #include "zero/route.h"
 #include "zero/rows.h"
@@ -34,11 +32,9 @@ static inline void *walk(enum okosu_zero_use use, void *p, int byte, size_t n)
     return row(okosu_sizeclass_find(&choose.live[use], n))->set(p, byte, n);
 }
 
-/*
- * Each use has two functions: walk_ finds the class of a size; begin_ stands in its place until the
+/* Each use has two functions: walk_ finds the class of a size; begin_ stands in its place until the
  * first set has made a choice. A thread that sets while another makes the choice does not wait, but
- * takes the plainest variant.
- */
+ * takes the plainest variant. */
 #define USE(name, use)                                                                             \
     static void *walk_##name(void *p, int byte, size_t n)                                          \
     {                                                                                              \

@@ -70,7 +70,7 @@ def test_a_floor_that_is_just_met_passes_though_processes_differ() -> None:
     """At least 95 %; of 100 trials at that rate, fewer than 90 hold in 1 case of 100."""
     holds, alone = rates(bistable(FLOOR.value), 100)
     assert holds >= 0.9
-    # What one process alone says is the luck of where it lies.
+    # The verdict of one process alone is luck: it depends on where its operands lie.
     assert alone < 0.85
 
 
@@ -138,7 +138,7 @@ def test_a_point_that_fresh_processes_lack_leaves_a_floor_undecided() -> None:
 
 
 def test_of_the_peers_the_one_of_least_median_over_processes_is_compared() -> None:
-    """Not the luckiest of each process: nobody links with that one."""
+    """Choosing the best peer of each process would be wrong, because a program links with one library."""
 
     def one(p: float, q: float) -> Result:
         costs = {"chosen": ("okosu", 10.0), "p": ("peer", p), "q": ("peer", q)}

@@ -35,7 +35,7 @@ def pair(ours: float, theirs: float, n: int = 2048, **fields: Any) -> list[Row]:
 def outcome(
     asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = fresh_processes.PROCESSES
 ) -> Compared:
-    """Judge the rows, and what each of so many fresh processes is given to have measured."""
+    """Judge the rows together with planted results of so many fresh processes."""
     found = points.find(rows, asked)
     judged = judge.judge(asked, found.sides)
     fresh = None

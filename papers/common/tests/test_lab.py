@@ -108,7 +108,7 @@ def test_records_that_come_slowly_are_written_as_they_come(monkeypatch: pytest.M
 
 
 def test_records_that_grow_are_written_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A profile's records come with its first boots and grow with the others, half an hour long."""
+    """A profile's records come with its first boots and grow with the later ones, for half an hour."""
     samples: list[int] = []
 
     def growing(say: Say) -> Iterator[Record]:

@@ -45,7 +45,8 @@ def test_an_entry_says_where_it_is_from_and_why_it_is_disputed(paper: Paper, ent
 
 @pytest.mark.parametrize(("paper", "entry"), [p for p in ENTRIES if p.values[1].ratio])  # type: ignore[union-attr]
 def test_what_the_paper_computed_follows_from_its_own_numbers(paper: Paper, entry: Published) -> None:
-    """To the digits that it prints; an entry for which this fails would have to be marked disputed."""
+    """The paper agrees with itself to the digits that it prints; an entry for which this fails would have to be marked
+    disputed."""
     values = {other.id: other.value for other in paper.published()}
     assert entry.ratio is not None
     over, under = (values[name] for name in entry.ratio)
@@ -62,7 +63,7 @@ def test_targets_are_ones_that_can_be_judged(paper: Paper) -> None:
         assert target.measured_by in (benches if target.bench else lab), target.id
         assert target.value > 0, target.id
         if target.experiment:
-            # Before anything was measured, too.
+            # This holds before anything was measured, too.
             assert not paper.sides(target, Measured()).sides, target.id
             continue
         assert re.fullmatch(r"elements|bytes|flops|limit:[\w-]+|(peer|variant):[\w*-]+(,[\w*-]+)*", target.against), (

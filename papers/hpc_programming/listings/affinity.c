@@ -4,8 +4,7 @@
  *   affinity [CPU]        (the paper's program has CPU 10 built in)
  *
  * Changed: the CPU is an argument, because few machines have an eleventh; what the call returned,
- * which the paper leaves in rv, is printed as one JSON line together with where the program is.
- */
+ * which the paper leaves in rv, is printed as one JSON line together with where the program is. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>

@@ -8,8 +8,7 @@
  *
  * The paper calls maxnode the greatest node. It is a number of bits, of which Linux reads one less
  * (get_nodes() in mm/mempolicy.c): with 1 it reads no bit, and node 0 is refused; with 2 it reads
- * node 0; with the paper's 8 it reads nodes 0 to 6, enough for the paper's four.
- */
+ * node 0; with the paper's 8 it reads nodes 0 to 6, enough for the paper's four. */
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>

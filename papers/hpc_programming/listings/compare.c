@@ -7,8 +7,7 @@
  * allows. Both sums of n terms differ from the exact one by at most (n - 1) u sum |terms| and what
  * is of second order, u = 2^-53, whatever the order of adding (Higham, Accuracy and Stability of
  * Numerical Algorithms, 2002, section 4.2); a product adds one u. So they may differ from each
- * other by 2 n u sum |terms|.
- */
+ * other by 2 n u sum |terms|. */
 #include <hpc_programming/listings/loops.h>
 
 #include <float.h>

@@ -3,8 +3,7 @@
  * for each; exit status 1 if one does something else.
  *
  * _mm_setr_sd is in table 1 and in no header; what the table says of it is what _mm_setr_pd does,
- * which stands here in its place.
- */
+ * which stands here in its place. */
 #include <pmmintrin.h>
 #include <stdbool.h>
 #include <stdint.h>

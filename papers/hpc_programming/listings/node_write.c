@@ -8,8 +8,7 @@
  * machines with less memory. What the system calls return, which the paper drops, is told on
  * stderr: where the node does not exist, its program measures memory anywhere and names that node.
  * The divisor stays the paper's 2,300,096,000 Hz, so the MB/s (of 1024 x 1024 bytes) are right only
- * on a machine with that counter; whoever reads them must scale by its own.
- */
+ * on a machine with that counter; whoever reads them must scale by its own. */
 #include <hpc_programming/listings/rdtsc.h>
 
 #include <linux/mempolicy.h>

@@ -2,8 +2,7 @@
 /* nprocs: the second listing of section 3 of the paper, how many CPUs there are.
  *
  * Changed: <stdio.h> is included, without which the paper's program does not declare printf (a
- * warning until gcc 13, an error from gcc 14 on).
- */
+ * warning until gcc 13, an error from gcc 14 on). */
 #include <stdio.h>
 #include <sys/sysinfo.h>
 

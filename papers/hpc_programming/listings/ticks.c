@@ -4,8 +4,7 @@
  *   ticks VALUE        (the paper runs it with 0)
  *
  * Changed: without an argument it ends with status 2, where the paper's ends by a segmentation
- * fault.
- */
+ * fault. */
 #include <hpc_programming/listings/rdtsc.h>
 
 #include <stdio.h>

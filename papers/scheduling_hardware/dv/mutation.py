@@ -51,7 +51,8 @@ class Result:
 
 @dataclass
 class Score:
-    """Of a file: mutants found, those that nothing finds, and those that no program can tell from the original."""
+    """The score of a file: mutants found, mutants that no test finds, and those that no program can tell from the
+    original."""
 
     found: int = 0
     left: int = 0

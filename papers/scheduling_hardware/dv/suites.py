@@ -55,7 +55,7 @@ THIN = (
     "rtl/soc/pe.sv",
     "rtl/soc/machine.sv",
 )
-# The machine that alone has the file's block.
+# By file, the only machine that has its block.
 ONLY = {"rtl/bus/wide_bus.sv": "cached", "rtl/soc/dcache.sv": "cached", "rtl/ssh/context_directory.sv": "local"}
 # The proof of a file's block: the one that its planted bugs break.
 PROOFS = {one.bug.file: f"{one.proof}:{one.task}" for one in reversed(proving.bugs())}

@@ -13,7 +13,7 @@ PES = (1, 2, 4, 8, 16, 32, 64)
 PER_PE, WORK = 10, 1000
 """Threads for each PE, and cycles (of tasks that load and store: instructions) of each."""
 POLICIES = ("fifo", "lifo", "affinity")
-"""Of those by which main, when it is woken, goes behind all new threads, and those by which it need not."""
+"""Policies by which main, when it is woken, is queued behind all new threads, and policies by which it is not."""
 MEMORY = ("5 %", "10 %", "25 %")
 LEAF_CREATORS = 4
 """PEs for each creator of a tree of creations."""

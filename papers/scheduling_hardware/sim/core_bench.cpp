@@ -29,7 +29,7 @@ struct CopRequest {
     uint32_t data;
 };
 
-// Memory, and what core_top.sv puts in SSH-s's place.
+// Memory, and the stand-in for SSH-s that core_top.sv has.
 class CoreOutside : public Outside
 {
   public:
@@ -124,7 +124,7 @@ struct CoreBench::Inside {
     VerilatedContext context;
     std::unique_ptr<Vcore_top> top;
 
-    // What is asked of the core in this cycle reaches its outputs.
+    // The inputs that were set for this cycle reach the core's outputs.
     void settle()
     {
         top->clk_i = 0;
@@ -255,7 +255,7 @@ CoreRun CoreBench::run(const std::vector<uint32_t> &text, const std::vector<uint
         run.traps += want.traps;
         run.instructions++;
     }
-    // All of memory, but what is still in the posted-write buffer.
+    // All of memory is compared except the words that are still in the posted-write buffer.
     for (unsigned n = 0; n < kCoreDataWords; n++) {
         if (rtl_data[n] != outside.word(n) && kDataBase + 4 * n != last_store)
             run.difference = "  memory differs\n";

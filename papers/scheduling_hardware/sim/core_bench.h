@@ -16,8 +16,8 @@ namespace okosu
 
 constexpr unsigned kCoreTextWords = 16384, kCoreDataWords = 65536;
 
-// How a run ended: after as many instructions as were asked for, or the program ended itself, or
-// `difference` says what was not alike.
+// How a run ended: after the instructions that were asked for, by the program itself, or at a
+// difference from the golden simulator, which `difference` describes.
 struct CoreRun {
     uint64_t instructions = 0, cycles = 0, traps = 0;
     bool ended = false;
@@ -25,14 +25,14 @@ struct CoreRun {
     std::string difference;
 };
 
-// What else happens to a core: whether the buffer behind it has room, and interrupts, whose times
-// are drawn with `seed` (0: there are none).
+// The disturbances of a core: a full outgoing buffer, and interrupts at times that are drawn with
+// `seed` (0: there are none).
 struct CoreWorld {
     bool room = true;
     uint64_t seed = 0;
 };
 
-// Hears of each instruction and the cycle of its retirement.
+// It is called with each instruction and the cycle of its retirement.
 using CoreTold = std::function<void(const Effect &, uint64_t cycle)>;
 
 class CoreBench
@@ -40,7 +40,7 @@ class CoreBench
   public:
     CoreBench();
     ~CoreBench();
-    // What an assertion of the RTL says goes to stderr and ends the run as a difference.
+    // A failed assertion of the RTL is printed on stderr and ends the run as a difference.
     CoreRun run(const std::vector<uint32_t> &text, const std::vector<uint32_t> &data,
                 const CoreWorld &world, uint64_t instructions, const CoreTold &told);
 

@@ -15,8 +15,8 @@ namespace
 constexpr unsigned kHi = 32, kLo = 33, kPc = 34, kWritten = 37;
 // The last instruction's result is in its register two cycles after the core has parked.
 constexpr unsigned kSettle = 2;
-// A thread is not taken away while a quotient is under way, and one may follow the other for long;
-// in cycles.
+// Cycles that parking may take: a thread is not taken away during a division, and one division may
+// follow another.
 constexpr unsigned kLongest = 1000;
 
 } // namespace
@@ -37,7 +37,7 @@ void CoreSwitch::ask()
 
     top_.preempt_i = now;
     top_.park_i = random_() % 3 == 0;
-    // Now and then it asks for a stop at once.
+    // Now and then the core is asked to stop at once.
     left_ = static_cast<unsigned>(!now ? random_() % 600 : random_() % 4 ? random_() % 20 : 2000);
 }
 
@@ -90,9 +90,10 @@ std::string CoreSwitch::move(const ThreadState &thread)
             std::snprintf(text, sizeof(text),
                           "  register %u of the parked thread is %08x, not %08x\n", index, is,
                           want);
-        // The next reading of what was here before must not find it.
+        // A value that was left here must not be taken for the next one.
         write(from, index, ~is);
-        // As a new thread gets its registers: those that were not written stay so.
+        // The registers are set as for a new thread; those that it has not written keep their
+        // values.
         if (!cold || index >= 32 || (written >> index & 1))
             write(to, index, want);
     };

@@ -21,10 +21,12 @@ class CoreSwitch
     // seed 0: it leaves the core alone. `tick` makes a cycle.
     CoreSwitch(Vcore_top &top, uint64_t seed, std::function<void()> tick);
 
-    // In front of a cycle: whether the thread is to stop at once, or behind its next command.
+    // To be called before a cycle: whether the thread is to stop at once, or after its next
+    // command.
     void ask();
-    // Behind a cycle, whose retirement has been taken in. Where the core has parked: compares each
-    // register with the thread's, moves them, and starts it again. "" or what was not alike.
+    // To be called after a cycle, when its retirement has been compared. If the core has parked,
+    // this compares each register with the golden thread's, moves the thread and starts the core
+    // again. Returns the difference, or "".
     std::string look(const Golden &golden, const ThreadState &thread);
     // The thread was moved in the last look().
     bool moved() const

@@ -10,7 +10,7 @@ namespace okosu
 namespace
 {
 
-// Without the loop of those who have nothing to do.
+// The sections without the last one, the loop of PEs that are idle.
 constexpr unsigned kShown = std::size(kSections);
 
 std::string cell(uint64_t part, uint64_t whole)

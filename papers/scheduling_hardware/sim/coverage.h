@@ -29,7 +29,8 @@ class Coverage
     }
 
   private:
-    // An instruction of the last few: what it wrote, and where its result comes from.
+    // One of the most recent instructions: the register that it wrote, and the unit that its result
+    // comes from.
     struct Past {
         const char *kind = nullptr;
         unsigned rd = 0;

@@ -50,7 +50,8 @@ bool breaks_with(const Retired &trap, unsigned number)
     return trap.cause == kBreak && break_number(trap) == number;
 }
 
-// Whether the instruction could not be fetched, or lies outside of the program's text.
+// Whether the trap is that an instruction could not be fetched, or lies outside of the program's
+// text.
 bool left_text(const Retired &trap)
 {
     return trap.cause == kFetch || breaks_with(trap, kBreakNoText) ||

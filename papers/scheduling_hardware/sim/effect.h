@@ -84,7 +84,7 @@ template <typename Port> Effect retired_effect(const Port &port, unsigned base)
     return out;
 }
 
-// Whether the core's instruction did anything but what the golden simulator's did.
+// Whether the core's instruction had another effect than the golden simulator's.
 bool differs(const Effect &core, const Effect &golden);
 
 // The effect in a line for a person.

@@ -24,7 +24,7 @@ std::string hex(uint32_t value)
     return text;
 }
 
-// The file, read by offset; whatever lies outside of it is an error.
+// The file, read by offset; reading outside of it is an error.
 class Reader
 {
   public:
@@ -128,7 +128,7 @@ void read_segments(const Reader &file, uint32_t text_bytes, uint32_t data_bytes,
             throw BadElf("the program's segment at " + hex(address) + ", " +
                          std::to_string(in_memory) + " bytes, lies outside the machine's memories");
         total += in_memory;
-        // Segments that lie on one another could fill the host's memory.
+        // Overlapping segments are refused: many of them could fill the host's memory.
         if (in_file > in_memory || total > uint64_t{text_bytes} + data_bytes)
             throw BadElf("the file's table of segments is broken");
         const uint8_t *bytes = file.bytes(offset, in_file);

@@ -66,7 +66,8 @@ Effect Golden::step(ThreadState &thread, Outside &outside, const Effect &core)
             trap(effect, kInterrupt, 0, false);
         else
             execute(effect.instr, effect, outside);
-        // Only what traps before it reaches memory goes before the interrupt of a bit in Cause.
+        // Of a software interrupt (a bit in Cause) and a trap, the trap comes first unless it is an
+        // error of a memory access.
         if (must && (!effect.traps || effect.cause == kAddressLoad ||
                      effect.cause == kAddressStore || effect.cause == kDataBus)) {
             *this = before;
@@ -329,7 +330,7 @@ void Golden::access(uint32_t instr, Effect &effect, Outside &outside)
     unsigned op = instr >> 26, rt = bits(instr, 20, 16), size = op & 3;
     uint32_t addr = thread_->regs[bits(instr, 25, 21)] + sign_extend(bits(instr, 15, 0), 16);
     bool exchange = op == 0x32, stores = op >= 0x28 && !exchange;
-    // Size 2 is half of an unaligned access, but in the exchange, which moves a word.
+    // Size 2 is half of an unaligned access; only the exchange moves a word with it.
     bool misaligned = (size == 1 && addr & 1) || ((size == 3 || exchange) && addr & 3);
 
     if (exchange && (rt != 4 || thread_->in_slot)) {

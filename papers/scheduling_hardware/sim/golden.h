@@ -71,8 +71,8 @@ struct ThreadState {
     // Delay slots: next_pc follows pc.
     uint32_t pc, next_pc;
     bool in_slot = false;
-    // Where it goes on instead, after the instruction at pc, if a branch whose condition was
-    // unknown was taken; 0: it was known.
+    // The branch target to go on at after the instruction at pc, if a branch whose condition is not
+    // known to this simulator was taken; 0: the condition was known.
     uint32_t other_after_slot = 0, other_pc = 0;
 };
 
@@ -115,14 +115,14 @@ class Golden
 
     const uint32_t *text_;
     const Limits *limits_;
-    // What belongs to the processor, not to the thread that runs on it.
+    // The state of the processor, as opposed to that of the thread that runs on it.
     uint32_t swap_ = 0;
     // An operand or SWAP was written: no interrupt before the command, or the read of SWAP, behind
     // it.
     bool held_ = false;
     bool in_handler_ = false;
     uint32_t status_ = 0, cause_ = 0, epc_ = 0, bad_ = 0;
-    // State of the step that is being made.
+    // State of the step under way.
     ThreadState *thread_ = nullptr;
     uint32_t after_ = 0;
     bool next_in_slot_ = false;

@@ -9,18 +9,19 @@
 namespace okosu
 {
 
-// An instruction by the bits that tell it, and where its result comes from (nullptr: it has none).
+// An instruction: the bits that identify it, and the unit that its result comes from (nullptr: it
+// has none).
 struct Kind {
     const char *name;
     uint32_t mask, match;
     const char *result;
 };
 
-// All that do not trap by themselves.
+// All instructions that do not always trap.
 extern const Kind kKinds[];
 extern const unsigned kKindsN;
 
-// nullptr: it is none of them.
+// nullptr: the word is none of these instructions.
 const Kind *kind_of(uint32_t instr);
 bool is(const char *name, std::initializer_list<const char *> names);
 bool branches(const char *name);

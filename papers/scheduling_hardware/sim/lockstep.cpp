@@ -48,7 +48,7 @@ bool Lockstep::observe(const Model &model)
     unsigned thread = 0;
 
     cycle_++;
-    // What retires now was done a cycle ago; the buses show this cycle.
+    // An instruction that retires now was executed a cycle ago, while the buses show this cycle.
     for (unsigned pe = 0; pe < pes_.size(); pe++) {
         if (model.effect(pe, thread, core) && !retire(model, pe, thread, core))
             return false;
@@ -76,8 +76,7 @@ bool Lockstep::retire(const Model &model, unsigned number, unsigned thread, cons
     return true;
 }
 
-// A PE runs another thread's first instruction, or that of a new thread with the number of one that
-// has ended.
+// A PE begins another thread, which may be a new one with the number of a thread that has ended.
 bool Lockstep::switch_to(const Model &model, unsigned number, unsigned thread)
 {
     LockstepPe &pe = *pes_[number];
@@ -134,8 +133,8 @@ void Lockstep::hear(const Message &message)
     }
 }
 
-// A thread that goes on finds the results of its waking: RES in DISPATCH0, and ERR in DISPATCH1,
-// without which it is 0.
+// A thread that is woken finds its results as the dispatch said them: RES in DISPATCH0, ERR in
+// DISPATCH1. Without a DISPATCH1, ERR is 0.
 void Lockstep::take_results(const LockstepPe &pe)
 {
     const Dispatched &last = pe.dispatched.back();

@@ -27,11 +27,11 @@ class Lockstep
     // `model` stands at the end of its reset, with the program in its memories.
     explicit Lockstep(const Model &model);
 
-    // Takes in the cycle that the model just made; false at the first difference.
+    // Compares the cycle that the model has just simulated; false at the first difference.
     bool observe(const Model &model);
-    // At the end: all of memory, but the contexts that the hardware keeps there.
+    // Compares, at the end, all of memory except the contexts that the hardware keeps there.
     bool finish(const Model &model);
-    // What was not alike, in lines for a person.
+    // The difference, in lines for a person.
     const std::string &difference() const
     {
         return difference_;

@@ -102,7 +102,8 @@ LockstepThread LockstepPe::begin(const Dispatched &as) const
     return thread;
 }
 
-// SSH-s drives the interrupt line; whether it is high is taken from what the core did.
+// The interrupt line is SSH-s's, which is not simulated here: whether it is high is taken from what
+// the core did.
 bool LockstepPe::irq()
 {
     constexpr uint32_t kLine = 0x400;
@@ -135,7 +136,7 @@ uint32_t LockstepPe::cop2_read(unsigned index)
     return core_->value;
 }
 
-// What a register of SSH-s must hold, where that is known.
+// The value that a register of SSH-s must hold, where it is known.
 std::optional<uint32_t> LockstepPe::expected(unsigned index) const
 {
     switch (index) {
@@ -150,7 +151,7 @@ std::optional<uint32_t> LockstepPe::expected(unsigned index) const
     case kPes:
         return pes_;
     case kCycleLow:
-        // What retires now was read a cycle ago.
+        // An instruction that retires now read its operands a cycle ago.
         return static_cast<uint32_t>(cycle_ - 1);
     case kCycleHigh:
         return cycle_high_;
@@ -222,7 +223,7 @@ void LockstepPe::command(unsigned number)
     }
 }
 
-// SOFT: the thread in the slot is this PE's from here on.
+// In mode SOFT the thread in the slot runs on this PE from here on.
 void LockstepPe::next()
 {
     if (dispatched.empty()) {

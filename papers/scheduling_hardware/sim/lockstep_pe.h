@@ -15,7 +15,7 @@
 namespace okosu
 {
 
-// A thread, with the results of its last command as far as they are known.
+// A thread, with those results of its last command that are known.
 struct LockstepThread {
     ThreadState state;
     unsigned id = 0, generation = 1;
@@ -42,11 +42,12 @@ class LockstepPe : public Outside
     LockstepPe(unsigned number, const uint32_t *text, uint32_t text_words, uint32_t data_words,
                bool soft, unsigned pes);
 
-    // One instruction of `thread`; "" or what was not alike.
+    // Compares one instruction of `thread`. Returns the difference, or "".
     std::string step(const Effect &core, uint64_t cycle);
-    // Takes what SSH-m said last of a thread that begins to run here; nothing if it did not.
+    // Takes the last message of SSH-m about a thread that begins to run here; nothing if there was
+    // none.
     std::optional<Dispatched> take(unsigned thread);
-    // The state of a thread that is new, as SSH-s's settings say.
+    // The state of a new thread according to the settings of SSH-s.
     LockstepThread begin(const Dispatched &as) const;
     // Where the hardware keeps contexts; 0: nowhere.
     uint32_t contexts() const
@@ -72,7 +73,7 @@ class LockstepPe : public Outside
     std::optional<BusWord> posted, loaded, exchanged;
     // Whether a data cache may hold the word for the address; none: there is no cache.
     std::function<bool(uint32_t addr, uint32_t word)> may_hold;
-    // What SSH-m said to this PE: ids for new threads, threads to run, the answer to a command.
+    // Messages of SSH-m to this PE: ids for new threads, threads to run, the answer to a command.
     std::deque<uint32_t> pool;
     std::deque<Dispatched> dispatched;
     std::optional<Dispatched> reply;
@@ -91,7 +92,7 @@ class LockstepPe : public Outside
     std::optional<uint32_t> next_pc_, next_arg_;
     uint32_t cycle_high_ = 0;
     std::string wrong_;
-    // State of the step that is being made.
+    // State of the step under way.
     const Effect *core_ = nullptr;
     uint64_t cycle_ = 0;
 };

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-// Verilator's own ends the process, and what was measured is lost.
+// Verilator's own handler ends the process, and the measurement would be lost.
 void vl_fatal(const char *file, int line, const char *, const char *what)
 {
     std::fprintf(stderr, "%%Error: %s:%d: %s\n", file ? file : "", line, what);
@@ -33,10 +33,11 @@ enum : unsigned {
     kSnoopStoresAt = 68,
     kSnoopValidAt = 69,
 };
-// break with a number that no compiler uses: what lies behind the program's text.
+// A break instruction with a number that no compiler uses fills the memory behind the program's
+// text.
 constexpr uint32_t kNoText = 0x000d | kBreakNoText << 16;
 
-// What the RTL calls `name` in the instance `place`.
+// The signal `name` of the instance `place` of the RTL.
 template <typename Word>
 Word *array(const VerilatedContext &context, const std::string &place, const char *name)
 {

@@ -15,8 +15,9 @@
 namespace okosu
 {
 
-// What the program's text is divided into for the counters; section 0, user, is what is in none.
-// The last is the loop in which a PE without a thread looks for one: it counts as idle.
+// The sections of the program's text by which the counters book cycles. Section 0, user, is all
+// text outside the others. The last one is the loop in which a PE without a thread looks for one;
+// its cycles count as idle.
 constexpr const char *kSections[] = {"user", "create", "join", "switch", "lock", "library"};
 constexpr const char *kSectionSymbols[] = {"", "create", "join", "switch", "lock", "lib", "idle"};
 constexpr unsigned kSectionsN = 7;
@@ -31,7 +32,7 @@ struct Retired {
     unsigned thread;
     uint32_t pc, instruction;
     bool traps;
-    // Where it traps.
+    // The address of the instruction that traps.
     unsigned cause;
     uint32_t address;
 };
@@ -59,8 +60,8 @@ struct Transaction {
 class Model
 {
   public:
-    // With `random` what has no initial value gets one drawn with this seed, else 0. `fst` names a
-    // file for waveforms, "" none.
+    // With `random`, registers without an initial value get one drawn with this seed, otherwise 0.
+    // `fst` names a file for waveforms, "" none.
     Model(bool random, unsigned seed, const std::string &fst);
     ~Model();
 
@@ -78,14 +79,14 @@ class Model
     // ModelError where there is no next state.
     void step();
 
-    // What happened in the cycle that step() made.
+    // The events of the cycle that step() simulated.
     bool prints(unsigned &stream, char &byte) const;
     bool ends(uint32_t &status) const;
     bool message(Message &out) const;
     bool retires(unsigned pe, Retired &out) const;
-    // What the instruction that `pe` retires writes to its register.
+    // The value that the instruction retired by `pe` writes to its register.
     uint32_t written(unsigned pe) const;
-    // All that an instruction of `pe` did; the thread it belongs to.
+    // The whole effect of an instruction of `pe`; the thread that it belongs to.
     bool effect(unsigned pe, unsigned &thread, Effect &out) const;
     bool transaction(Transaction &out) const;
     bool memory_busy() const;
@@ -94,7 +95,7 @@ class Model
     // All of shared memory, and of a PE's instruction memory.
     const uint32_t *data() const;
     const uint32_t *text(unsigned pe) const;
-    // The threads that PEs run, a bit each; and which.
+    // Which PEs run a thread, a bit each; and which thread.
     uint64_t running() const;
     unsigned thread(unsigned pe) const;
     // Cycles of a PE: those without a thread, and those in a section by {0 execute, 1 memory, 2

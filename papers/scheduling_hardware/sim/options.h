@@ -20,7 +20,7 @@ struct Options {
     bool counters = false;
     // Traps go to the program's own handler instead of ending the run.
     bool own_traps = false;
-    // The golden simulator runs along and is compared with every PE.
+    // The golden simulator runs in lockstep and is compared with every PE.
     bool lockstep = OKOSU_CHECKED;
 };
 

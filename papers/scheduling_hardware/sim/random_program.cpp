@@ -220,7 +220,7 @@ class Writer
     uint32_t address_base(unsigned &imm, unsigned align)
     {
         imm = below(0x8000) & ~(align - 1);
-        // An address that is misaligned, or nowhere: what a wrong pointer does.
+        // An address that is misaligned or in no memory, as of a wrong pointer.
         if (!below(64))
             imm |= below(4);
         if (!below(64))
@@ -243,7 +243,7 @@ class Writer
         static const unsigned align[] = {1, 2, 4, 4, 1, 1};
         unsigned which = below(6), imm, base = address_base(imm, align[which]);
 
-        // Often the same few words, so that loads meet what was just stored.
+        // Often the same few words are used, so that loads follow stores to the same word.
         return i(ops[which], base, source(), imm & 0x7fff & ~(below(2) ? 0u : 0x7f00u));
     }
 
@@ -332,7 +332,7 @@ class Writer
         const unsigned kind = below(8), use = below(13) % 11, between = below(3);
         const unsigned reg = kind == 0 ? 31 : few_[below(6)];
         const bool as_address = use == 0;
-        // What is to be an address has to be a valid one.
+        // A value that is used as an address has to be a valid one.
         const unsigned from = as_address ? kLow : source();
 
         switch (kind) {
@@ -367,10 +367,10 @@ class Writer
         }
         for (unsigned n = 0; n < between; n++)
             emit(i(0x09, source(), other_than(reg), below(65536)));
-        // Late results are what `from` holds, so that a condition of both is true.
+        // A late result equals the value in `from`, so that a comparison of the two is true.
         if (kind == 2 && !below(4)) {
             emit(i(0x23, kMiddle, 1, kWord));
-            // Its condition stands in the field of that register.
+            // The field of that register holds the branch's condition.
             emit(i(0x12, 8, below(2), 1));
         }
         emit(user(use, reg, below(2) ? from : few_[below(6)]));
@@ -457,7 +457,7 @@ class Writer
         emit(below(24) ? plain() : conditional(distance));
     }
 
-    // Where there is no instruction.
+    // An address that holds no instruction.
     uint32_t nowhere()
     {
         return below(2) ? special_value() : kTextBase + 0x10000 + below(64);

@@ -38,7 +38,7 @@ struct Range {
     }
 };
 
-// Where a thread is: its last instruction, its last one that is not the library's.
+// The position of a thread: its last instruction, and its last one outside the library.
 struct Position {
     unsigned pe;
     uint32_t pc, user;
@@ -191,7 +191,8 @@ class Runner
         trace_->section(cycles_, pe, in < std::size(kSections) ? kSections[in] : "idle");
     }
 
-    // The thread that runs on a PE. In software SSH does not know which; then it's one a PE.
+    // The thread that runs on a PE. The hardware does not know the software back end's threads;
+    // there each PE counts as one.
     Position &position(unsigned pe)
     {
         return at_[in_software_ ? pe : last_[pe].thread];
@@ -235,8 +236,8 @@ class Runner
     {
         Message message;
 
-        // Who waits with a deadline will go on: SSH-m knows of it, or the library's list does
-        // (sw/software/scheduler.c).
+        // A thread that waits with a deadline will go on: SSH-m holds its deadline, or the
+        // library's list (sw/software/scheduler.c).
         if (schedule_.any_timed() || (timed_ && model_.word(timed_) != 0))
             ran_ = worked_ = cycles_;
         if (model_.running() || model_.memory_busy() || model_.message(message))

@@ -23,7 +23,7 @@ enum class End {
     kMaxCycles,
     // An assertion of the RTL failed.
     kAssertion,
-    // A PE did something else than the golden simulator in lockstep with it.
+    // A PE differed from the golden simulator in lockstep with it.
     kDiffers,
 };
 
@@ -52,12 +52,12 @@ struct Outcome {
     Retired trap{};
     Place at;
     uint32_t from = 0;
-    // Where each PE was.
+    // The position of each PE.
     std::vector<Place> last;
     std::vector<Waiter> waiting;
-    // What could not be written, "" if nothing.
+    // The output that could not be written, "" if all was.
     std::string lost;
-    // What was not alike, in lines for a person; and how many instructions were compared.
+    // The difference, in lines for a person; and how many instructions were compared.
     std::string difference;
     uint64_t compared = 0;
 };
@@ -75,7 +75,7 @@ std::string describe(const Outcome &outcome, const Program &program);
 // The same, and the counters, as a JSON object.
 std::string report_json(const Outcome &outcome, const Model &model, const Program &program);
 
-// What the simulator's exit status is: the program's, 128 + a signal's number for a trap, else 125.
+// The simulator's exit status: the program's, 128 + a signal's number for a trap, else 125.
 int exit_status(const Outcome &outcome);
 
 } // namespace okosu

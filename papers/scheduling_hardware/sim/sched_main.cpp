@@ -24,8 +24,8 @@ namespace
 {
 
 constexpr unsigned kReadyLists = 16, kFreeList = 16, kFirstWatchList = 17;
-// Cycles within which SSH-m does what it has to, says something, and ends all threads of a machine
-// that is drained.
+// Limits in cycles: for SSH-m to do its work, to send its next message, and to end all threads of a
+// machine that is drained.
 constexpr uint64_t kOverdue = 6000, kSilence = 30000, kDrainTime = 400000;
 constexpr unsigned kDutyEvery = 64, kShown = 40;
 constexpr unsigned kRead = 0, kExchange = 2;
@@ -61,7 +61,7 @@ template <std::size_t N> void set_message(VlWide<N> &port, unsigned pe, uint64_t
     port[2 * pe + 1] = static_cast<uint32_t>(message >> 32);
 }
 
-// The last things that happened, for the reader of a difference.
+// The last events, printed with a difference.
 struct Event {
     uint64_t cycle;
     const char *what;
@@ -418,7 +418,7 @@ void Bench::check_duties()
         throw Difference("nobody says anything any more:" + model_.left());
 }
 
-// Some rounds, each to the end of all its threads.
+// Runs some rounds, each until all of its threads have ended.
 void Bench::run(uint64_t messages)
 {
     while (messages_ < messages) {

@@ -32,7 +32,7 @@ std::string error_name(unsigned error)
     }
 }
 
-// Stores to a word are counted up to here, which means: all who wait.
+// Stores to a word are counted up to this number, which stands for "wake all waiting threads".
 constexpr unsigned kManyStores = 15;
 constexpr unsigned kAll = ~0u;
 
@@ -263,7 +263,7 @@ void SchedModel::set_deadline(const Group &group)
     reply(first.pe, first.tid, error, 0);
 }
 
-// What a PE says of the threads whose contexts it has.
+// Messages of a PE about the threads whose contexts it holds.
 void SchedModel::context(const Message &message)
 {
     Thread &thread = threads_[message.tid];
@@ -368,7 +368,7 @@ void SchedModel::make_ready(unsigned tid, bool at_head, bool at_tail)
 
     thread.at_head = at_head;
     thread.at_tail = at_tail;
-    // Its context must be in memory before another PE may have it.
+    // The thread's context must be in memory before another PE may run it.
     if (machine_.soft && thread.home >= 0) {
         thread.state = State::Held;
         return;
@@ -379,7 +379,7 @@ void SchedModel::make_ready(unsigned tid, bool at_head, bool at_tail)
     arriving_.push_back(tid);
 }
 
-// The command that a thread blocked in is done.
+// The command in which a thread blocked is complete.
 void SchedModel::finish(unsigned tid, unsigned error, uint32_t result)
 {
     Thread &thread = threads_[tid];
@@ -441,7 +441,7 @@ void SchedModel::wake(const Message &message)
 {
     uint32_t address = message.data & ~3u;
     auto watch = watches_.find(address);
-    // A barrier's waiters are its own.
+    // A WAKE does not reach threads that wait at a barrier.
     bool any = watch != watches_.end() && watch->second.kind != kBarrier;
     size_t waiting = any ? watch->second.waiters.size() : 0;
     unsigned woken = any ? resume_waiters(address, message.aux) : 0;
@@ -484,7 +484,7 @@ void SchedModel::barrier(const Message &message)
     }
     cover("barrier", "last");
 
-    // Those for whom their PE idles go on by one message, the others by way of the ready lists.
+    // Threads for which their PE idles go on by one message; the others go through the ready lists.
     uint64_t batch = ++batch_;
 
     for (unsigned tid : watch.waiters) {
@@ -726,7 +726,7 @@ void SchedModel::check_urgent(unsigned tid, std::set<unsigned> &to)
             "urgent, but there is no way for it");
 }
 
-// What SSH-m says.
+// The messages of SSH-m.
 
 void SchedModel::said(const Message &message)
 {
@@ -771,7 +771,8 @@ void SchedModel::said(const Message &message)
     }
 }
 
-// Whoever is told that it blocks does so from here on: what wakes it comes later.
+// A thread that has been told that it blocks counts as blocked from here on; a wake-up can only
+// come later.
 void SchedModel::check_reply(const Message &message)
 {
     auto found = replies_.find(message.pe);
@@ -876,7 +877,7 @@ void SchedModel::check_recall(const Message &message)
     cover("recall", threads_[message.tid].cold ? "cold" : "warm");
 }
 
-// What is to be done.
+// The work that SSH-m has to do.
 
 std::vector<Duty> SchedModel::duties(uint64_t now) const
 {
@@ -961,7 +962,7 @@ std::string SchedModel::left() const
     return out;
 }
 
-// Which thread, and which PE.
+// The choice of the thread and of the PE.
 
 bool SchedModel::idle(unsigned pe) const
 {

@@ -98,13 +98,13 @@ struct Thread {
     // On its way into a ready list, or out of one to a PE.
     bool arriving = false, leaving = false;
     bool at_head = false, at_tail = false;
-    // Counts what is made ready together.
+    // The number of the group of threads that were made ready together.
     uint64_t batch = 0;
     unsigned generation = 1, priority = 0, error = 0;
     bool detached = false, cold = false, timed = false;
     int joiner = -1, home = -1;
     uint32_t word0 = 0, word1 = 0;
-    // By when policy edf has it done.
+    // The deadline by which policy edf orders the thread.
     uint64_t goal = 0;
     // The word that a waiting thread waits at, and until when if it is timed.
     uint32_t address = 0, expected = 0;
@@ -132,8 +132,7 @@ struct PeView {
     unsigned running_priority = 0, slot_priority = 0, pool = 0;
 };
 
-// Something that SSH-m has to do: what, for whom, and a count that moves on
-// when it is done.
+// A piece of work of SSH-m: its kind, the thread, and a count that advances when it is done.
 struct Duty {
     std::string what;
     uint64_t whom, done;
@@ -149,8 +148,7 @@ class SchedModel
   public:
     explicit SchedModel(const SchedMachine &machine);
 
-    // A message is taken out of SSH-m's buffer; all of a group by the last of
-    // them.
+    // A message leaves SSH-m's buffer; all messages of a group leave with the last one.
     void heard(const Message &message);
     // The word of a WAIT, WAKE or BARRIER that was heard is looked up.
     void found();
@@ -168,10 +166,10 @@ class SchedModel
     void removed(unsigned list, unsigned place);
     // The next cycle begins.
     void tick();
-    // SSH-m speaks.
+    // SSH-m sends a message.
     void said(const Message &message);
 
-    // What it has to do now, and what it has done but not yet shown.
+    // The work that SSH-m has to do now, and the work whose result is not visible yet.
     std::vector<Duty> duties(uint64_t now) const;
     bool settled() const;
     // Threads that have not ended: their ids and states.
@@ -220,7 +218,7 @@ class SchedModel
         unsigned pe;
         bool claimed, timed;
     };
-    // Who is told that it blocks, and as what.
+    // The thread that is told that it blocks, and the kind of its wait.
     struct Blocking {
         State state;
         uint32_t address;
@@ -279,7 +277,7 @@ class SchedModel
     std::map<uint32_t, Comparison> comparing_;
     std::map<unsigned, std::pair<Message, uint64_t>> replies_;
     std::map<unsigned, Blocking> blocking_;
-    // The barrier whose RELEASE is to be said.
+    // The barrier whose RELEASE message is still to be sent.
     int release_ = -1;
     // The lowest priority now, and that of a cycle ago, which SSH-m knows.
     Lowest low_, low_known_;

@@ -11,7 +11,7 @@ namespace
 
 constexpr unsigned kOutDepth = 4;
 
-// The word of a crowd is one that is used for a condition.
+// In a crowd all threads wait at one word, which is used for a condition.
 constexpr uint32_t kWords = 0x90000100, kBarriers = 0x90000800, kCrowd = kWords + 4;
 
 } // namespace
@@ -137,7 +137,7 @@ void SchedPes::hear(const Message &message, uint64_t now)
     }
 }
 
-// A barrier is complete: whoever idles at it goes on with its thread.
+// A barrier is complete: a PE that idles at it goes on with its thread.
 void SchedPes::release(unsigned barrier, uint64_t now)
 {
     for (Pe &pe : pes_) {
@@ -153,7 +153,7 @@ void SchedPes::release(unsigned barrier, uint64_t now)
     }
 }
 
-// Threads come and go.
+// Starting and stopping of threads.
 
 void SchedPes::step(uint64_t now)
 {
@@ -269,7 +269,7 @@ void SchedPes::stop(Pe &pe, uint64_t now)
     pe.told = false;
 }
 
-// The end.
+// The end of threads.
 
 void SchedPes::drain(bool on)
 {
@@ -347,7 +347,7 @@ void SchedPes::tidy(Pe &pe, uint64_t now)
         return say(pe, Op::Policy, self, kFifo);
     }
     if (self) {
-        // A barrier that some wait at has to be completed: only so do they go on.
+        // A barrier at which threads wait has to be completed, or they would never go on.
         for (const auto &[address, watch] : model_.watches()) {
             if (watch.kind != kBarrier || watch.waiters.empty())
                 continue;
@@ -433,7 +433,7 @@ void SchedPes::join(Pe &pe)
     uint32_t handle = any_handle(self);
     unsigned target = handle & 0xff;
 
-    // Cycles of two are SSH-m's to find.
+    // SSH-m must refuse a join by which two threads would wait for each other.
     if (chance(8) && model_.thread(self).joiner >= 0) {
         target = static_cast<unsigned>(model_.thread(self).joiner);
         handle = model_.thread(target).generation << 8 | target;
@@ -462,7 +462,7 @@ void SchedPes::wait(Pe &pe, uint64_t now)
 {
     unsigned self = static_cast<unsigned>(pe.running);
     uint32_t address = word();
-    // A word has one use, but for programs that are wrong.
+    // A correct program uses a word for one purpose only.
     unsigned kind = chance(40) ? below(3) : (address >> 2) % 3;
     bool timed = self == 0 || chance(2);
     uint32_t expected = chance(4) ? below(3) : model_.word(address);
@@ -511,7 +511,7 @@ void SchedPes::barrier(Pe &pe)
 
 uint32_t SchedPes::word()
 {
-    // A program that is wrong takes a barrier's for it, and the other way round.
+    // A wrong program takes a barrier's word for a word of WAIT, and the other way round.
     return chance(100) ? kBarriers : kWords + 4 * below(manners_.words);
 }
 
@@ -520,7 +520,7 @@ uint32_t SchedPes::barrier_word()
     return chance(100) ? kWords : kBarriers + 4 * below(manners_.barriers);
 }
 
-// Mostly of a thread that there is.
+// Mostly the handle of a thread that exists.
 uint32_t SchedPes::any_handle(unsigned self)
 {
     if (chance(8))

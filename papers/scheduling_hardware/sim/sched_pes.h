@@ -30,7 +30,7 @@ struct Manners {
     // starts; one of these many cycles has a store.
     unsigned think, load, store;
     unsigned words, barriers, banks;
-    // Which policies are chosen among, as bits.
+    // The policies to choose among, as bits.
     unsigned policies;
     // Most threads wait at one condition, to which stores come in bursts.
     bool crowds;
@@ -43,7 +43,7 @@ class SchedPes
   public:
     SchedPes(const SchedModel &model, uint64_t seed);
 
-    // What SSH-m says; throws Difference where a PE could not bear it.
+    // A message of SSH-m; throws Difference where a PE cannot accept it.
     void hear(const Message &message, uint64_t now);
     void step(uint64_t now);
     // The message that a PE offers to the bus, if it has one; whether more of its
@@ -87,8 +87,8 @@ class SchedPes
         unsigned barrier = 0;
         // In SOFT mode, the thread that stopped and is still to be released.
         int owes = -1;
-        // Whose contexts are in banks, the running thread's among them; who is to
-        // be evicted; what is being spilled.
+        // The threads whose contexts are in banks, the running thread's among them; the thread to
+        // be evicted; the context that is being spilled.
         std::set<unsigned> banks, evict;
         std::optional<Spill> spill;
         uint64_t next = 0, loaded_at = 0, answer_at = 0;

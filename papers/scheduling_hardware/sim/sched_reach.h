@@ -12,10 +12,10 @@
 namespace okosu
 {
 
-// How often each command (first) came out how (second).
+// How often each command (first) had each outcome (second).
 using Coverage = std::map<std::pair<std::string, std::string>, uint64_t>;
 
-// Prints it; false if the machine can reach an outcome that was not.
+// Prints the table; false if an outcome that this machine can reach was never seen.
 bool report(const Coverage &coverage, const SchedMachine &machine);
 
 } // namespace okosu

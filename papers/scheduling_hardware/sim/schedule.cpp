@@ -109,7 +109,7 @@ void Schedule::from_master(const Message &message)
     thread.timed = false;
     if (thread.state == Thread::kBlocked)
         tell_(Event::kWake, message.tid, message.pe, thread.object);
-    // An answer reaches a thread that has not stopped.
+    // A thread that gets its answer has not stopped.
     thread.state =
         on_[message.pe] == static_cast<int>(message.tid) ? Thread::kRunning : Thread::kReady;
 }

@@ -37,12 +37,12 @@ class Schedule
 
     explicit Schedule(Tell tell);
 
-    // Takes in the cycle that the model just made.
+    // Processes the cycle that the model has just simulated.
     void observe(const Model &model);
 
     // Threads that have not ended; with the software back end that is always one, main.
     unsigned alive() const;
-    // A thread waits with a deadline, so that all may go on by itself.
+    // Some thread waits with a deadline, so that the program can go on without another event.
     bool any_timed() const;
     const std::vector<Thread> &threads() const;
     // Whether a blocked thread waits for a mutex.
@@ -58,15 +58,15 @@ class Schedule
 
     Tell tell_;
     std::vector<Thread> threads_;
-    // Who ran on each PE in the last cycle, -1 nobody.
+    // The thread that ran on each PE in the last cycle; -1: none.
     std::vector<int> on_;
-    // Whom RELEASE of a watch starts on each PE; -1 nobody.
+    // The thread that the RELEASE of a watch starts on each PE; -1: none.
     struct Marked {
         int thread = -1;
         unsigned watch = 0;
     };
     std::vector<Marked> marked_;
-    // A thread that waits for the id of the one it creates, -1 nobody.
+    // The thread that waits for the id of a thread that it creates; -1: none.
     struct Asked {
         int thread = -1;
         uint32_t entry = 0;

@@ -29,7 +29,7 @@ class Stacks
     uint32_t bottom_of(uint32_t sp) const;
 
     uint32_t start_ = 0, top_ = 0, main_top_ = 0, log2_ = 0;
-    // The stack pointer that each PE had last, 0 unknown, and whose it is.
+    // The last stack pointer of each PE (0: unknown), and the thread that it belongs to.
     struct Pointer {
         uint32_t value;
         unsigned thread;

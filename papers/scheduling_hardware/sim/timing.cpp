@@ -12,7 +12,7 @@ namespace okosu
 namespace
 {
 
-// It may wait for a product or a quotient, of which the core says nothing.
+// The instruction may wait for a product or a quotient, which the core does not report.
 bool waits_for_muldiv(const Kind &kind)
 {
     return is(kind.name, {"mfhi", "mflo", "mthi", "mtlo", "mult", "multu", "div", "divu"});
@@ -28,8 +28,8 @@ void Timing::spent(uint32_t at_pc, bool on_memory, bool on_scheduler)
     on_scheduler_ += on_scheduler;
 }
 
-// Where the core said that it was, and what it said that it waited for: a command for stores and
-// quotients in front of it, another request of coprocessor 2 for SSH-s only.
+// The instruction that the core reported, and what it reported to wait for. A command waits for the
+// stores and divisions before it, any other request of coprocessor 2 for SSH-s only.
 bool Timing::elsewhere(const Effect &effect, const Kind &kind) const
 {
     const bool cop2 = effect.instr >> 26 == 0x12;

@@ -22,9 +22,9 @@ class Timing
     {
         behind_trap_ = true;
     }
-    // What the core said of the cycle in front of this one.
+    // What the core reported for the previous cycle.
     void spent(uint32_t at_pc, bool on_memory, bool on_scheduler);
-    // The next instruction that retired, and when; "" or what was not as it has to be.
+    // Checks the next instruction that retired, and its cycle. Returns what is wrong, or "".
     std::string note(const Effect &effect, uint64_t cycle);
 
   private:
@@ -32,7 +32,7 @@ class Timing
 
     bool behind_trap_ = true;
     uint64_t cycle_ = 0;
-    // The register that the instruction in front wrote with a late result; 0: none.
+    // The register that the previous instruction wrote with a late result; 0: none.
     unsigned late_ = 0;
     // Cycles since then, by what they were spent on, and where the last one was.
     unsigned on_memory_ = 0, on_scheduler_ = 0;

@@ -13,7 +13,8 @@ namespace
 {
 
 constexpr unsigned kThreads = 256;
-// A thread is waited for by its id, which differs from every address, for no address is so low.
+// A thread that waits for another one is shown by that thread's id, which cannot be mistaken for an
+// address: no address is so low.
 constexpr uint32_t kIdMask = 0xff, kLastHandle = 0xffff;
 
 uint32_t key(uint32_t object)

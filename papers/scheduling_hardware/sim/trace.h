@@ -29,11 +29,11 @@ class Trace
 
     void add(uint64_t cycle, Event event, unsigned thread, unsigned pe, uint32_t object,
              const Schedule &schedule);
-    // A PE stores this value to this address, which may wake who waits there.
+    // A PE stores this value to this address, which may wake threads that wait there.
     void store(uint64_t cycle, unsigned pe, uint32_t address, uint32_t value);
     // A PE is in this section of the program from here on.
     void section(uint64_t cycle, unsigned pe, const char *name);
-    // Ends what still runs, and the file; false if not all of it could be written.
+    // Closes the slices that are still open, and the file; false if not all of it could be written.
     bool finish(uint64_t cycle);
 
   private:
@@ -57,8 +57,8 @@ class Trace
     // The arrow that leads to a thread's next start; 0 is none.
     std::vector<unsigned> arrow_;
     unsigned arrows_ = 0;
-    // What threads wait for, an address or a handle, and who touched it last; a mutex is touched
-    // by the 0 that frees it.
+    // By address or handle, what threads wait for and which thread touched it last; a mutex is
+    // touched by the store of 0 that frees it.
     struct Waited {
         bool is_mutex;
         Point touched;

@@ -6,8 +6,7 @@
  * Two processes on whatever CPUs there are fill their registers with values of their own, then
  * enter the kernel over and over, by copy-on-write faults and by system calls, with nothing between
  * that could reload a register, and look at every one of them. Prints `ok ROUNDS COPIES`, or what
- * changed, and ends with 1.
- */
+ * changed, and ends with 1. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>

@@ -8,8 +8,7 @@
  * version control do, again and again. Two files are read: one of 256 KiB, of the order of a source
  * file or an index, which with the buffer stays in a second-level cache of 512 KiB and more; and
  * one of 4 MiB, a library or a large object file, which comes from the third level. Files larger
- * than all caches are left out: there every routine waits for the memory.
- */
+ * than all caches are left out: there every routine waits for the memory. */
 #include "work.h"
 
 int main(int argc, char **argv)

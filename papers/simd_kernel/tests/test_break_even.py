@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's table of copies: read as it was printed, and nothing claimed where nothing was measured."""
+"""The kernel's table of copies is read as it was printed; without a measurement there is no number."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@
  *   managed    all that the page allocator ever had
  *
  * What is managed and in none of the others, the kernel uses without saying for what: a leak of
- * pages shows there. Needs root.
- */
+ * pages shows there. Needs root. */
 #include "work.h"
 
 #include <stdint.h>

@@ -3,8 +3,7 @@
  * memory, and then for as many of hugetlb's. Prints how many of each there were, and how fragmented
  * free memory was before: {"asked": N, "huge": N, "hugetlb": N, "unusable": X, "free": PAGES}. X,
  * of the largest zone, is the kernel's index: the share, 0 to 1, of its free memory that lies in
- * blocks of less than 2 MiB. Needs root.
- */
+ * blocks of less than 2 MiB. Needs root. */
 #include "work.h"
 
 #include <stdint.h>

@@ -10,8 +10,7 @@
  *   collapse  makes huge pages of them, by MADV_COLLAPSE
  *   child     in a child: writes to each page, which copies it
  *
- * MASK is the bitmap of the colours that the process may have, in hexadecimal; 0: none is set.
- */
+ * MASK is the bitmap of the colours that the process may have, in hexadecimal; 0: none is set. */
 #include "work.h"
 
 #include <stdint.h>

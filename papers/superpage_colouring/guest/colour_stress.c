@@ -4,8 +4,7 @@
  * folder of sysfs with the files `enabled` and `mode`, colouring is meanwhile switched on and off
  * and from mode to mode, three times at least: the processes go on for as long as that takes.
  * Prints "ok ROUNDS SWITCHES": the rounds asked for of all processes, and how often colouring was
- * switched.
- */
+ * switched. */
 #include "work.h"
 
 #include <signal.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the programs of a placement experiment share: memory of a given page size and layout, the
- * frames that it got, the kernel's counters, and the colours that a process may have.
- */
+ * frames that it got, the kernel's counters, and the colours that a process may have. */
 #ifndef OKOSU_PLACE_H
 #define OKOSU_PLACE_H
 
@@ -47,8 +46,7 @@ static inline void place_map(unsigned char *at, size_t bytes, enum place_pages p
 /* Map memory for a set of `bytes`, without touching it. It begins at a multiple of 2 MiB and lies in
  * pages of 2 MiB. With `remainder`, the part behind the last full 2 MiB lies in pages of 4 KiB; of
  * a set below 2 MiB the first half lies at the end of a page of 2 MiB, and the second half in pages
- * of 4 KiB.
- */
+ * of 4 KiB. */
 static inline unsigned char *place_memory(size_t bytes, enum place_pages pages, int remainder)
 {
     size_t large = place_round(bytes, PLACE_HUGE), offset = 0, small = 0;

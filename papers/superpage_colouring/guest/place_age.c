@@ -12,8 +12,7 @@
  *   aged    as after weeks: all of free memory but what the kernel keeps back and RESERVE bytes
  *           is taken, page by page, and then half of the pages freed in an order that SEED draws.
  *
- * The line is {"pages": pages held, "free": bytes free then}.
- */
+ * The line is {"pages": pages held, "free": bytes free then}. */
 #include "work.h"
 
 #include <stdint.h>

@@ -7,8 +7,7 @@
  * times over.
  *
  * One unit warms the caches; UNITS after it are the model's region, labelled LABEL, the kernel's
- * work included. The line on stdout is that of place_transpose without frames.
- */
+ * work included. The line on stdout is that of place_transpose without frames. */
 #include "place.h"
 
 enum {

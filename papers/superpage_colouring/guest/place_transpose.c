@@ -12,8 +12,7 @@
  * Both arrays are touched in the order of their addresses. Right after a tick of the kernel's
  * clock two rounds warm the caches; the repetitions are the model's region, labelled LABEL, without
  * the turns of the other process. The line on stdout has the set's frames, the page faults
- * before the region, and the kernel's counters.
- */
+ * before the region, and the kernel's counters. */
 #include "place.h"
 #include "transpose.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * corunner: how fast a program runs while another one on the same core takes huge pages at a given
+/* corunner: how fast a program runs while another one on the same core takes huge pages at a given
  * rate: pages that the kernel clears at the fault, or clean ones of the pool, whose worker clears
  * on another CPU. The work is that of the paper zero-offload: jhash, 100 times, AES, once and ten
- * times; and the rate is one at which its clearing takes the 3 % of a core that its table shows.
- */
+ * times; and the rate is one at which its clearing takes the 3 % of a core that its table shows. */
 #include "harness.h"
 
 #include "corunner_work.h"
@@ -90,7 +88,7 @@ static void take_page(struct taker *taker)
     taker->pages++;
     if (page) {
         *(volatile char *)page = 1;
-        /* The block's user may have written to all of it. */
+        /* The program may have written to all of the block. */
         okosu_zero_pool_give(taker->pool, page, PAGE);
         return;
     }

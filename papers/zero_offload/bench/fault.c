@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * fault: what the first touch of a page costs, by the way in which the page comes.
+/* fault: what the first touch of a page costs, by the way in which the page comes.
  *
  * backed: an untimed touch of as much memory of the same kind, freed just before, had the host of a
  * virtual machine back it; it was dropped from the caches before it was freed. unbacked: memory
  * that nobody touched for long, taken in fresh pieces that are kept, so that each is older than the
  * last. A guest cannot see which it got: of these pieces, 2 MiB each, those that cost more than
- * three times the backed median count as unbacked.
- */
+ * three times the backed median count as unbacked. */
 #include "harness.h"
 
 #include "fault_methods.h"
@@ -39,10 +37,10 @@ static const struct bench_routine routines[] = {
 /* One method's samples. */
 struct line {
     struct fault_region region;
-    struct fault_seen seen; /* of the last good run */
+    struct fault_seen seen; /* facts of the last good run */
     double *cycles, *ns;    /* of a whole region, one a round */
     size_t count, wrong;
-    const char *why; /* of the last that was wrong */
+    const char *why; /* what was wrong with the last bad run */
     int error;       /* -errno that ended it */
 };
 
@@ -80,7 +78,7 @@ static double cycles_per_tick(uint64_t before, uint64_t after)
     return 2.0 * OKOSU_CLOCK_CHAIN / (double)(before + after);
 }
 
-/* The first chain after so much else has run takes cache misses of its own. */
+/* The first chain after other code has run takes cache misses of its own, so it is not used. */
 static uint64_t chain(void)
 {
     okosu_clock_chain();
@@ -267,7 +265,7 @@ static bool room_for(size_t bytes)
 {
     struct sysinfo info;
 
-    /* Only free memory counts, because taking back what caches hold would take time. */
+    /* Only free memory counts, because reclaiming the page cache would take time. */
     return !sysinfo(&info) && bytes < (uint64_t)info.freeram * info.mem_unit / 2;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * zero_engines: what it costs to have a block cleared by each engine, of the pool and of the
+/* zero_engines: what it costs to have a block cleared by each engine, of the pool and of the
  * daemon: the requesting core's part, the time until the block is clean, and the processor time of
  * all who had a part in it.
  *
  * Every block is full of 0xa5 before, and scanned by the requesting thread when it is said to be
- * clean; an engine that left a byte is not measured but said to be wrong.
- */
+ * clean; an engine that left a byte is not measured but said to be wrong. */
 #include "zero_engines_bench.h"
 
 #include "base/message.h"
@@ -96,7 +94,8 @@ static void print_line(struct bench *bench, const struct engines_line *line, siz
     }
 }
 
-/* The processor time that somebody pays in any case, which is the objection to clearing ahead. */
+/* The processor time of all threads: clearing ahead moves this cost to another CPU, but does not
+ * remove it. */
 static void print_seconds(struct bench *bench, const struct engines_line *lines, size_t count,
                           size_t bytes)
 {

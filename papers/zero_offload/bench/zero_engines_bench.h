@@ -30,7 +30,7 @@ struct engines_line {
     int (*measure)(struct bench *bench, struct engines_line *line, size_t bytes,
                    struct engines_trip *trips, size_t count);
     bool alone;       /* it has a clearing that takes place in the thread that asks */
-    char device[100]; /* what it calls itself; "": nothing */
+    char device[100]; /* the name that its driver gives; "": none */
     char wrong[200];  /* why it is not measured, or no more; "": it is */
     size_t scanned;   /* blocks */
     double *samples[ENGINES_WHATS];
@@ -42,11 +42,11 @@ enum { ENGINES_MOST = 16 };
 /* Put a line for each engine that serves here at the end of lines[*count]. */
 void engines_of_pool(struct bench *bench, struct engines_line *lines, size_t *count);
 void engines_of_daemon(struct bench *bench, struct engines_line *lines, size_t *count);
-/* Name them all, for --list. */
+/* Print the names of all engines, for --list. */
 void engines_list_pool(struct bench *bench);
 void engines_list_daemon(struct bench *bench);
 
-/* Of all threads but the calling one: nanoseconds of processor time, those that have ended too. */
+/* Nanoseconds of processor time of all threads but the calling one, ended threads included. */
 double engines_others_ns(void);
 /* Cycles of this core from ticks between two readings of the clock. */
 double engines_cycles(const struct bench *bench, uint64_t ticks);

@@ -9,7 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* The block once more, when it is clean: ticks since `begun`, 0 where it never came. */
+/* Take the block again as soon as it is clean. Returns the ticks since `begun`, 0 if it was never
+ * handed out. */
 static uint64_t wait_clean(struct bench *bench, struct okosu_zero_pool *pool, size_t bytes,
                            uint64_t begun, void **block)
 {
@@ -23,7 +24,7 @@ static uint64_t wait_clean(struct bench *bench, struct okosu_zero_pool *pool, si
     return *block ? now - begun : 0;
 }
 
-/* One block there and back. 0 or -errno. */
+/* Give one block to the worker and take it back. 0 or -errno. */
 static int round_trip(struct bench *bench, struct engines_line *line, struct okosu_zero_pool *pool,
                       size_t bytes, struct engines_trip *trip)
 {

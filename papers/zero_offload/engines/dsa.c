@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * dsa: Intel's Data Streaming Accelerator fills memory by the process's own addresses, past the
+/* dsa: Intel's Data Streaming Accelerator fills memory by the process's own addresses, past the
  * caches. It needs a work queue that the administrator has enabled for users (accel-config).
  *
  * Descriptors go by write() to the queue's device (Linux 6.10, and older kernels with the fix of

@@ -255,8 +255,8 @@ static void on_bus_error(int number)
     _exit(42);
 }
 
-/* All of the pool is promised: no more is; and who takes without a promise gets a signal. Each
- * page that was promised is there. */
+/* The whole pool is reserved: a further reservation is refused, a process without one gets a signal
+ * at its fault, and each reserved page is there. */
 static void use_up(long round)
 {
     long free_before = zero_number("nr_hugepages");

@@ -26,7 +26,7 @@ static pid_t start_daemon(char **command)
     return child;
 }
 
-/* Wait until it has had a few pages, another number each time. */
+/* Wait until the daemon has had a few pages, another number each time. */
 static void let_work(long pages)
 {
     for (int tries = 0; zero_stat("cleared") < pages && tries < 200; tries++)

@@ -83,7 +83,7 @@ static uint64_t break_mapped(void)
     pid_t child;
     int status;
 
-    /* Who reports it is killed there, as one who was about to use it. */
+    /* The process that reports the page is killed, as one that was about to use it. */
     child = fork();
     if (!child) {
         advise(zero_page_of(at, BROKEN), MADV_HWPOISON);

@@ -60,10 +60,10 @@ def test_every_engine_has_its_rows(mocks: Path) -> None:
 
 WRONG = {
     ("cuda", "leaves-byte"): "it left 1 of",
-    # Only the benchmark's own look through the block can tell.
+    # Only the benchmark's own scan of the block can notice this.
     ("cuda", "leaves-byte-of-unit"): "a byte of 2097152 was left",
     ("cuda-mailbox", "leaves-byte-of-unit"): "a byte of 2097152 was left",
-    # The first two are proofs.
+    # The first two blocks are the engine's proof.
     ("cuda", "register-fails=3"): "2097152 bytes cannot be pinned for it",
     ("cuda-mailbox", "no-device"): "CUDA_ERROR_NO_DEVICE",
 }
@@ -88,10 +88,10 @@ def test_blocks_of_another_size(mocks: Path) -> None:
 
 @pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 def test_a_page_of_a_gibibyte(mocks: Path) -> None:
-    """The other size of huge pages; a device is given it in pieces."""
+    """The other size of huge pages, which a device is given in pieces."""
     if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 3 << 30:
         pytest.skip("needs 3 GiB of free memory")
-    # Without the pool's engines: their thread has the lowest priority, and may have no CPU for long.
+    # The pool's engines are left out: their thread has the lowest priority, and may have no CPU for long.
     lines = smoke(mocks, "--variant", ",".join(DEVICES), "--sizes", str(1 << 30), "--rounds", "1")
     assert "absent" not in lines
     assert {(row["variant"], row["n"]) for row in lines["row"]} == {(name, 1 << 30) for name in DEVICES}

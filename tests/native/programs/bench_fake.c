@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The benchmark harness on a clock of the test's own: bench_fake MODE [OPTION...]. Time goes on
+/* The benchmark harness on a clock of the test's own: bench_fake MODE [OPTION...]. Time goes on
  * only where a routine or a witness says so, so every sample is known beforehand.
  *
  *   steady    nothing disturbs; two rows of 50 and 80 ticks a call, in cycles (2 a tick) and in ns

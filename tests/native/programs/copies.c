@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Copies a known number of times and checks every byte, for the tests of the lever copy.
+/* Copies a known number of times and checks every byte, for the tests of the lever copy.
  *
  *   copies MODE   plain | threads | fork | overflow | exit | overlap
  *

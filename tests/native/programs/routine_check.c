@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * routine_check: every variant and entry of an area (copy, zero) against a loop over bytes.
+/* routine_check: every variant and entry of an area (copy, zero) against a loop over bytes.
  *
  *   copy-check            all checks but the long one; 0: right, 1: wrong
  *   copy-check --broken   the same checks must refuse every broken routine

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A program that uses a BLAS, by both kinds of names: prints the library that each comes from and
+/* A program that uses a BLAS, by both kinds of names: prints the library that each comes from and
  * what each makes of many lengths and increments. The elements are small integers, so that every
  * right BLAS prints the same. */
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares every row of libokosu's table of vector routines that this CPU can run with integer
+/* Compares every row of libokosu's table of vector routines that this CPU can run with integer
  * arithmetic and plain loops, over sizes, addresses, guard pages, special values and strides.
  *
  *   vec_check [--quick | --large] [--only ROW] [--broken ROW]

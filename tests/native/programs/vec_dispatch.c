@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which variant the vector routines use: the first call by many threads at once, forcing, and a CPU
+/* Which variant the vector routines use: the first call by many threads at once, forcing, and a CPU
  * that lacks what a variant needs. Linked so that okosu_cpu_features() asks this program first.
  *
  *   vec_dispatch           all checks

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The inlined vector routines at most lengths that they inline and one beyond, shifts of two
+/* The inlined vector routines at most lengths that they inline and one beyond, shifts of two
  * operands in a line, guard pages before and after; compiled for several instruction sets, of which
  * this CPU must have VEC_INLINE_NEEDS (else "not on this CPU"). */
 #include "vec_check.h"

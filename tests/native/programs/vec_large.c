@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * vec_check --large: arrays of more than 2^32 bytes made of 2 MiB, mapped 2051 times side by side;
+/* vec_check --large: arrays of more than 2^32 bytes made of 2 MiB, mapped 2051 times side by side;
  * an output passes over its memory again and again. An index or a count of 31 or 32 bits shows as a
  * wrong result. */
 #include "vec_check.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * string: the variants that use x86's string instructions: rep movsb alone, and the SIMD memcpy of
+/* string: the variants that use x86's string instructions: rep movsb alone, and the SIMD memcpy of
  * S. Saito and S. Oikawa, "Utilization of a SIMD unit in the OS Kernel", figure 5: blocks of 512
- * bytes by movdqu while there are so many, the rest by a string instruction.
- */
+ * bytes by movdqu while there are so many, the rest by a string instruction. */
 #include "copy/rows.h"
 #include "copy/small.h"
 
@@ -28,11 +26,9 @@ static void *move_rep_movsb(void *to, const void *from, size_t n)
     return okosu_copy_row_loop8.move(to, from, n);
 }
 
-/*
- * The bytes before the first line of dst are copied by vectors, because on some processors with
+/* The bytes before the first line of dst are copied by vectors, because on some processors with
  * fast short string copies a string copy whose destination is not on a line is slower by an order
- * of magnitude (Zen 3, glibc's bug 30994). The rest may have any length.
- */
+ * of magnitude (Zen 3, glibc's bug 30994). The rest may have any length. */
 static void *copy_rep_line(void *to, const void *from, size_t n)
 {
     char *dst = to;

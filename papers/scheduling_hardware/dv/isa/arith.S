@@ -75,14 +75,14 @@ begin:
     sltiu   $v0, $t3, 32767
     check   $v0, 0
 
-    /* Register 0 takes nothing. */
+    /* Writes to register 0 have no effect. */
     addiu   $zero, $zero, 5
     check   $zero, 0
     addu    $zero, $t0, $t0
     addu    $v0, $zero, $zero
     check   $v0, 0
 
-    /* Each result in the next three instructions. */
+    /* Each result is used by each of the next three instructions. */
     addiu   $v0, $zero, 1
     addu    $v1, $v0, $v0
     addu    $a0, $v0, $v1

@@ -81,7 +81,7 @@ begin:
     subu    $v0, $v0, $ra
     check   $v0, 0
 
-    /* Backwards, as a loop does. */
+    /* Backward branches, as in a loop. */
     li      $v0, 10
     li      $v1, 0
 1:  addu    $v1, $v1, $v0

@@ -13,7 +13,7 @@ begin:
     addiu   $v1, $v1, 1
     check   $v1, 1
 
-    /* A read is a word that the next instruction may use. */
+    /* The next instruction may use the word that was read. */
     mfc2    $v0, $6
     addu    $v1, $v0, $zero
     subu    $v0, $v0, $v1
@@ -21,7 +21,7 @@ begin:
     mfc2    $zero, $5
     check   $zero, 0
 
-    /* Operands, a command, a setting. */
+    /* Writes of operands, a command and a setting. */
     mtc2    $t0, $0
     mtc2    $t0, $1
     mtc2    $t0, $2

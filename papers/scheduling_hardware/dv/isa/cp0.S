@@ -26,7 +26,7 @@ begin:
     mtc0    $t1, STATUS
     mfc0    $v0, STATUS
     check   $v0, 0xff3e
-    /* rfe pops, and leaves what is old. */
+    /* rfe pops the stack, and leaves the old bits as they are. */
     rfe
     mfc0    $v0, STATUS
     check   $v0, 0xff3f
@@ -51,12 +51,12 @@ begin:
     check   $v0, 0x2a
     mtc0    $zero, STATUS
 
-    /* Of Cause the software's bits only. */
+    /* Of Cause only the software interrupts' bits can be written. */
     mtc0    $t0, CAUSE
     mfc0    $v0, CAUSE
     andi    $v0, $v0, 0xff00
     check   $v0, 0x0300
-    /* Nothing comes while interrupts are off, or masked. */
+    /* No interrupt comes while interrupts are off, or masked. */
     la      $s3, 1f
     li      $s5, 0
     nop
@@ -69,7 +69,7 @@ begin:
     nop
     nop
 1:  check   $s5, 0
-    /* One comes in front of the next instruction. */
+    /* The interrupt comes before the next instruction. */
     la      $s3, 9f
     li      $t1, ENABLE_SOFTWARE
     li      $v1, 0
@@ -80,7 +80,7 @@ begin:
     mfc0    $v0, STATUS
     check   $v0, ENABLE_SOFTWARE
 
-    /* In a delay slot the branch is what is returned to. */
+    /* An interrupt in a delay slot returns to the branch. */
     li      $t1, 0x100
     la      $s3, 9f
     li      $s5, 0
@@ -99,7 +99,7 @@ begin:
     check   $v0, 0
     check   $s1, 0x200
 
-    /* It waits for nothing: a load or a division in its place has not begun. */
+    /* The interrupt does not wait: the load or division before which it comes has not begun. */
     la      $t2, word
     li      $v1, 3
     la      $s3, 9f

@@ -37,7 +37,7 @@ begin:
     trapped CODE(overflow)
     check   $v1, 77
 
-    /* Wrong addresses: misaligned, in no segment, with no memory there. */
+    /* Wrong addresses: misaligned, in no segment, without memory. */
     trapping
     lw      $v1, 1($t0)
     trapped CODE(address_load)
@@ -100,7 +100,7 @@ begin:
     b       1f
     nop
 9:  never
-1:  /* The last byte of the data is there. */
+1:  /* The last byte of the data memory can be accessed. */
     li      $t4, 0xbf000000
     trapping
     lw      $v1, 4($t4)
@@ -200,7 +200,7 @@ begin:
     check   $s0, 0x80010000
     check   $s2, 0x80010000
 
-    /* Instructions behind a trap have no effect, those in front of it have. */
+    /* Instructions after a trap have no effect, those before it have. */
     li      $v1, 0
     li      $a0, 0
     la      $s3, 1f

@@ -21,7 +21,7 @@ begin:
     check   $v0, 11
     lw      $v0, 8($t0)
     check   $v0, 22
-    /* Back and forth. */
+    /* Exchanging twice restores both. */
     exchange 4, T0
     exchange 4, T0
     exchange 4, T0
@@ -45,7 +45,8 @@ begin:
     mfc2    $v0, $4
     check   $v0, 1
 
-    /* Not at such an address, not in a slot, not with another register; and then SWAP stays. */
+    /* An exchange at a wrong address, in a delay slot or with another register traps, and SWAP
+     * keeps its value. */
     trapping
     exchange 2, T0
     trapped CODE(address_load)

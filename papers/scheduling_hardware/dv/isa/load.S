@@ -39,7 +39,8 @@ begin:
     lhu     $v0, 6($t0)
     check   $v0, 0x1234
 
-    /* At once, one and two instructions later, as operand, address, condition and word to store. */
+    /* The loaded word is used at once, and one and two instructions later, as operand, address,
+     * condition and word to store. */
     lw      $v0, 4($t0)
     addiu   $v1, $v0, 1
     addiu   $a0, $v0, 2
@@ -68,7 +69,7 @@ begin:
     lw      $zero, 0($t0)
     addu    $v0, $zero, $zero
     check   $v0, 0
-    /* Into its own base. */
+    /* A load into its own base register. */
     move    $t2, $t0
     lw      $t2, 4($t2)
     check   $t2, 0x12348765

@@ -72,7 +72,7 @@ begin:
     check   $v0, 7
     check   $v1, 9
 
-    /* Work beside a division, and one division behind another. */
+    /* Other instructions during a division, and one division after another. */
     li      $t0, 100
     li      $t1, 7
     div     $zero, $t0, $t1
@@ -87,7 +87,7 @@ begin:
     mult    $t0, $t1
     mflo    $v0
     check   $v0, 808
-    /* The quotient as operand, address, condition and factor at once. */
+    /* The quotient is used at once, as operand, address, condition and factor. */
     divu    $zero, $t0, $t1
     mflo    $v0
     addu    $v1, $v0, $v0

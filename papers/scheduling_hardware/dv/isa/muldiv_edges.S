@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MIPS leaves open and INTERFACES.md does not: division by zero, and the quotient that does not fit. */
+/* Cases that MIPS leaves undefined and INTERFACES.md defines: division by zero, and a quotient that
+ * does not fit. */
 #define MACHINE_ONLY
 #include "isa.inc"
 

@@ -31,7 +31,7 @@ begin:
     lw      $v0, -4($t0)
     check   $v0, 0x22222222
 
-    /* One behind the other, and a load of the first. */
+    /* Two stores in a row, and a load of the first word. */
     sw      $t1, 0($t0)
     sw      $zero, 4($t0)
     sb      $t1, 4($t0)
@@ -39,7 +39,7 @@ begin:
     lw      $v1, 4($t0)
     check   $v0, 0x89abcdef
     check   $v1, 0xef
-    /* A word that was just computed or loaded. */
+    /* Stores of a word that was just computed or loaded. */
     addiu   $v0, $t1, 1
     sw      $v0, 0($t0)
     lw      $v0, 0($t0)

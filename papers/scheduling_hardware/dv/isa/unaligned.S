@@ -70,7 +70,8 @@ begin:
     lw      $v0, 0($t1)
     check   $v0, 0xaa887766
 
-    /* In pairs: a word at any address. The second half merges with the first at once. */
+    /* Pairs of halves load or store a word at any address. The second half merges with the first at
+     * once. */
     lwr     $v0, 0($t0)
     lwl     $v0, 3($t0)
     check   $v0, 0x44332211

@@ -85,7 +85,7 @@ static volatile unsigned flag, go_on[MOST];
 static void *wait_for(void *argument)
 {
     unsigned self = (unsigned)(uintptr_t)argument;
-    /* The last one waits with a deadline that never comes: its upper half is large. */
+    /* The last thread waits with a deadline that never comes: its upper half is large. */
     struct answer answer = COMMAND(21, &flag, self == 3 ? TIMED | FLAG : FLAG, 0u, 9u, 0u);
 
     go_on[self] = 1 + answer.error;
@@ -212,7 +212,7 @@ static void *pour(void *argument)
     unsigned start;
 
     pthread_barrier_wait(&start_line);
-    /* Each is put behind all others; then ids are granted anew. */
+    /* Each id is put behind all others; then ids are granted anew. */
     __asm__ volatile(ASM_COP2(CHILDREN(12)) : "+r"(argument) : "r"(stillborn), "r"(16u));
     start = COP2_READ(10);
     while (COP2_READ(10) - start < 500)
@@ -296,7 +296,7 @@ static void nowhere(char how)
         far[3] = 1;
     else
         ((void (*)(void))0x80ffff00u)();
-    /* A store is heard of later, if at all. */
+    /* The error of a store is reported later, if at all. */
     printf("%u\n", *(volatile unsigned *)&leave);
 }
 

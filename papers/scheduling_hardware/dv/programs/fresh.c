@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fresh: each new thread looks at HI and LO before anything else, and leaves a product there. */
+/* fresh: each new thread checks HI and LO before anything else, and leaves a product in them. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

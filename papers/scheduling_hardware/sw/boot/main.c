@@ -6,7 +6,7 @@
 
 enum { MOST_ARGUMENTS = 63 };
 
-/* The number of arguments, then the strings, each with its 0; build.sh makes it. */
+/* The number of arguments, then the strings, each ended by a 0; build.sh writes it. */
 extern const unsigned okosu_arguments[];
 
 extern int main(int argc, char **argv);

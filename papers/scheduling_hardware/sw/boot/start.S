@@ -5,7 +5,8 @@
     .globl _start
 _start:
     la      $sp, __main_stack_top - 32
-    /* What SSH-s gives a new thread: stack, return address, gp; and where it keeps contexts. */
+    /* The settings of SSH-s: stack, return address and gp of a new thread, and where contexts are
+     * kept. */
     la      $t0, __stack_top
     ctc2    $t0, $0
     la      $t0, __stack_log2
@@ -27,13 +28,15 @@ _start:
 
     .org    0x80
 exception:
-    /* An interrupt takes the PE from its thread; only k0 and k1 are nobody's (k1 is the software back end's, which has no interrupts). */
+    /* An interrupt takes the PE from its thread, of whose registers only k0 and k1 may be
+     * overwritten (k1 is used by the software back end, which has no interrupts). */
     mfc0    $k0, $13
     nop
     andi    $k0, $k0, 0x7c
     beqz    $k0, okosu_interrupt
     nop
-    /* Nothing else is expected: the first one to come here says what happened, on a stack of its own. */
+    /* No other exception is expected: the first PE to come here reports what happened, on a stack
+     * of its own. */
     .globl  okosu_unexpected
 okosu_unexpected:
     la      $t0, trap_taken

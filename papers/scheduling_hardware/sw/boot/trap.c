@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An exception that nobody expects: say which and where, and end the simulation with a status that
- * no program can return. */
+/* An unexpected exception: report it with its address, and end the simulation with a status that no
+ * program can return. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -20,7 +20,8 @@ static IN_LIB uint64_t cycles_of(uint64_t seconds, uint32_t nanoseconds)
     return seconds * clock_hz() + nanoseconds * clock_hz() / NANOSECONDS;
 }
 
-/* Deadlines are kept in 44 bits: two days at 100 MHz stand for everything later. */
+/* The hardware keeps deadlines in 44 bits (two days at 100 MHz), which stand for all later ones
+ * too. */
 IN_LIB int deadline_of(const struct timespec *time, uint64_t *cycle)
 {
     const uint64_t latest = (UINT64_C(1) << 44) - 1;
@@ -75,7 +76,7 @@ IN_LIB clock_t clock(void)
     return (clock_t)(cycle_now() * CLOCKS_PER_SEC / clock_hz());
 }
 
-/* Waits at a word of its own, which nobody wakes. */
+/* The thread waits at a word of its own, which no other thread wakes. */
 static IN_SWITCH void sleep_until(uint64_t deadline)
 {
     volatile unsigned word = 0;

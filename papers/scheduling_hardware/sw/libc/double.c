@@ -55,7 +55,8 @@ static IN_LIB bool is_nan(uint64_t bits)
     return (bits & ~SIGN) > INFINITE;
 }
 
-/* Right by `by`; what falls off stays as the lowest bit, so that rounding sees it. */
+/* Shift right by `by`; bits that are shifted out set the lowest bit, so that rounding takes them
+ * into account. */
 static IN_LIB uint64_t shift_sticky(uint64_t value, int by)
 {
     if (by >= 64)

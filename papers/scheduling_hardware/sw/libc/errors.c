@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* errno, and what its values mean in glibc's words, so that a program says the same on both. */
+/* errno, and the texts for its values in glibc's words, so that a program prints the same here and
+ * on Linux. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

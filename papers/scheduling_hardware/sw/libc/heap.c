@@ -9,8 +9,8 @@
 
 #include "backend.h"
 
-/* Stands before each block; `next` counts in free ones only. The size includes the header, a
- * multiple of 16. */
+/* The header of each block; `next` is valid in free blocks only. The size includes the header and
+ * is a multiple of 16. */
 struct block {
     size_t size;
     struct block *next;
@@ -23,7 +23,7 @@ extern char __heap_start[], __heap_end[];
 
 static struct lock lock;
 static struct block *free_blocks;
-/* From here on nothing was ever used. */
+/* The memory from here on was never used. */
 static char *fresh = __heap_start;
 
 static IN_LIB void heap_lock(void)

@@ -130,7 +130,7 @@ IN_LIB uint64_t __udivmoddi4(uint64_t dividend, uint64_t divisor, uint64_t *rest
     uint64_t quotient = 0;
     int shift;
 
-    /* A divisor of 0 comes here, too, and traps with its message. */
+    /* A division by 0 comes here, too, and traps with its own message. */
     if (dividend >> 32 == 0 && divisor >> 32 == 0) {
         *rest = (uint32_t)dividend % (uint32_t)divisor;
         return (uint32_t)dividend / (uint32_t)divisor;

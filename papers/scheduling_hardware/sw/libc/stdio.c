@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing. What one call prints stays together; there is no buffer and nothing to flush. */
+/* Printing. The output of one call stays together; there is no buffer and nothing to flush. */
 #include <stdio.h>
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 void check(bool holds, const char *what);
 
-/* The time that lies so far ahead. */
+/* The absolute time that lies so far ahead. */
 struct timespec soon(long microseconds);
 bool has_passed(const struct timespec *time);
 

@@ -66,7 +66,7 @@ static void *lock_until_nonsense(void *argument)
     return (void *)(intptr_t)pthread_mutex_timedlock(argument, &time);
 }
 
-/* The error that another thread gets for it. */
+/* The error that another thread gets for the same call. */
 static int elsewhere(void *(*function)(void *), void *argument)
 {
     pthread_t thread;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Misuse that POSIX leaves undefined and Linux lets hang or crash: here it is told by errno. */
+/* Misuse that POSIX leaves undefined and Linux lets hang or crash: here the call returns
+ * an error. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -88,7 +89,7 @@ static void check_handles(void)
     check(pthread_getschedparam(old, &policy, &param) == ESRCH, "ask for its policy");
     check(pthread_setschedparam(old, SCHED_OTHER, &param) == ESRCH, "set it");
     check(pthread_join(12345, NULL) == ESRCH, "join what never was");
-    /* Ids come back after all others; the old handle stays unknown. */
+    /* An id is granted again after all others; the old handle stays unknown. */
     for (int at = 0; at < MOST; at++) {
         pthread_create(&thread, NULL, nothing, (void *)9);
         failures += thread == old;

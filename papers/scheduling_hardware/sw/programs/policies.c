@@ -46,7 +46,7 @@ static pthread_t with_priority(void *(*entry)(void *), void *argument, int prior
 
 static void *sign(void *argument)
 {
-    /* Long enough for another one to come first if it has a right to. */
+    /* This is long enough for a thread with precedence to come first. */
     work(LONG);
     order[ran++] = "abcde"[(uintptr_t)argument];
     return NULL;

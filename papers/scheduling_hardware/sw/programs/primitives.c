@@ -93,14 +93,14 @@ static void measure_yield(void)
     print("yield_alone", &alone);
     measure_sustained("yield_sustained_2_per_pe", 2);
     measure_sustained("yield_sustained_4_per_pe", 4);
-    /* More than there are banks. */
+    /* There are more threads than banks. */
     measure_sustained("yield_sustained_8_per_pe", 8);
 }
 
 static pthread_barrier_t barrier;
 static volatile unsigned here[MOST_PES], came[ROUNDS][MOST_PES], went[ROUNDS][MOST_PES];
 
-/* All are running at once, so each is on a PE of its own, before the first meeting. */
+/* All threads run at once before the first barrier, so each is on a PE of its own. */
 static void *meet(void *argument)
 {
     unsigned self = (unsigned)(uintptr_t)argument, parties = pe_count();

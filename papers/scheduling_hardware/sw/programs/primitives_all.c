@@ -55,7 +55,7 @@ static void measure_threads(struct place *place)
         note_at(place, CREATE, cycle_low() - start);
         while (!place->ended)
             sched_yield();
-        /* It has stored; when all have met again it has ended, too. */
+        /* The child has stored its word; when all have met again it has ended, too. */
         pthread_barrier_wait(&barrier);
         pause_for(200);
         start = cycle_low();

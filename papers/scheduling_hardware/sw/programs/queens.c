@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queens N: in how many ways N queens stand on a board; a thread for each two first rows that go
- * together. */
+/* queens N: in how many ways N queens can stand on a board; one thread for each valid pair of the
+ * first two rows. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -24,8 +24,8 @@ ALWAYS_INLINE void drain(const struct stay *stay)
     __asm__ volatile("lw $0,%0" : : "m"(*stay) : "memory");
 }
 
-/* The bare command: what the scheduler and the banks take. In SOFT mode the library goes on from
- * there. */
+/* The command alone, which measures the scheduler and the banks. In SOFT mode the library goes on
+ * from there. */
 static IN_SWITCH void yield_command(struct stay *now, struct stay *next)
 {
     unsigned error;
@@ -56,7 +56,7 @@ static void yield_call(struct stay *now, struct stay *next)
 
 static void (*yield)(struct stay *now, struct stay *next);
 
-/* Each stays for a while, so that the next thread has been fetched when it goes. */
+/* Each thread stays for a while, so that the next one has been fetched when it leaves. */
 static void *stay_and_go(void *argument)
 {
     struct stay *mine = argument;
@@ -73,7 +73,7 @@ static void *stay_and_go(void *argument)
     return NULL;
 }
 
-/* The latest to leave the PE before this one came to it, if it was another thread. */
+/* The last thread to leave the PE before this one came to it, if it was another one. */
 static unsigned cycles_of(unsigned thread, int round, unsigned threads)
 {
     const struct stay *one = &stays[thread][round];

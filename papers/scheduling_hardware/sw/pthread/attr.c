@@ -115,7 +115,7 @@ IN_LIB int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_p
     return 0;
 }
 
-/* There is one process. */
+/* There is only one process, so that the scope is always the same. */
 IN_LIB int pthread_attr_setscope(pthread_attr_t *attr, int scope)
 {
     (void)attr;

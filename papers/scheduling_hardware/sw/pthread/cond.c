@@ -44,14 +44,14 @@ IN_LOCK int pthread_cond_destroy(pthread_cond_t *cond)
     return 0;
 }
 
-/* Lets go of a mutex; returns how deep it was held. */
+/* Releases a mutex; returns how many times it was locked. */
 static IN_LOCK int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline)
 {
     unsigned sequence = cond->sequence;
     unsigned depth = mutex->depth;
     int error;
 
-    /* However deep a recursive one is locked, it has to be free. */
+    /* A recursive mutex has to be released, however many times it is locked. */
     if (mutex->kind == PTHREAD_MUTEX_RECURSIVE && mutex->owner == thread_self())
         mutex->depth = 1;
     error = pthread_mutex_unlock(mutex);
@@ -59,7 +59,8 @@ static IN_LOCK int wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, uint
         return error;
     error = word_wait(&cond->sequence, sequence, deadline);
     if (error == EAGAIN) {
-        /* A signal came in between, or there was no room to wait: woken early, as it may be. */
+        /* A signal came in between, or there was no room to wait: this is a spurious wake-up, which
+         * POSIX allows. */
         if (cond->sequence == sequence)
             thread_yield();
         error = deadline != NO_DEADLINE && cycle_now() >= deadline ? ETIMEDOUT : 0;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The cycle at which a clock shows `time`, never NO_DEADLINE; EINVAL if it is no time. */
+/* The cycle at which a clock shows `time`, never NO_DEADLINE; EINVAL if `time` is invalid. */
 int deadline_of(const struct timespec *time, uint64_t *cycle);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define ASM_COP2(text) ".set push\n\t.set noreorder\n\t" text "\n\t.set pop"
 
-/* Sections by which the cycle counters book (link.ld). */
+/* The sections of text by which the cycle counters book (link.ld). */
 #define IN_CREATE __attribute__((section(".text.create")))
 #define IN_JOIN __attribute__((section(".text.join")))
 #define IN_SWITCH __attribute__((section(".text.switch")))

@@ -46,7 +46,7 @@ IN_LOCK int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return lock->word != 0 ? EBUSY : 0;
 }
 
-/* Wait for the lock until `time`, which is looked at only now. */
+/* Wait for the lock until `time`, which is checked only here, where the lock is taken already. */
 static IN_LOCK int wait_until(struct lock *lock, const struct timespec *time)
 {
     uint64_t deadline = NO_DEADLINE;
@@ -55,7 +55,7 @@ static IN_LOCK int wait_until(struct lock *lock, const struct timespec *time)
     return error != 0 ? error : lock_wait(lock, deadline);
 }
 
-/* What the owner gets for locking once more; -1 for anyone else. */
+/* The owner's result for locking once more; -1 for any other thread. */
 static IN_LOCK int lock_again(pthread_mutex_t *mutex, unsigned self, int errorcheck)
 {
     if (mutex->owner != self)

@@ -32,7 +32,7 @@ IN_LOCK int sem_destroy(sem_t *sem)
     return 0;
 }
 
-/* Takes one, or waits for it until `time`, or for ever if that is NULL. */
+/* Decrements the semaphore, waiting until `time`, or for ever if that is NULL. */
 static IN_LOCK int take(sem_t *sem, const struct timespec *time)
 {
     uint64_t deadline = NO_DEADLINE;

@@ -12,7 +12,7 @@ extern char __stack_top[], __stack_log2[];
 struct start {
     thread_entry entry;
     void *argument;
-    /* To be freed in the end, and where it ends; NULL: the stack of its slot. */
+    /* The thread's own stack, freed at its end, and where it ends; NULL: the stack of its slot. */
     void *allocated;
     char *stack_end;
 };
@@ -53,7 +53,7 @@ static IN_CREATE void *run_on_own_stack(void *data)
     call_on((uintptr_t)start->stack_end - STACK_HEAD, run_start, start);
 }
 
-/* With a stack of its own: the slots are of one size. */
+/* A thread that asks for another size gets a stack of its own, for all slots have one size. */
 static IN_CREATE int create_with_stack(pthread_t *thread, const pthread_attr_t *attr,
                                        thread_entry entry, void *argument, unsigned attributes)
 {
@@ -116,7 +116,7 @@ IN_JOIN int pthread_detach(pthread_t thread)
     return thread_detach(thread);
 }
 
-/* A stack that one stands on cannot be freed. */
+/* A thread cannot free the stack that it runs on. */
 struct last_words {
     void *stack;
     void *value;

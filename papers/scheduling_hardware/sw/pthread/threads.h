@@ -46,7 +46,7 @@ enum thread_attributes { THREAD_PRIORITY = 0xf, THREAD_DETACHED = 0x10 };
 
 typedef void *(*thread_entry)(void *);
 
-/* What a thread has beside its context. `used`: something has to be cleaned up when it ends. */
+/* The data of a thread beside its context. `used`: something has to be cleaned up when it ends. */
 struct locals {
     unsigned used;
     int error;

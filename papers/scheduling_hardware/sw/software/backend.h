@@ -13,18 +13,19 @@ enum thread_state { FREE, ALIVE, ENDED };
 
 struct thread {
     struct locals locals;
-    /* Where its registers lie (switch.S). */
+    /* The stack pointer; its registers are saved there (switch.S). */
     unsigned sp;
     enum thread_state state;
-    /* Behind it in the one list it is in: free, ready, or of those who wait in the same place. */
+    /* The next thread in the list that this one is in: of free, of ready, or of waiting threads. */
     struct thread *next;
     unsigned handle;
     unsigned priority;
     bool detached;
     struct thread *joiner;
-    /* What it returned, or what the thread it joined did. */
+    /* The value that it returned, or that of the thread that it joined. */
     void *value;
-    /* Blocked at a word: which, and until when; beside it the list of those with a deadline. */
+    /* The word that it is blocked at, and its deadline; and its place in the list of threads with a
+     * deadline. */
     const volatile unsigned *word;
     uint64_t deadline;
     struct thread *next_timed;

@@ -30,7 +30,8 @@ void threads_start(void)
     okosu_threads[0].state = ALIVE;
 }
 
-/* In the place that its priority, or being the last, gives it. */
+/* The thread is put behind all others of its priority, or behind all where priorities do not
+ * count. */
 IN_SWITCH void scheduler_insert(struct thread *thread)
 {
     struct thread **link = &scheduler_ready.first;
@@ -55,8 +56,8 @@ IN_SWITCH void scheduler_time_out(void)
     }
 }
 
-/* A PE that has nothing to do looks now and then, without the lock: all of them together take a
- * fifth of the bus. */
+/* An idle PE looks at the queue now and then, without the lock: all idle PEs together take a fifth
+ * of the bus. */
 _Noreturn void scheduler_idle(void);
 IN_IDLE void scheduler_idle(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduler's state and lock. All functions but lock's taking are called with it held. */
+/* The scheduler's state and lock. All functions but the one that takes the lock are called with it
+ * held. */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 
@@ -15,7 +16,7 @@ struct thread_list {
 extern struct thread okosu_threads[THREADS];
 extern volatile unsigned scheduler_word;
 extern struct thread_list scheduler_ready;
-/* Those who wait with a deadline, the earliest first. */
+/* The threads that wait with a deadline, the earliest first. */
 extern struct thread *scheduler_timed;
 extern bool scheduler_priorities, scheduler_lifo;
 

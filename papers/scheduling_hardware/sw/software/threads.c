@@ -20,7 +20,7 @@ enum { STACK_HEAD = 16, GENERATION = 0x100 };
 extern void scheduler_begin(void);
 
 static struct thread_list free_threads;
-/* Ids that were never used, and threads that have not ended. */
+/* The first id that was never used, and the number of threads that have not ended. */
 static unsigned fresh = 1, alive = 1;
 
 /* The id that was free longest, so that its old handles come back late. */
@@ -35,7 +35,7 @@ static IN_CREATE struct thread *take_free(void)
     return thread;
 }
 
-/* Its handle is from now on that of the next thread with this id. */
+/* From now on the handle is that of the next thread with this id. */
 ALWAYS_INLINE void give_back(struct thread *thread)
 {
     thread->state = FREE;

@@ -21,7 +21,7 @@ static IN_LOCK void remove_timed(struct thread *thread)
     *link = thread->next_timed;
 }
 
-/* Take out the one behind `before` (NULL: the first). */
+/* Remove the thread behind `before` (NULL: the first) from the list. */
 static IN_LOCK void unlink(struct thread_list *list, struct thread *before, struct thread *thread)
 {
     if (before == NULL)
@@ -44,7 +44,7 @@ IN_LOCK void waiting_remove(struct thread *thread)
     unlink(list, before, thread);
 }
 
-/* The first who waits at the word, or NULL. */
+/* The first thread that waits at the word, or NULL. */
 static IN_LOCK struct thread *take_waiter(const volatile unsigned *word)
 {
     struct thread_list *list = place_of(word);
@@ -133,7 +133,7 @@ IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
     return error;
 }
 
-/* Whoever has waited longest gets the lock, unless somebody was faster. */
+/* The thread that has waited longest gets the lock, unless another one takes it first. */
 IN_LOCK void lock_hand_over(struct lock *lock)
 {
     scheduler_lock();
@@ -144,7 +144,7 @@ IN_LOCK void lock_hand_over(struct lock *lock)
             lock->waiters--;
             scheduler_make_ready(thread);
         } else {
-            /* The waiters' deadlines have passed; they have not taken themselves off yet. */
+            /* These waiters' deadlines have passed, but they have not left the list yet. */
             lock->word = 0;
         }
     }

@@ -20,13 +20,13 @@ struct thread {
 
 extern struct thread okosu_threads[];
 
-/* What a command answers. */
+/* The answer to a command. */
 struct answer {
     unsigned result, error;
 };
 
-/* Save the caller, run another thread; returns when the caller goes on, with the answer of its
- * waking: the result, in the upper half the error. */
+/* Save the caller and run another thread. Returns when the caller goes on, with the answer of its
+ * wake-up: the result, and in the upper half the error. */
 uint64_t soft_switch(void);
 
 ALWAYS_INLINE struct answer answer_of_waking(void)
@@ -117,7 +117,7 @@ ALWAYS_INLINE void thread_yield(void)
         soft_switch();
 }
 
-/* The store wakes: SSH-m sees it on the bus. */
+/* The store wakes the waiters, for SSH-m sees it on the bus. */
 ALWAYS_INLINE void word_wake_one(volatile unsigned *word, unsigned value)
 {
     *word = value;

@@ -75,7 +75,7 @@ okosu_interrupt:
     sw      $t2, AREA_PC($k1)
     sw      $t3, AREA_ERR($k1)
     sw      $t4, AREA_RES($k1)
-    /* The other one may have been recalled meanwhile: then nobody is there to yield to. */
+    /* The other thread may have been recalled meanwhile: then there is no thread to yield to. */
     mtc2    $zero, $20
     mfc2    $t0, $5
     nop
@@ -89,8 +89,8 @@ okosu_interrupt:
     j       soft_next
     sw      $t2, CONTEXT_RA($t1)
 
-    /* The thread that was taken from a PE goes on at this one. Its quantum begins when all is back, else a short one would be over
-     * by then every time. */
+    /* The preempted thread goes on at this PE. Its quantum begins when all registers are restored,
+     * or a short one would always be over by then. */
 resume:
     mtc0    $zero, $12
     area

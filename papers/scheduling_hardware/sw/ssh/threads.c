@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rare ways of the hardware back end: what blocks, what fails, what is set once. */
+/* The rare paths of the hardware back end: blocking, errors, settings that are made once. */
 #include "backend.h"
 #include "switch.h"
 
@@ -27,7 +27,7 @@ void threads_start(void)
     __asm__ volatile("mtc0 %0,$12" : : "r"(INTERRUPTS));
 }
 
-/* Unless the user asked for another policy. */
+/* The policy, if the user did not ask for another one. */
 void threads_use_priorities(void)
 {
     if ((uintptr_t)__okosu_policy == POLICY_FIFO)
@@ -105,7 +105,7 @@ IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
 {
     int error;
 
-    /* Without a free watch: try, and let others run. */
+    /* If no watch is free, try again and again, and let other threads run in between. */
     while ((error = wait(&lock->word, WAIT_MUTEX, 1, deadline)) == EAGAIN) {
         if (lock_try(lock))
             return 0;
@@ -116,8 +116,8 @@ IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
     return error;
 }
 
-/* The command of lock_wait_here() has not given the lock: it is still to come (SOFT), or there is
- * no free watch. */
+/* The command of lock_wait_here() has not returned with the lock: the thread still has to wait for
+ * it (SOFT), or no watch was free. */
 IN_LOCK int lock_wait_more(struct lock *lock, unsigned error)
 {
     if (error == ERROR_BLOCKED)

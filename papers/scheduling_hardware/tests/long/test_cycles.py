@@ -16,7 +16,7 @@ TABLE = cycles.table()
 
 @pytest.mark.parametrize("point", cycles.POINTS, ids=lambda point: point.name)
 def test_a_program_takes_the_cycles_that_it_took(point: cycles.Point) -> None:
-    """A change that is meant: python -m papers.scheduling_hardware.dv.cycles --write."""
+    """After an intended change: python -m papers.scheduling_hardware.dv.cycles --write."""
     if cycles.compiler() != TABLE["compiler"]:
         pytest.skip(f"the table's programs are {TABLE['compiler']}'s")
     moved = cycles.differences(TABLE["points"][point.name], cycles.run(point))

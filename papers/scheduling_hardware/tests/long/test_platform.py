@@ -102,7 +102,7 @@ int main(void)
     for number, head in heads.items():
         assert (head["tid"], head["ts"]) in begins
         assert tails[number]["ts"] < head["ts"]
-    # Who waits for the end of a thread is led to from that thread's exit.
+    # An arrow leads from a thread's exit to the start of the thread that waited for it.
     exits = {(event["tid"], event["ts"]) for event in events if event.get("name", "").startswith("exit")}
     assert exits & {(tail["tid"], tail["ts"]) for tail in tails.values()}
 

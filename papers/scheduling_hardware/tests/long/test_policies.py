@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scheduling policies of the machine in rtl/: who runs first, who makes way for whom, and who comes back."""
+"""The scheduling policies of the machine in rtl/: which thread runs first, which one is preempted, and which one
+returns."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory, model: list[Path]) -> Path
 
 
 def lockstep(program: Path, number: int) -> subprocess.CompletedProcess[str]:
-    # Survivors take seconds; what is found is found in a fraction of one.
+    # A bug that is found is found within a fraction of a second; one that is not takes seconds.
     words = [str(program), "1", "12", "10000"]
     env = {**os.environ, planting.VARIABLE: str(number)}
     return subprocess.run(words, env=env, capture_output=True, text=True, check=False)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the kernel's copy routines, from the kernel's own object file, in user space: at every short
  * size, offset and page end. Prints `NAME ok`, `NAME absent` or `NAME wrong` for each; exits with 1
- * if one is wrong, and is killed by a signal if one accesses memory beyond the areas.
- */
+ * if one is wrong, and is killed by a signal if one accesses memory beyond the areas. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ struct routine {
     fixed_fn *copy_4096;
 };
 
-// What the handler of a fault says.
+// The text that the fault's handler prints.
 static const char *doing = "";
 static size_t doing_len;
 

@@ -8,8 +8,7 @@
  * are not known before. For x86-64 machines with one CPU: there a CMPXCHG that writes to a free
  * lock takes it, and the next plain write releases it. Only what happens between the guest's marks
  * (core/model.h) counts; a string instruction with a REP is one instruction. `out` receives lines
- * "INSTRUCTIONS HOLDS", the fewest first.
- */
+ * "INSTRUCTIONS HOLDS", the fewest first. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

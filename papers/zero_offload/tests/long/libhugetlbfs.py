@@ -11,13 +11,13 @@ from lab import qemu
 from lab.build import Built
 from lab.tests.long import x86_guest
 
-# Names the checkout: no package of Debian's has the tests.
+# The variable names a checkout, because no package of Debian's has the tests.
 VARIABLE = "OKOSU_LIBHUGETLBFS"
 TIMEOUT_S = 7200.0
-# Huge ones, before the first test.
+# Huge pages in the pool before the first test.
 PAGES = 128
 
-# What a test that does not come to its end says is not its own.
+# The verdict that is recorded for a test that does not come to its end.
 ENDED = "no verdict"
 _TEST = re.compile(r"(.+ \(\d+[KMG]: (?:32|64)\)):\t(.*)")
 _VERDICT = re.compile(r"PASS|FAIL|Bad configuration|SKIPPED")

@@ -15,21 +15,22 @@ TIMEOUT_S = 300.0
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
 BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
 MOCK = "/sys/module/hugetlb_zero_mock/parameters"
-# Freed pages are filled with a pattern, and what is taken is looked through by the kernel itself.
+# With this option the kernel fills freed pages with a pattern, and itself scans each page that is taken.
 DEBUG = "hugetlb_zero.debug=1"
-# No more is begun, and what was is over: the counters stand still. (A page is free a moment after it was counted.)
+# Waits until no clearing is begun any more and all have ended, so that the counters stand still. (A page becomes free a
+# moment after it was counted.)
 SETTLE = """
     echo cpu > $P/zero_engine
     n=0; until grep -q '^stuck 0' $P/zero_stats && grep -q '^running 0' $P/zero_stats; do
         sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done
     n=0; until [ $(cat $P/free_hugepages) = $(cat $P/nr_hugepages) ] || [ $n = 10 ]; do sleep 0.1; n=$((n + 1)); done
     cat $P/zero_stats; echo free $(cat $P/free_hugepages)"""
-# Before a program: the pool's thread, of the priority of idle time, has a CPU that the program is not on. It is the
-# first: while that is busy, the other's timers may go off a second late in an exact guest.
+# Put before a program, so that the pool's thread, which has idle priority, has a CPU without the program. That CPU is
+# the first: while the first is busy, timers of the other may go off a second late in an exact guest.
 APART = "echo 0 > $P/zero_cpus; taskset 2"
 WAYS = ("touch", "fork", "cow", "fallocate", "userfaultfd", "migrate", "resize", "oom")
-# The kernel saw a page that was not what its state says, or an oops. (QEMU's two nodes lie in one package: every kernel
-# warns of that. And every kernel has data races; whose they are kcsan_races.py tells.)
+# Messages by which the kernel reports a page that contradicts its state, or an oops. (QEMU's two nodes lie in one
+# package, of which every kernel warns; and every kernel has data races, which kcsan_races.py attributes.)
 WRONG = re.compile(
     r"hugetlb_zero: (?:clean|free) folio .*|WARNING(?!.* topology_sane).*|BUG: (?!KCSAN).*|Oops.*|general protection.*"
 )

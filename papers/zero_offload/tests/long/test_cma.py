@@ -26,7 +26,7 @@ ONE_GIB = ("3328M", "hugetlb_cma=1G")
 CMA = """
     cma() { echo cma $(grep -o 'CmaFree: *[0-9]*' /proc/meminfo | tr -dc 0-9); }
 """
-# A page of 1 GiB is to be clean whenever there is one.
+# A page of 1 GiB has to be clean whenever there is one.
 SHELL = f"""
     clean() {{ until [ "$(cat {BIG}/zeroed_hugepages)" = 1 ]; do sleep 0.1; done; }}
     mkdir /tmp/big; mount -t hugetlbfs -o pagesize=1G none /tmp/big
@@ -65,8 +65,8 @@ def test_they_are_cleared_by_a_thread_and_looked_through_when_they_are_taken(bui
 
 
 def test_a_controller_has_time_for_a_gib_and_the_pool_waits_for_it(built: Built) -> None:
-    # 512 parts, 5 ms and more each: longer than the second that 2 MiB have, and not the 16 that 1 GiB has. The second
-    # time the page is wanted back while the controller is at it.
+    # 512 parts of 5 ms and more each take longer than the limit of a page of 2 MiB (1 s), and less than that of 1 GiB
+    # (16 s). The second time the page is wanted back while the controller clears it.
     script = f"""{SHELL}
         echo 5 > {MOCK}/delay_ms; echo dma > {BIG}/zero_engine; echo 1 > {BIG}/nr_hugepages
         begun=$(cut -d. -f1 /proc/uptime); clean; echo seconds $(($(cut -d. -f1 /proc/uptime) - begun))
@@ -82,7 +82,7 @@ def test_a_controller_has_time_for_a_gib_and_the_pool_waits_for_it(built: Built)
 
 
 def test_who_wants_their_memory_in_one_piece_waits_for_the_one_that_is_at_work(built: Built) -> None:
-    # All of the area is asked for, in which nearly all free pages lie; of these a controller has one at any time.
+    # The whole area is asked for, in which nearly all free pages lie; at any time a controller has one of these.
     script = f"""
         mount -t debugfs none /sys/kernel/debug 2> /dev/null || true
         echo 300 > {MOCK}/delay_ms; cma; echo {SMALL} > $P/nr_hugepages; cma; echo {SMALL} > $P/zero_target

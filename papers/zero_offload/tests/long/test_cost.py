@@ -21,8 +21,8 @@ PAGES = 16
 PAGE = 2 << 20
 CLEAN, DIRTY = 1, 2
 RANGES = "folio_zero.ranges=1"
-# The rest of a fault's instructions, clean against dirty. The clearing itself, by ranges, is three string instructions
-# and some dozens around them; so many are taken off the dirty fault for it, more than it has.
+# The instructions of a fault on a clean page, at most, over those of one on a dirty page less the clearing. The
+# clearing itself, by ranges, is three string instructions and some dozens around them; CLEARING is more than that.
 MOST = 1.15
 CLEARING = 200
 
@@ -58,15 +58,15 @@ def middle(counts: list[Counts], of: Callable[[Counts], int]) -> float:
 
 
 def least(counts: list[Counts], of: Callable[[Counts], int]) -> int:
-    """Return the least of them: the clearing takes so long that the clock ticks in most of the faults."""
+    """Return the smallest count: the clearing takes so long that the clock ticks in most of the faults."""
     return min(map(of, counts))
 
 
 def test_a_fault_on_a_clean_page_stores_nothing_of_it_and_does_little_else(built: Built) -> None:
     found = faults(built, "cpu-nt", RANGES)
     clean, dirty = middle(found[CLEAN], stored), least(found[DIRTY], stored)
-    # All that such a fault stores is less than a page of 4 KiB, once the page table is there, which is one; the other
-    # stores the whole huge page, and no less beside it.
+    # A fault on a clean page stores less than 4 KiB in all, once the page table (4 KiB itself) is there. A fault on a
+    # dirty page stores the whole huge page, and as much as the other beside it.
     assert clean < 4096
     assert max(map(stored, found[CLEAN])) < 2 * 4096
     assert clean <= dirty - PAGE

@@ -44,7 +44,7 @@ def zerod() -> Path:
 
 
 def test_it_clears_what_is_handed_out_and_ends_when_told(built: Built, zerod: Path) -> None:
-    # What it has at its end counts as failed: nothing by then.
+    # Pages that the daemon has at its end count as failed; by then it must have none.
     script = f"""
         {zerod} {RING} > /tmp/said & daemon=$!
         until [ -s /tmp/said ]; do sleep 0.1; done; cat /tmp/said

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 TIMEOUT_S = 900.0
 ROUNDS = 2
 CHANNEL = "hugetlb_zero_mock.channels=2"
-# In the order of what they wait for: a thread, a controller that is late, a daemon.
+# The engines in the order of how long they wait: a thread, a slow controller, a daemon.
 BEFORE = {
     "cpu-nt": "",
     "dma": f"echo 3 > {MOCK}/delay_ms; echo 5 > {MOCK}/error_every;",

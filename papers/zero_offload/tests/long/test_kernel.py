@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 FULL = os.environ.get("OKOSU_LAB") == "full"
 ROUNDS = 40 if FULL else 3
 CHANNEL = "hugetlb_zero_mock.channels=2"
-# Long enough that the thread is at work when a page is asked for.
+# This delay is long enough for the thread to be at work when a page is asked for.
 SLOW = f"echo 3 > {MOCK}/delay_ms;"
 
 
@@ -55,8 +55,9 @@ def test_a_controller_that_is_late_is_stopped(built: Built) -> None:
 
 
 def test_a_controller_that_writes_after_its_time_writes_to_nobody_s_page(built: Built) -> None:
-    # It cannot be stopped, and copies 300 ms after it was given up. Whoever had the page by then would see it: the
-    # program compares what it wrote, and the kernel looks for its pattern in pages that are free.
+    # The controller cannot be stopped, and copies 300 ms after it was given up. A write to a page that has been handed
+    # out would be seen, because the program compares what it wrote, and in a free page because the kernel looks for its
+    # pattern there.
     before = f"echo 300 > {MOCK}/delay_ms; echo 1 > {MOCK}/deaf; {APART}"
     ways = ("touch", "fork", "cow", "touch", "touch")
     outcome = prezero_guest.check(
@@ -108,7 +109,7 @@ def test_the_thread_is_no_idle_one_while_its_page_is_waited_for(built: Built) ->
 
 
 def test_clean_pages_survive_neither_a_demotion_nor_its_end(built: Built) -> None:
-    # One page of 1 GiB, cleared and called clean, becomes 512 that are not.
+    # One page of 1 GiB, cleared and marked clean, becomes 512 pages that are not marked clean.
     big = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
     script = f"""
         echo 1 > {big}/zero_target; echo cpu-nt > {big}/zero_engine

@@ -24,10 +24,10 @@ CLEARED_AHEAD = f"""
     echo {libhugetlbfs.PAGES} > {POOL}/zero_target; echo cpu-nt > {POOL}/zero_engine
     until [ $(cat {POOL}/zeroed_hugepages) -ge {libhugetlbfs.PAGES // 2} ]; do sleep 0.1; done
 """
-# Executes a page anew after it was cleared. Under QEMU it fails on the kernel as it is, and passes where a pattern is
-# written to pages when they are freed: hugetlb_zero.debug=1.
+# This test executes a page again after it was cleared. Under QEMU it fails on the stock kernel, and passes where a
+# pattern is written to freed pages (hugetlb_zero.debug=1).
 EMULATED = "icache-hygiene"
-# What is laid out, called and said as in libhugetlbfs: programs in tests/obj64, called by tests/run_tests.py.
+# A stand-in with the layout, calls and output of libhugetlbfs: programs in tests/obj64, called by tests/run_tests.py.
 PROGRAMS = {
     "touches": """
         #include <stdio.h>
@@ -75,6 +75,6 @@ def test_libhugetlbfs_finds_what_it_finds_on_the_kernel_as_it_is() -> None:
     folder = Path(os.environ[libhugetlbfs.VARIABLE]).resolve()
     series = x86_guest.kernel()
     stock = libhugetlbfs.run(qemu.build(series=()), folder)
-    # Fewer would say that they were not really run.
+    # With fewer results the tests would not really have been run.
     assert sum(verdict == "PASS" for _, verdict in stock) > len(stock) / 2 > 20
     assert judged(libhugetlbfs.run(series, folder, (DEBUG,), CLEARED_AHEAD)) == judged(stock)

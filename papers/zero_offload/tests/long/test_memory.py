@@ -16,11 +16,12 @@ from papers.zero_offload.tests.long import prezero_guest
 from papers.zero_offload.tests.long.prezero_guest import BIG, MOCK, SETTLE
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
-# On a kernel of their own, which can be told that memory broke, and can do without most struct pages.
+# These tests have a kernel of their own, to which broken memory can be reported, and which can free most struct pages
+# of a huge page.
 full = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 CHANNEL = "hugetlb_zero_mock.channels=2"
-# By the state of the page that breaks: the engine, and what makes it slow enough to be met at its work.
+# By the state of the page that breaks: the engine, and the option that makes it slow enough to be caught at work.
 BREAKS = {
     "clean": ("cpu-nt", ""),
     "zeroing": ("dma", f"echo 300 > {MOCK}/delay_ms;"),
@@ -68,7 +69,7 @@ def test_a_page_that_breaks_is_lost_and_handed_to_nobody(breaking: Built, state:
 @full
 @pytest.mark.parametrize("engine", ["cpu-nt", "user"])
 def test_pages_without_most_of_their_struct_pages_are_cleared_as_others(breaking: Built, engine: str) -> None:
-    # Those of the tail are mapped for reading only: who writes to one ends in an oops.
+    # The struct pages of the tail are mapped read-only: a write to one would be an oops.
     before = "cat /proc/sys/vm/hugetlb_optimize_vmemmap;"
     before += "$BIN/zero_daemon good > /dev/null &" if engine == "user" else ""
     on = "hugetlb_free_vmemmap=on"
@@ -80,7 +81,8 @@ def test_pages_without_most_of_their_struct_pages_are_cleared_as_others(breaking
 
 
 def test_an_engine_has_as_much_more_time_as_a_page_is_larger(built: Built) -> None:
-    # The controller waits before each of the 512 parts, 5 to 10 s in all, where 2 MiB have 1 s and 1 GiB has 16.
+    # The controller waits before each of the 512 parts, 5 to 10 s in all; the limit is 1 s for 2 MiB and 16 s for 1
+    # GiB.
     script = f"""
         [ "$(cat {BIG}/free_hugepages)" = 1 ]
         echo 5 > {MOCK}/delay_ms; echo 1 > {BIG}/zero_target; begun=$(cut -d. -f1 /proc/uptime)
@@ -97,7 +99,7 @@ def test_an_engine_has_as_much_more_time_as_a_page_is_larger(built: Built) -> No
 
 
 def test_the_rate_bounds_what_is_cleared_in_a_second(built: Built) -> None:
-    # 20 MiB in a second are ten pages; of 32, when nothing bounds them, all.
+    # 20 MiB in a second are ten pages; without a limit all 32 are cleared.
     script = f"""
         cleared() {{ grep '^cleared' $P/zero_stats; }}
         echo 32 > $P/nr_hugepages; echo 20 > $P/zero_rate; echo 32 > $P/zero_target
@@ -110,7 +112,8 @@ def test_the_rate_bounds_what_is_cleared_in_a_second(built: Built) -> None:
 
 
 def test_the_thread_stays_on_its_cpus(built: Built) -> None:
-    # The last CPU that it ran on is the 39th field of its stat. Each round, pages are cleared on the one it may use.
+    # The CPU that the thread last ran on is the 39th field of its stat. In each round it may use one CPU, on which it
+    # clears pages.
     script = """
         echo 8 > $P/zero_target; echo cpu-nt > $P/zero_engine
         thread=$(grep -l '^hzero/2048kB' /proc/[0-9]*/comm | cut -d/ -f3)

@@ -15,7 +15,7 @@ from papers.zero_offload.tests.long.prezero_guest import DEBUG, POOL
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 PASSED = "0"
-# Fewer passed where this was written would say that they were not really run.
+# With fewer passes the tests would not really have been run.
 AT_LEAST = 7
 
 

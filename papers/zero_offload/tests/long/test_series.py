@@ -20,7 +20,7 @@ CHANGED = (
     *("mm/hugetlb.o", "mm/memfd.o", "mm/memory.o", "mm/memory-failure.o", "fs/hugetlbfs/inode.o"),
     *("mm/migrate.o", "mm/mempolicy.o", "mm/hugetlb_cgroup.o", "arch/x86/mm/hugetlbpage.o"),
 )
-# So that the file which waits for zeroing pages before it poisons them is compared as well.
+# With this option the file that waits for zeroing pages before it poisons them is compared as well.
 WITH = {"X86_MCE": "y", "MEMORY_FAILURE": "y"}
 OPTIONS = {
     "FOLIO_ZERO_RANGES": "n",
@@ -102,5 +102,5 @@ def test_checkpatch_has_nothing_to_say() -> None:
         assert done.returncode == 0, f"{Path(patch).name}:\n{done.stdout}"
 
 
-# A file that is new asks for a maintainer, which this is no place for.
+# checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers.
 IGNORED = "FILE_PATH_CHANGES"

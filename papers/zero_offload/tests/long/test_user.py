@@ -26,14 +26,14 @@ def built() -> Built:
 
 
 def misbehave(built: Built, how: str, ways: tuple[str, ...] = ("touch", "fork", "touch")) -> dict[str, int]:
-    """Let a daemon that behaves so clear pages that zero_check uses, end it, and return the counters after that."""
+    """Let a daemon of this behaviour clear pages that zero_check uses, end it, and return the counters after that."""
     script = f"""
         $BIN/zero_daemon {how} > /dev/null & daemon=$!
         {APART} $BIN/zero_check user 6 {" ".join(ways)} > /dev/null
         kill -9 $daemon 2> /dev/null || true
         {SETTLE}"""
     found = prezero_guest.stats(prezero_guest.run(built, script, TIMEOUT, exact=True))
-    # No page is lost, and none has been called clean that was not, or written to while it was free.
+    # No page is lost, none was called clean that was not, and none was written to while it was free.
     assert found["free"] == POOL
     assert (found["caught_dirty"], found["caught_written"]) == (0, 0)
     return found
