@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
-from preload_tool import HUGETLB, MODES, RETAIN, THP, build, passed, run
+from preload_tool import HUGETLB, MODES, RETAIN, THP, build, clean_environment, folder, passed, run
+
+from okosu import native
 
 every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
 NO_PROOF = {"OKOSU_PROOF": ""}
@@ -91,3 +99,29 @@ def test_malloc_trim_gives_back_what_is_kept() -> None:
     assert before >= 100 * 1024
     assert after < 20 * 1024
     assert freed == 1
+
+
+def built_by_clang() -> Path:
+    """The library as a build with CC=clang makes it, which may inline one exported function into another."""
+    build_folder = native.find("libokosu-preload.so").parents[2]
+    out = folder() / "libokosu-preload.so"
+    objects = []
+    for unit in json.loads((build_folder / "compile_commands.json").read_text()):
+        if "libokosu-preload.so.p" not in unit["output"]:
+            continue
+        words = shlex.split(unit["command"])
+        objects.append(str(folder() / f"{Path(unit['file']).stem}.o"))
+        options = [word for word in words[1:] if word.startswith(("-I", "-D", "-U", "-f", "-O", "-std"))]
+        command = ["clang", *options, "-fno-diagnostics-color", "-c", unit["file"], "-o", objects[-1]]
+        subprocess.run(command, cwd=build_folder, check=True)
+    subprocess.run(["clang", "-shared", "-Wl,-z,now", *objects, "-o", out, "-lpthread", "-ldl"], check=True)
+    return out
+
+
+@pytest.mark.skipif(not shutil.which("clang"), reason="no clang here")
+def test_a_program_with_its_own_allocator_under_a_build_by_clang() -> None:
+    """reallocarray is this library's, for the program has none, but must call the program's realloc."""
+    program = build("own-malloc", "-fno-builtin", "own_malloc.c")
+    for library in (native.find("libokosu-preload.so"), built_by_clang()):
+        env = clean_environment() | THP | {"LD_PRELOAD": str(library)}
+        subprocess.run([program], env=env, check=True)
