@@ -259,9 +259,12 @@ static bool unmap_in(struct block *block, char *start, char *from, char *to)
     }
     atomic_fetch_add(&block->uses, 1);
     /* The whole block is mapped anew as soon as it has no use. */
-    if ((from > start || (size_t)(to - from) < block->asked) && !make_hole(from, to)) {
-        end_uses(block, start, 1);
-        return false;
+    if (from > start || (size_t)(to - from) < block->asked) {
+        block->changed = true;
+        if (!make_hole(from, to)) {
+            end_uses(block, start, 1);
+            return false;
+        }
     }
     pages = mark(start, from, to, false);
     return end_uses(block, start, pages + 1);
@@ -279,7 +282,8 @@ int okosu_prezero_unmap(void *p, size_t length)
         char *part = at;
         struct block *block = next_part(&at, end, &start);
 
-        if (block && !unmap_in(block, start, part, at)) {
+        if (block ? !unmap_in(block, start, part, at)
+                  : okosu_prezero_is_stopped() && okosu_next.munmap(part, (size_t)(at - part))) {
             errno = ENOMEM;
             return -1;
         }
@@ -287,9 +291,9 @@ int okosu_prezero_unmap(void *p, size_t length)
     return 0;
 }
 
-void okosu_prezero_changed(void *p, size_t length)
+void okosu_prezero_changed(const void *p, size_t length)
 {
-    char *at = p, *to = at + length, *start;
+    char *at = (char *)p, *to = at + length, *start;
 
     for (clip(&at, &to); at < to;) {
         struct block *block = next_part(&at, to, &start);
@@ -297,6 +301,37 @@ void okosu_prezero_changed(void *p, size_t length)
         if (block)
             block->changed = true;
     }
+}
+
+bool okosu_prezero_was_changed(const void *p, size_t length)
+{
+    char *at = (char *)p, *to = at + length, *start;
+    bool was = false;
+
+    for (clip(&at, &to); at < to;) {
+        struct block *block = next_part(&at, to, &start);
+
+        was |= !block || block->changed;
+    }
+    return was;
+}
+
+bool okosu_prezero_empty(void *p, size_t length)
+{
+    char *at = p, *to = at + ((length + PAGE - 1) & ~(PAGE - 1)), *start;
+
+    for (clip(&at, &to); at < to;) {
+        char *part = at;
+        struct block *block = next_part(&at, to, &start);
+
+        if (!block || okosu_prezero_is_private(part, (size_t)(at - part)))
+            continue;
+        block->changed = true;
+        if (okosu_next.mmap(part, (size_t)(at - part), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+            return false;
+    }
+    return true;
 }
 
 /* As next_part(), and a unit that nobody holds becomes a mapping of which the program has no page
@@ -311,6 +346,8 @@ static struct block *part_to_map(char **at, char *to, char **start)
         block = next_part(at, to, start);
         if (block)
             return block;
+        if (okosu_prezero_is_stopped())
+            break;
         if (okosu_prezero_seize(part))
             all[index_of(part)] = (struct block){.asked = UNIT, .kind = MMAP};
         else
@@ -327,6 +364,8 @@ bool okosu_prezero_map_over(void *p, size_t length)
         char *part = at;
         struct block *block = part_to_map(&at, to, &start);
 
+        if (!block && okosu_prezero_is_stopped())
+            continue;
         if (!block) {
             okosu_prezero_mapped_over(p, (size_t)(part - (char *)p), false);
             errno = ENOMEM;

@@ -16,7 +16,9 @@
  * 4. A request that the pool cannot serve at once goes to the next function; no request waits. So
  * does a pointer at which no block of malloc's begins.
  *
- * 5. A child of fork has its blocks but no pool (okosu/zero_pool.h): it asks the next function. */
+ * 5. After mlockall there is no pool: addresses that no block has are the kernel's again.
+ *
+ * 6. A child of fork has its blocks but no pool (okosu/zero_pool.h): it asks the next function. */
 #pragma once
 
 #include "prezero_pool.h"
@@ -51,7 +53,13 @@ size_t okosu_prezero_usable(const void *p);
 
 /* The program protects these pages, or locks them: malloc's blocks there are mapped anew when they
  * are freed. */
-void okosu_prezero_changed(void *start, size_t length);
+void okosu_prezero_changed(const void *start, size_t length);
+/* Whether it did that, or unmapped or replaced some pages, of a block in the range. */
+bool okosu_prezero_was_changed(const void *start, size_t length);
+
+/* MADV_DONTNEED: pages of the daemon's become the program's own, because advice does not empty
+ * shared memory. False: errno says why. */
+bool okosu_prezero_empty(void *start, size_t length);
 
 /* Clean memory for mmap; NULL as above. */
 void *okosu_prezero_map(size_t length);

@@ -183,17 +183,46 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
     return okosu_next.munmap(start, length);
 }
 
-/* These functions do more to a block than write to it: they protect it, move it, or lock it. They
- * are rare, so the next function is looked up here and not in next.c. */
-OKOSU_EXPORT int mprotect(void *start, size_t length, int prot)
+/* These functions do more to a block than write to it: they protect it, lock it, or give it
+ * properties that it would keep. They are rare, so the next function is looked up here and not in
+ * next.c. */
+#define CHANGES(name, parameters, ...)                                                             \
+    OKOSU_EXPORT int name parameters                                                               \
+    {                                                                                              \
+        static int(*next) parameters;                                                              \
+                                                                                                   \
+        if (UNLIKELY(okosu_prezero_meets(start, length)))                                          \
+            okosu_prezero_changed(start, length);                                                  \
+        if (!next && !okosu_next_find(&next, #name))                                               \
+            return (int)syscall(SYS_##name, __VA_ARGS__);                                          \
+        return next(__VA_ARGS__);                                                                  \
+    }
+
+CHANGES(mprotect, (void *start, size_t length, int prot), start, length, prot)
+CHANGES(pkey_mprotect, (void *start, size_t length, int prot, int key), start, length, prot, key)
+CHANGES(mlock, (const void *start, size_t length), start, length)
+CHANGES(mlock2, (const void *start, size_t length, unsigned flags), start, length, flags)
+
+/* Whether the advice is over when the call returns. */
+static bool is_about_content(int advice)
+{
+    return advice == MADV_DONTNEED || advice == MADV_WILLNEED || advice == MADV_FREE ||
+           advice == MADV_COLD || advice == MADV_PAGEOUT;
+}
+
+OKOSU_EXPORT int madvise(void *start, size_t length, int advice)
 {
     static int (*next)(void *, size_t, int);
 
-    if (UNLIKELY(okosu_prezero_meets(start, length)))
-        okosu_prezero_changed(start, length);
-    if (!next && !okosu_next_find(&next, "mprotect"))
-        return (int)syscall(SYS_mprotect, start, length, prot);
-    return next(start, length, prot);
+    if (UNLIKELY(okosu_prezero_meets(start, length)) && !((uintptr_t)start % 4096)) {
+        if (!is_about_content(advice))
+            okosu_prezero_changed(start, length);
+        if (advice == MADV_DONTNEED && !okosu_prezero_empty(start, length))
+            return -1;
+    }
+    if (!next && !okosu_next_find(&next, "madvise"))
+        return (int)syscall(SYS_madvise, start, length, advice);
+    return next(start, length, advice);
 }
 
 static void *next_mremap(void *old, size_t old_length, size_t new_length, int flags, void *to)
@@ -205,22 +234,40 @@ static void *next_mremap(void *old, size_t old_length, size_t new_length, int fl
     return next(old, old_length, new_length, flags, to);
 }
 
+/* Move pages out of the pool, which keeps their addresses. The daemon's memory stays the pool's, and
+ * is copied if all of it can be read. */
+static void *lift(void *old, size_t length)
+{
+    void *p;
+
+    if (okosu_prezero_is_private(old, length))
+        return next_mremap(old, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    if (okosu_prezero_was_changed(old, length)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    p = okosu_next.mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? p : memcpy(p, old, length);
+}
+
 /* The pages leave the pool in one step and become what the program asked for in another, because
  * only a move that keeps the length leaves a mapping behind (MREMAP_DONTUNMAP, Linux 5.7). */
 static void *move_out(void *old, size_t old_length, size_t new_length, int flags, void *to)
 {
-    void *p,
-        *lifted = next_mremap(old, old_length, old_length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    void *p, *lifted = lift(old, old_length);
+    bool was_private = okosu_prezero_is_private(old, old_length);
     int saved;
 
     if (lifted == MAP_FAILED)
         return MAP_FAILED;
     p = next_mremap(lifted, old_length, new_length, flags, to);
     saved = errno;
-    if (p == MAP_FAILED)
+    if (p != MAP_FAILED)
+        okosu_prezero_unmap(old, old_length);
+    else if (was_private)
         next_mremap(lifted, old_length, old_length, MREMAP_MAYMOVE | MREMAP_FIXED, old);
     else
-        okosu_prezero_unmap(old, old_length);
+        okosu_next.munmap(lifted, old_length);
     errno = saved;
     return p;
 }
@@ -229,8 +276,9 @@ static void *move_within(void *old, size_t old_length, size_t new_length, int fl
 {
     bool moves = flags & MREMAP_FIXED || (flags & MREMAP_MAYMOVE && new_length > old_length);
 
-    if (!okosu_prezero_meets(old, old_length) || !old_length || !new_length ||
-        (uintptr_t)old % 4096 || flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
+    if (!okosu_prezero_owns(old) || !okosu_prezero_owns((char *)old + old_length - 1) ||
+        !old_length || !new_length || (uintptr_t)old % 4096 ||
+        flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
         return next_mremap(old, old_length, new_length, flags, to);
     if (moves)
         return move_out(old, old_length, new_length, flags, to);
@@ -261,7 +309,8 @@ OKOSU_EXPORT void *mremap(void *old, size_t old_length, size_t new_length, int f
     return p;
 }
 
-/* mlockall would populate all of the pool's addresses and keep them in memory. */
+/* mlockall would populate all of the pool's addresses and keep them in memory, and counts them
+ * against the limit. */
 OKOSU_EXPORT int mlockall(int flags)
 {
     static int (*next)(int);

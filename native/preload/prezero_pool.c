@@ -121,6 +121,12 @@ int __wrap_munmap(void *at, size_t bytes)
     return okosu_next.munmap(at, bytes);
 }
 
+int __wrap_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice)
+{
+    return (int)syscall(SYS_madvise, at, bytes, advice);
+}
+
 /* Under strict overcommit every mapping is charged in full, so that reserved address space is
  * memory that other programs cannot use. */
 static bool charges_address_space(void)
@@ -188,7 +194,17 @@ void okosu_prezero_stop(void)
 {
     atomic_store(&stopped, true);
     if (atomic_load(&okosu_prezero_span))
-        okosu_zero_pool_want(pool, 0, 0);
+        okosu_pool_retire(pool);
+}
+
+bool okosu_prezero_is_stopped(void)
+{
+    return atomic_load(&stopped);
+}
+
+bool okosu_prezero_is_private(const void *at, size_t bytes)
+{
+    return okosu_pool_is_private(pool, at, bytes);
 }
 
 static bool raise_to(atomic_size_t *value, size_t least)

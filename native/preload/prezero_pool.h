@@ -42,6 +42,11 @@ bool okosu_prezero_seize(const void *at);
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
 /* Map its addresses anew. False: the kernel refused; the block stays held and unused. */
 bool okosu_prezero_renew(char *block, bool was_zero);
-/* From now on nothing more is served, because what the program is about to do to all its memory
- * (mlockall) would be done to the pool's too. */
+/* Whether these addresses are private memory, and not the daemon's. */
+bool okosu_prezero_is_private(const void *at, size_t bytes);
+/* From now on nothing more is served, and the pool keeps no addresses but those of held blocks,
+ * because what the program is about to do to all its memory (mlockall) would be done to the pool's
+ * too. */
 void okosu_prezero_stop(void);
+/* Whether that was called: addresses that no block has are the kernel's. */
+bool okosu_prezero_is_stopped(void);

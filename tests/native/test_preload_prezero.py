@@ -131,22 +131,26 @@ def test_what_was_protected_is_not_written_to(program: Path) -> None:
     assert run(program, "protected") == "protected\n"
 
 
-def test_a_program_that_locks_all_its_memory_locks_no_more(program: Path) -> None:
-    assert run(program, "locked") in ("locked\n", "not allowed\n")
+@pytest.mark.parametrize("late", [(), ("late",)])
+def test_a_program_that_locks_all_its_memory_locks_no_more(late: tuple[str, ...], program: Path) -> None:
+    assert run(program, "locked", *late) == run(program, "locked", *late, preload=False)
 
 
-@pytest.mark.parametrize("mode", ["tail", "moved", "fixed", "neighbours"])
-def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("broker", [False, True])
+@pytest.mark.parametrize("mode", ["tail", "moved", "fixed", "emptied", "neighbours"])
+def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str, broker: bool, tmp_path: Path) -> None:
     """What lies beside keeps its content, and the pool of 200 MiB does not lose the addresses."""
     holes = build("prezero-holes", "prezero_holes.c")
     env = os.environ | {"LD_PRELOAD": str(build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c"))}
-    said, [line] = launch(tmp_path, "--prezero", "--", holes, mode, first=LIMIT, env=env)
+    with serving("--cap=128M") as daemon:
+        lever = ("--no-fork", f"--prezero=broker:{daemon.socket}") if broker else ("--prezero",)
+        said, [line] = launch(tmp_path, *lever, "--", holes, mode, first=LIMIT, env=env)
     assert said.split()[0] == mode
     if mode == "moved":
         assert line["blocks"] - int(said.split()[1]) > 45
 
 
-@pytest.mark.parametrize("mode", ["cancelled"])
+@pytest.mark.parametrize("mode", ["cancelled", "advised", "pinned"])
 def test_what_a_program_does_to_itself_works_as_without_it(mode: str) -> None:
     process = build("prezero-process", "prezero_process.c", "-lpthread")
     assert run(process, mode) == run(process, mode, preload=False) == f"{mode}\n"

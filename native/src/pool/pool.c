@@ -240,6 +240,60 @@ bool okosu_pool_seize(struct okosu_zero_pool *pool, const void *at)
     return okosu_units_seize(&pool->units, index, !is_mine(pool));
 }
 
+bool okosu_pool_is_private(const struct okosu_zero_pool *pool, const void *at, size_t bytes)
+{
+    size_t first = (size_t)((const unsigned char *)at - pool->base);
+
+    for (size_t i = first >> pool->shift; pool->broker && i << pool->shift < first + bytes; i++)
+        if (okosu_broker_memory(pool->broker, i) != OKOSU_UNIT_OWN)
+            return false;
+    return true;
+}
+
+/* Unmap units that this thread holds. They stay HELD without being part of a block. */
+static void let_go(struct okosu_zero_pool *pool, size_t index, size_t count)
+{
+    for (size_t i = index; i < index + count; i++) {
+        pool->units.unit[i].run = 0;
+        if (pool->broker && is_mine(pool))
+            okosu_broker_leave(pool->broker, i);
+    }
+    if (count)
+        okosu_backing_unmap(pool->base + (index << pool->shift), count << pool->shift);
+}
+
+static bool wait_and_seize(struct okosu_zero_pool *pool, size_t index)
+{
+    const struct timespec while_clearing = {.tv_nsec = 1000000};
+    bool mine = is_mine(pool);
+
+    /* A unit that the worker does not let go of in time stays mapped. */
+    for (int i = 0; i < 1000; i++) {
+        if (okosu_units_seize(&pool->units, index, !mine))
+            return true;
+        if (okosu_units_state(&pool->units, index) != OKOSU_UNIT_ZEROING)
+            return false;
+        nanosleep(&while_clearing, NULL);
+    }
+    return false;
+}
+
+void okosu_pool_retire(struct okosu_zero_pool *pool)
+{
+    size_t first = 0, i;
+
+    if (atomic_exchange(&pool->retired, true))
+        return;
+    okosu_zero_pool_want(pool, 0, 0);
+    for (i = 0; i < pool->units.count; i++) {
+        if (!wait_and_seize(pool, i)) {
+            let_go(pool, first, i - first);
+            first = i + 1;
+        }
+    }
+    let_go(pool, first, i - first);
+}
+
 static int gave(struct okosu_zero_pool *pool)
 {
     atomic_fetch_add_explicit(&pool->gives, 1, memory_order_relaxed);
@@ -270,6 +324,10 @@ int okosu_zero_pool_give(struct okosu_zero_pool *pool, void *block, size_t dirty
 
     if (!unit)
         return -EINVAL;
+    if (atomic_load(&pool->retired)) {
+        let_go(pool, index_of(pool, block), unit->run);
+        return 0;
+    }
     if (!is_mine(pool)) {
         int rc = okosu_backing_drop(block, unit->run * pool->options.unit);
 
@@ -289,6 +347,10 @@ int okosu_zero_pool_renew(struct okosu_zero_pool *pool, void *block)
 
     if (!unit)
         return -EINVAL;
+    if (atomic_load(&pool->retired)) {
+        let_go(pool, index_of(pool, block), unit->run);
+        return 0;
+    }
     if (!is_mine(pool))
         return okosu_backing_renew(block, unit->run * pool->options.unit, pool->hugetlb,
                                    pool->options.node);

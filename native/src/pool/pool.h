@@ -30,6 +30,7 @@ struct okosu_zero_pool {
     _Alignas(64) struct okosu_zero_pool_options options;
     const struct okosu_zero_engine *engine;
     bool hugetlb;
+    atomic_bool retired;
     struct okosu_broker *broker; /* NULL: all units are its own */
     struct okosu_unit *rows;
 
@@ -65,6 +66,11 @@ void okosu_pool_end(struct okosu_zero_pool *pool);
 void *okosu_pool_block(const struct okosu_zero_pool *pool, const void *at);
 /* Hold the unit that this address is in, which nobody holds. False: another thread uses it. */
 bool okosu_pool_seize(struct okosu_zero_pool *pool, const void *at);
+/* Whether these addresses have the pool's own memory, and none of the daemon's, which is shared. */
+bool okosu_pool_is_private(const struct okosu_zero_pool *pool, const void *at, size_t bytes);
+/* Unmap all units that nobody holds, and the others when they are given back: from now on the
+ * kernel may map anything there. Call when nothing more will be taken. */
+void okosu_pool_retire(struct okosu_zero_pool *pool);
 
 /* Clear, populate or drop one unit. Call with the lock held; it is released meanwhile. Returns the
  * bytes that became clean, 0 where there was nothing to do or it failed; `did` tells the two

@@ -166,6 +166,39 @@ static void check_fixed(void)
     }
 }
 
+/* Advice empties pages, whatever memory they have; then the mapping moves, and what it grew by is
+ * the program's alone. */
+static void check_emptied(void)
+{
+    for (unsigned turn = 0; turn < 40; turn++) {
+        unsigned char *p[4];
+
+        for (unsigned i = 0; i < 4; i++) {
+            p[i] = map(4 * MIB);
+            write_pages(p[i], 4 * MIB, i);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            CHECK(!madvise(p[i] + MIB, MIB, MADV_DONTNEED));
+            for (size_t k = 0; k < MIB; k += PAGE)
+                CHECK(!p[i][MIB + k]);
+            p[i] = mremap(p[i], 4 * MIB, 6 * MIB, MREMAP_MAYMOVE);
+            if (p[i] == MAP_FAILED)
+                continue;
+            for (size_t k = 4 * MIB; k < 6 * MIB; k += PAGE)
+                CHECK(!p[i][k]);
+            write_pages(p[i] + 4 * MIB, 2 * MIB, 99);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            if (p[i] == MAP_FAILED)
+                continue;
+            CHECK(has_pages(p[i], MIB, i) && has_pages(p[i] + 4 * MIB, 2 * MIB, 99));
+            CHECK(has_pages(p[i] + 2 * MIB, 2 * MIB, i + 2 * MIB / PAGE));
+            CHECK(!munmap(p[i], 6 * MIB));
+        }
+        usleep(2000);
+    }
+}
+
 /* One call unmaps neighbouring mappings, whoever they came from, and may do so again. */
 static void check_neighbours(void)
 {
@@ -200,6 +233,7 @@ int main(int argc, char **argv)
     } modes[] = {{"tail", check_tail},
                  {"moved", check_moved},
                  {"fixed", check_fixed},
+                 {"emptied", check_emptied},
                  {"neighbours", check_neighbours}};
 
     unsigned char *zero[8];

@@ -3,9 +3,14 @@
  * serves it. It prints its mode; exit status 1 names what is wrong. */
 #include "block_check.h"
 
+#include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -48,13 +53,62 @@ static void check_cancelled(void)
     }
 }
 
+/* The pages of a block that was freed are as good as new, whatever the program had advised. */
+static void check_advised(void)
+{
+    for (int i = 0; i < 20; i++) {
+        unsigned char *p = malloc(4 * MIB), *from = p + (-(uintptr_t)p & 4095);
+        int status;
+        pid_t child;
+
+        memset(p, i, 4 * MIB);
+        CHECK(!madvise(from, MIB, i % 2 ? MADV_DONTFORK : MADV_WIPEONFORK));
+        free(p);
+        p = malloc(4 * MIB);
+        memset(p, i + 1, 4 * MIB);
+        child = fork();
+        if (!child)
+            _exit(p[MIB / 2] != i + 1);
+        CHECK(waitpid(child, &status, 0) == child && !status);
+        free(p);
+    }
+}
+
+static size_t locked_kib(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    size_t kib = SIZE_MAX;
+    char line[128];
+
+    while (file && fgets(line, sizeof(line), file) && sscanf(line, "VmLck: %zu", &kib) != 1)
+        ;
+    CHECK(file && !fclose(file));
+    return kib;
+}
+
+/* A block that is freed is not locked any more. */
+static void check_pinned(void)
+{
+    for (int i = 0; i < 6; i++) {
+        unsigned char *p = malloc(4 * MIB);
+
+        if (mlock(p, 4 * MIB)) /* not allowed */
+            return;
+        free(p);
+        CHECK(locked_kib() < 100);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*check)(void);
-    } modes[] = {{"cancelled", check_cancelled}};
+    } modes[] = {
+        {"cancelled", check_cancelled}, {"advised", check_advised}, {"pinned", check_pinned}};
 
+    /* libc, too, then unmaps each large block that is freed. */
+    CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 17));
     for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (argc > 1 && !strcmp(argv[1], modes[i].name)) {
             modes[i].check();
