@@ -17,7 +17,7 @@ test: build .venv/.stamp-test
 test-lab: build .venv/.stamp-test .venv/.stamp-rtl
 	@tools/test-lab.sh
 
-# And what builds kernels by the dozen: every commit of the series whole, the survey. Tens of minutes more.
+# The long tests, and those that build kernels by the dozen (every commit of the series whole, the survey): tens of minutes more.
 test-lab-full: build .venv/.stamp-test .venv/.stamp-rtl
 	@OKOSU_LAB=full tools/test-lab.sh
 
@@ -33,7 +33,7 @@ schemas: build
 deps:
 	@tools/deps.sh
 
-# What `okosu lab` builds kernels and machines from, boots, simulates, proves and synthesises them with; never part of the main job.
+# The packages with which `okosu lab` builds, boots, simulates, proves and synthesises; never part of the main job.
 lab-deps: .venv/.stamp-rtl
 	@tools/lab-deps.sh
 

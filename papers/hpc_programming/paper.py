@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from okosu import native
 from okosu.errors import OkosuError
 from papers.common.base import Experiment, Measured, Ours, Paper
 from papers.hpc_programming import compare, loops
-
-if TYPE_CHECKING:
-    pass
 
 ROUNDS = "21"
 """Of these rounds a third may be dropped: 14 give an interval at 95 % over 400 points."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The listings of the HA8000 tutorial: they do what the paper says, and their kernels give the library's numbers."""
+"""The listings of the HA8000 tutorial: they do what the paper says, and their loops give the library's numbers."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ def test_the_listings_and_the_library_give_the_exact_sum_within_the_bound(n: int
     assert len(rows) == 10
     for row in rows:
         assert row["holds"], row
-        kernel = row["name"].partition("_")[0]
-        if kernel != "daxpy":
-            assert abs(row["listing"] - exact[kernel]) <= row["bound"]
-            assert abs(row["library"] - exact[kernel]) <= row["bound"]
+        routine = row["name"].partition("_")[0]
+        if routine != "daxpy":
+            assert abs(row["listing"] - exact[routine]) <= row["bound"]
+            assert abs(row["library"] - exact[routine]) <= row["bound"]
 
 
 def test_a_length_that_the_listings_do_not_take_is_refused() -> None:

@@ -265,7 +265,7 @@ static void use_up(long round)
     if (!all)
         work_fail("mmap of the whole pool");
     if (zero_map(1, 0)) {
-        fprintf(stderr, "more pages are promised than there are\n");
+        fprintf(stderr, "more pages are reserved than there are\n");
         exit(1);
     }
     for (long i = 0; i < free_before; i++)
