@@ -34,10 +34,14 @@ static int take(struct zerod_store *store, struct zerod_client *client, struct o
 {
     struct zerod_shelf *shelf = client->shelf;
     size_t slot = zerod_store_find(store, shelf, ZEROD_CLEAN);
+    size_t user_units = store->limits.user_cap / store->limits.unit;
 
     *fd = -1;
-    if (client->held >= store->limits.client_cap / store->limits.unit)
+    if (client->held >= store->limits.client_cap / store->limits.unit ||
+        shelf->in[ZEROD_HELD] >= user_units)
         return -EDQUOT;
+    if (shelf->in[ZEROD_HELD] + shelf->in[ZEROD_DIRTY] >= user_units)
+        return -EAGAIN;
     /* Fewer clean slots may be left than are to be kept ready. */
     pthread_cond_signal(&store->work);
     if (slot == store->slots)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { UNIT = 16384, SLOTS = 12, CLIENT_CAP = 4, CLIENTS = 6, JOBS = 4 };
+enum { UNIT = 16384, SLOTS = 12, CLIENT_CAP = 3, USER_CAP = 5, CLIENTS = 6, JOBS = 4 };
 
 static uint64_t now = 1;
 static uint32_t users; /* in some lives of the daemon more than there is room for */
@@ -312,6 +312,7 @@ static void check(void)
         }
         for (int s = 0; s < ZEROD_STATES; s++)
             require(in[s] == shelf->in[s], "states are counted wrongly");
+        require(in[ZEROD_HELD] + in[ZEROD_DIRTY] <= USER_CAP, "a user has more than it may");
     }
     require(asked == store.asked, "what clients wait for is counted wrongly");
     require(present == store.present && present <= SLOTS, "more memory is held than the cap");
@@ -362,6 +363,7 @@ static void live(unsigned long steps)
                                         .high = 5 * UNIT,
                                         .keep = next_random(2) ? 6 * UNIT : 0,
                                         .client_cap = CLIENT_CAP * UNIT,
+                                        .user_cap = USER_CAP * UNIT,
                                         .patience_ms = 5};
     const struct zerod_use use = {.engine = &engine};
 
@@ -403,8 +405,8 @@ int main(int argc, char **argv)
 {
     size_t steps = fuzz_begin("broker-fuzz", argc, argv, 300000);
 
-    for (size_t done = 0; done < steps; done += 3000)
-        live(3000);
+    for (size_t done = 0; done < steps; done += 1000)
+        live(1000);
     printf(
         "%lu takes, %lu clearings for holders, %lu given up, %lu writes by a lost engine, %lu kept "
         "open\n",

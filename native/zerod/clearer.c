@@ -22,6 +22,8 @@
  * two limits. */
 #define SOON_NS UINT64_C(20000)
 #define LATE_NS UINT64_C(2000000)
+/* After so many clearings the users' need of memory is looked at. */
+#define STREAK 16
 
 /* Call with the lock held. */
 static void wait_until(struct zerod_store *store, uint64_t ns)
@@ -243,45 +245,42 @@ static void begin(struct zerod_clearer *clearer, struct zerod_shelf *shelf, size
         clearer->jobs[clearer->count++] = job;
 }
 
-/* A DIRTY slot that nobody else can read or write any more, or store->slots. */
-static size_t find_dirty(struct zerod_store *store, const struct zerod_shelf *shelf)
+/* A slot that needs clearing, first of all one that its holder waits for, or store->slots. */
+static size_t find_work(struct zerod_store *store, const struct zerod_shelf *shelf)
 {
-    size_t index = shelf->in[ZEROD_DIRTY] ? 0 : store->slots;
+    size_t dirty = store->slots;
 
-    for (; index < store->slots; index++) {
-        const struct zerod_slot *slot = &shelf->slots[index];
+    if (!store->asked && !shelf->in[ZEROD_DIRTY])
+        return store->slots;
+    for (size_t i = 0; i < store->slots; i++) {
+        const struct zerod_slot *slot = &shelf->slots[i];
 
-        if (slot->state != ZEROD_DIRTY || slot->busy)
+        if (slot->busy || !slot->pages)
             continue;
-        if (zerod_memory_is_alone(slot->fd))
-            break;
-        store->kept = true;
+        if (slot->state == ZEROD_HELD)
+            return i;
+        /* Somebody else may still read or write it. */
+        if (dirty == store->slots && !zerod_memory_is_alone(slot->fd))
+            store->kept = true;
+        else if (dirty == store->slots)
+            dirty = i;
     }
-    return index;
+    return dirty;
 }
 
-/* Begins to clear a slot that needs it, first of all one that its holder waits for. */
+/* Begins to clear a slot of the user whose turn it is. */
 static bool begin_next(struct zerod_clearer *clearer)
 {
     struct zerod_store *store = clearer->store;
 
-    for (size_t i = 0; i < store->shelves && store->asked; i++) {
-        struct zerod_shelf *shelf = store->shelf[i];
-
-        for (size_t k = 0; k < store->slots && shelf->in[ZEROD_HELD]; k++) {
-            if (shelf->slots[k].state == ZEROD_HELD && shelf->slots[k].pages &&
-                !shelf->slots[k].busy) {
-                begin(clearer, shelf, k);
-                return true;
-            }
-        }
-    }
     store->kept = false;
     for (size_t i = 0; i < store->shelves; i++) {
-        size_t index = find_dirty(store, store->shelf[i]);
+        struct zerod_shelf *shelf = zerod_store_turn(store, i);
+        size_t index = find_work(store, shelf);
 
         if (index < store->slots) {
-            begin(clearer, store->shelf[i], index);
+            store->turn++;
+            begin(clearer, shelf, index);
             return true;
         }
     }
@@ -292,15 +291,24 @@ bool zerod_clearer_step(struct zerod_clearer *clearer)
 {
     struct zerod_store *store = clearer->store;
     size_t depth = clearer->failed ? clearer->last.engine->depth : store->use.engine->depth;
+    bool due;
 
     if (clearer->count && look_after(clearer))
         return true;
     if (zerod_now() < clearer->next)
         return false;
-    if (clearer->count < ZEROD_JOBS && under_way(clearer) < depth && begin_next(clearer))
+    /* Populating and dropping take long, so they wait until no job is in progress; but a user whose
+     * units need clearing all the time does not keep memory from the others for ever. */
+    due = clearer->streak >= STREAK;
+    if (!due && clearer->count < ZEROD_JOBS && under_way(clearer) < depth && begin_next(clearer)) {
+        clearer->streak++;
         return true;
-    /* Populating and dropping take long, so they wait until no job is in progress. */
-    return !under_way(clearer) && zerod_supply_step(store, &clearer->next);
+    }
+    if (under_way(clearer))
+        return false;
+    clearer->streak = 0;
+    return zerod_supply_step(store, &clearer->next) ||
+           (due && clearer->count < ZEROD_JOBS && begin_next(clearer));
 }
 
 void zerod_clearer_init(struct zerod_clearer *clearer, struct zerod_store *store)

@@ -23,8 +23,9 @@ struct zerod_clearer {
     struct zerod_use last; /* the engine that works on any machine */
     bool failed;           /* the store's engine has failed: nothing more is submitted to it */
     struct zerod_job jobs[ZEROD_JOBS];
-    size_t count;  /* of jobs, overdue ones included */
-    uint64_t next; /* ns: the time before which the rate allows nothing */
+    size_t count;    /* of jobs, overdue ones included */
+    unsigned streak; /* clearings begun since memory was last populated or dropped */
+    uint64_t next;   /* ns: the time before which the rate allows nothing */
     pthread_t thread;
     struct zerod_hand hand;
 };

@@ -43,7 +43,13 @@ static const struct row rows[] = {
      AT(limits.keep), 0, (uint64_t)1 << 46},
     {"client-cap", "BYTES", "the most that one program may hold (default: the cap)", BYTES,
      AT(limits.client_cap), HUGE_PAGE, (uint64_t)1 << 46},
+    {"user-cap", "BYTES", "the most that one user's programs may hold (default: an equal share)",
+     BYTES, AT(limits.user_cap), HUGE_PAGE, (uint64_t)1 << 46},
     {"clients", "NUMBER", "programs at a time (default 64)", COUNT, AT(clients), 1, 4096},
+    {"user-clients", "NUMBER", "programs of one user at a time (default: an equal share)", COUNT,
+     AT(user_clients), 1, 4096},
+    {"greeting", "MS", "a program that has not said hello by then is disconnected (default 5000)",
+     COUNT, AT(greeting_ms), 1, 3600000},
     {"rate", "BYTES", "cleared in a second at most (default: any number)", BYTES, AT(limits.rate),
      1, (uint64_t)1 << 46},
     {"unit", "BYTES", "of one piece, as the programs' pools have it (default 2M)", BYTES,
@@ -178,6 +184,18 @@ static const char *usual_socket(void)
     return length > 0 && (size_t)length < sizeof(path) ? path : NULL;
 }
 
+/* No user, nor several of them together, can take from the others what is an equal share of all. */
+static void share(struct zerod_options *options)
+{
+    struct zerod_limits *l = &options->limits;
+    size_t users = 1 + options->allowed_count;
+
+    if (!l->user_cap)
+        l->user_cap = l->cap / users < l->unit ? l->unit : l->cap / users;
+    if (!options->user_clients)
+        options->user_clients = options->clients < users ? 1 : options->clients / users;
+}
+
 static int check(struct zerod_options *options)
 {
     struct zerod_limits *l = &options->limits;
@@ -203,8 +221,9 @@ static int check(struct zerod_options *options)
         l->low = l->high / 2 < l->unit ? l->unit : l->high / 2;
     if (!l->client_cap)
         l->client_cap = l->cap;
+    share(options);
     if (l->low > l->high || l->high > l->cap || (l->keep && l->keep < l->high) ||
-        l->low < l->unit || l->client_cap < l->unit)
+        l->low < l->unit || l->client_cap < l->unit || l->user_cap < l->unit)
         return complain("the watermarks are out of order",
                         "they are: a unit <= low <= high <= cap, and high <= keep",
                         "leave some of them out: okosu-zerod --help has their defaults");
@@ -213,7 +232,7 @@ static int check(struct zerod_options *options)
 
 int zerod_options_read(struct zerod_options *options, int argc, char **argv)
 {
-    *options = (struct zerod_options){.clients = 64};
+    *options = (struct zerod_options){.clients = 64, .greeting_ms = 5000};
     options->limits = (struct zerod_limits){.unit = HUGE_PAGE,
                                             .cap = 512 * MIB,
                                             .low = SIZE_MAX,

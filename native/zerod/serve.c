@@ -5,6 +5,7 @@
 
 #include "broker.h"
 #include "listen.h"
+#include "prove.h"
 
 #include "base/message.h"
 
@@ -20,10 +21,12 @@
 
 /* After this long without a descriptor for a new client, it looks again. */
 #define RETRY_MS 100
+#define NS_PER_MS UINT64_C(1000000)
 
 struct peer {
     struct zerod_client client;
     int fd;
+    uint64_t greets; /* ns: the time by which it must have said HELLO */
 };
 
 struct zerod_server {
@@ -88,6 +91,15 @@ static void say_refused(const struct zerod_server *server, const struct ucred *w
     okosu_message(what, why, NULL);
 }
 
+static size_t count_of(const struct zerod_server *server, uid_t uid)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < server->count; i++)
+        count += server->peers[i]->client.uid == uid;
+    return count;
+}
+
 /* 0: it has become a client, and its socket belongs to the server. */
 static int admit(struct zerod_server *server, int fd)
 {
@@ -105,10 +117,15 @@ static int admit(struct zerod_server *server, int fd)
         say_refused(server, &who, "there are as many clients as --clients allows");
         return -EMFILE;
     }
+    if (count_of(server, who.uid) >= server->options->user_clients) {
+        say_refused(server, &who, "the user has as many as --user-clients allows");
+        return -EDQUOT;
+    }
     peer = calloc(1, sizeof(*peer));
     if (!peer)
         return -ENOMEM;
     peer->fd = fd;
+    peer->greets = zerod_now() + server->options->greeting_ms * NS_PER_MS;
     peer->client = (struct zerod_client){.uid = who.uid, .answer = answer};
     pthread_mutex_lock(&server->store->lock);
     zerod_broker_join(server->store, &peer->client);
@@ -177,18 +194,38 @@ static bool hear(struct zerod_server *server, struct peer *peer)
     return !rc;
 }
 
+/* Disconnects the clients that have not said HELLO in time; returns how many ms poll() may wait. */
+static int expect_greetings(struct zerod_server *server)
+{
+    uint64_t now = zerod_now(), first = UINT64_MAX;
+
+    for (size_t i = server->count; i-- > 0;) {
+        const struct peer *peer = server->peers[i];
+
+        if (peer->client.shelf)
+            continue;
+        if (peer->greets <= now)
+            let_go(server, i);
+        else if (peer->greets < first)
+            first = peer->greets;
+    }
+    if (server->spare < 0)
+        return RETRY_MS;
+    return first == UINT64_MAX ? -1 : (int)((first - now) / NS_PER_MS) + 1;
+}
+
 /* Each client with a message is served once per round, so that none can keep the others waiting. */
 int zerod_serve_run(struct zerod_server *server, int stop_fd)
 {
     for (;;) {
         struct pollfd *polled = server->polled;
-        int ready;
+        int patience = expect_greetings(server), ready;
 
         polled[0] = (struct pollfd){.fd = stop_fd, .events = POLLIN};
         polled[1] = (struct pollfd){.fd = server->listener.fd, .events = POLLIN};
         for (size_t i = 0; i < server->count; i++)
             polled[2 + i] = (struct pollfd){.fd = server->peers[i]->fd, .events = POLLIN};
-        ready = poll(polled, 2 + server->count, server->spare < 0 ? RETRY_MS : -1);
+        ready = poll(polled, 2 + server->count, patience);
         if (ready < 0 && errno != EINTR)
             return -errno;
         if (server->spare < 0)

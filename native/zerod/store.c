@@ -53,21 +53,22 @@ void zerod_store_close(struct zerod_store *store)
     pthread_mutex_destroy(&store->lock);
 }
 
-/* For an engine that pins, all memory of the shelf is populated and pinned at once, because a
+/* For an engine that pins, all memory that the user may have is populated and pinned at once, because a
  * pinned page must never be exchanged for another: the hardware would go on clearing the old one.
  * Where that is too much memory, the last engine of the table clears the shelf. */
 static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
 {
     const struct zerod_limits *limits = &store->limits;
-    size_t filled = 0;
+    size_t filled = 0, units = limits->user_cap / limits->unit;
     int rc = 0;
 
     if (!store->use.engine->pin || store->present)
         return;
-    while (filled < store->slots && !(rc = zerod_store_fill(store, shelf, filled)))
+    while (filled < units && !(rc = zerod_store_fill(store, shelf, filled)))
         filled++;
     if (!rc)
-        rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, limits->cap, limits->unit);
+        rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, units * limits->unit,
+                             limits->unit);
     if (rc) {
         char what[80];
 
@@ -79,9 +80,9 @@ static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
         return;
     }
     shelf->pinned = true;
-    for (size_t slot = 0; slot < store->slots; slot++)
+    for (size_t slot = 0; slot < units; slot++)
         zerod_store_set(shelf, slot, ZEROD_CLEAN);
-    store->present = store->slots;
+    store->present = units;
 }
 
 int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf **found)
@@ -123,6 +124,11 @@ int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf *
 out:
     remove_shelf(store, shelf);
     return rc;
+}
+
+struct zerod_shelf *zerod_store_turn(const struct zerod_store *store, size_t i)
+{
+    return store->shelf[(store->turn + i) % store->shelves];
 }
 
 void zerod_store_set(struct zerod_shelf *shelf, size_t slot, enum zerod_state state)

@@ -61,8 +61,9 @@ struct zerod_limits {
     size_t unit, cap;       /* bytes */
     size_t low, high, keep; /* bytes of clean slots, each shelf: as in zero_pool.h */
     size_t client_cap;      /* bytes that one client may hold */
-    uint64_t rate;          /* bytes cleared and populated per second; 0: no limit */
-    int node;               /* counted from 1; 0: any */
+    size_t user_cap; /* bytes that the clients of one user may hold, or have given back dirty */
+    uint64_t rate;   /* bytes cleared and populated per second; 0: no limit */
+    int node;        /* counted from 1; 0: any */
     bool hugetlb;
     unsigned patience_ms; /* an engine that takes longer for a unit is dropped */
 };
@@ -77,6 +78,7 @@ struct zerod_store {
     bool stop;
     struct zerod_shelf *shelf[ZEROD_SHELVES];
     size_t shelves, clients;
+    size_t turn;    /* the user who is served first, so that each has a turn */
     size_t present; /* slots that hold memory, or are being populated */
     size_t asked;   /* HELD slots whose clients wait for them to be cleared */
     bool starved;   /* the kernel had no memory at the last try */
@@ -91,6 +93,8 @@ void zerod_store_close(struct zerod_store *store);
 /* The shelf of this user, made if there is none. 0; or -errno, and *shelf is as it was. */
 int zerod_store_shelf(struct zerod_store *store, uid_t uid, struct zerod_shelf **shelf);
 void zerod_store_set(struct zerod_shelf *shelf, size_t slot, enum zerod_state state);
+/* The i-th shelf of those that are to be looked at, i below store->shelves. */
+struct zerod_shelf *zerod_store_turn(const struct zerod_store *store, size_t i);
 /* The lowest slot in this state that is not busy, or store->slots. */
 size_t zerod_store_find(const struct zerod_store *store, const struct zerod_shelf *shelf,
                         enum zerod_state state);

@@ -143,24 +143,29 @@ static bool populate_one(struct zerod_store *store, struct zerod_shelf *shelf, u
     return true;
 }
 
+static bool supply_one(struct zerod_store *store, struct zerod_shelf *shelf, uint64_t *next)
+{
+    struct zerod_shelf *victim;
+
+    if (has_too_much(store, shelf))
+        return drop_one(store, shelf);
+    if (!wants_more(store, shelf))
+        return false;
+    if (store->present == store->slots) {
+        victim = victim_for(store, shelf);
+        if (!victim || !drop_one(store, victim))
+            return false;
+    }
+    return populate_one(store, shelf, next);
+}
+
 bool zerod_supply_step(struct zerod_store *store, uint64_t *next)
 {
     for (size_t i = 0; i < store->shelves; i++) {
-        if (has_too_much(store, store->shelf[i]) && drop_one(store, store->shelf[i]))
+        if (supply_one(store, zerod_store_turn(store, i), next)) {
+            store->turn++;
             return true;
-    }
-    for (size_t i = 0; i < store->shelves; i++) {
-        struct zerod_shelf *shelf = store->shelf[i], *victim = NULL;
-
-        if (!wants_more(store, shelf))
-            continue;
-        if (store->present == store->slots) {
-            victim = victim_for(store, shelf);
-            if (!victim || !drop_one(store, victim))
-                continue;
         }
-        if (populate_one(store, shelf, next))
-            return true;
     }
     return false;
 }

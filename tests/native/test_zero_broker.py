@@ -195,7 +195,7 @@ def test_a_program_without_a_daemon_it_can_trust(tmp_path: Path) -> None:
 @pytest.mark.privileged
 def test_no_page_goes_from_one_user_to_another() -> None:
     """The daemon runs as root; two users share its cap, and each has a file of its own."""
-    with serving("--cap=8M", "--low=8M", "--high=8M", "--allow=65534", "--allow=65533") as daemon:
+    with serving("--cap=8M", "--low=8M", "--high=8M", "--user-cap=4M", "--allow=65534", "--allow=65533") as daemon:
         Path(daemon.socket).parent.chmod(0o755)
         read, write = os.pipe()
         for user in (65534, 65533):

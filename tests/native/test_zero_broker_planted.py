@@ -29,10 +29,15 @@ PLANTED = {
     "what is being cleared can be given": ("broker.c", "return slot->busy || slot->pages ? -EBUSY : 0;", "return 0;"),
     "what somebody kept is handed out": (
         "clearer.c",
-        "        if (zerod_memory_is_alone(slot->fd))\n            break;\n        store->kept = true;\n",
-        "        break;\n",
+        "dirty == store->slots && !zerod_memory_is_alone(slot->fd)",
+        "false",
     ),
     "a client's cap is one too many": ("broker.c", "client->held >=", "client->held >"),
+    "a user's cap is one too many": (
+        "broker.c",
+        "shelf->in[ZEROD_HELD] + shelf->in[ZEROD_DIRTY] >= user_units",
+        "shelf->in[ZEROD_HELD] + shelf->in[ZEROD_DIRTY] > user_units",
+    ),
     "a gone client is answered": (
         "broker.c",
         "    slot->client->held--;\n    slot->client = NULL;",

@@ -180,7 +180,9 @@ def descriptors(daemon: Daemon) -> list[int]:
 @pytest.mark.parametrize("greeted", [False, True])
 @pytest.mark.parametrize("name", MISBEHAVIOUR)
 def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
-    with serving("--cap=8M") as daemon:
+    with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
+        # From then on the daemon opens no more files.
+        wait(lambda: daemon.status()["clean"] == 4)
         bystander = Client(daemon.socket)
         bystander.hello()
         slot = take(bystander)
@@ -211,6 +213,59 @@ def test_before_a_greeting_there_is_nothing_but_the_status() -> None:
             client = Client(daemon.socket)
             assert client.ask(HELLO, value=version).status == -errno.EPROTO
             assert client.receive() is None
+
+
+def test_who_does_not_greet_is_disconnected() -> None:
+    with serving("--cap=8M", "--greeting=1") as daemon:
+        silent, asking = Client(daemon.socket), Client(daemon.socket)
+        assert silent.receive() is None
+        with contextlib.suppress(AssertionError, OSError):
+            while asking.ask(STATS).status == 0:
+                pass
+        silent.close()
+        asking.close()
+    with serving("--cap=8M", "--greeting=3600000") as daemon:
+        client = Client(daemon.socket)
+        client.hello()
+        assert take(client) == 0
+        client.close()
+
+
+def connected(daemon: Daemon, user: int) -> Client:
+    """A client of that user, connected and greeted; the calling process stays root."""
+    os.seteuid(user)
+    try:
+        client = Client(daemon.socket)
+    finally:
+        os.seteuid(0)
+    return client
+
+
+@pytest.mark.privileged
+def test_one_user_does_not_keep_the_others_out() -> None:
+    """Of two users that are let in, the first opens all connections and takes all memory that it can get."""
+    options = ("--cap=12M", "--low=12M", "--high=12M", "--clients=9", "--allow=65534", "--allow=65533")
+    with serving(*options) as daemon:
+        Path(daemon.socket).parent.chmod(0o755)
+        greedy = [connected(daemon, 65534) for _ in range(20)]
+        served = []
+        for client in greedy:
+            with contextlib.suppress(AssertionError, OSError):
+                client.hello()
+                served.append(client)
+        assert len(served) == 3
+        held = [(client, take(client)) for client in (served[0], served[1])]
+        for client in served:
+            assert client.ask(TAKE).status == -errno.EDQUOT
+        # It has its units cleared over and over, which is work that goes before that for new memory.
+        for turn in range(40):
+            for client, slot in held:
+                client.send(CLEAR, slot, UNIT // 4096, tag=turn)
+        other = connected(daemon, 65533)
+        other.hello()
+        assert {take(other) for _ in range(2)} == {0, 1}
+        for client in (*greedy, other):
+            client.close()
 
 
 def test_a_client_that_does_not_listen() -> None:
