@@ -110,7 +110,7 @@ def wrong(span: str) -> str:
     ends = [i for i, word in enumerate(words) if word in ("--", "|", "&", "&&", ";", ">", "…")]
     words = words[: min(ends, default=len(words))]
     name = words[0]
-    if name == "lab" and len(words) > 1 and re.fullmatch(r"[a-z-]+", words[1]):
+    if name == "lab" and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
         name = f"lab {words[1]}"
     if name not in options():
         return f"no command {name}"
