@@ -94,7 +94,7 @@ const char *const *bench_peers(const struct bench *bench)
     return bench->options.peers;
 }
 
-const struct bench_caches *bench_caches(const struct bench *bench)
+const struct okosu_caches *bench_caches(const struct bench *bench)
 {
     return &bench->caches;
 }
@@ -271,7 +271,7 @@ int bench_start(struct bench *bench)
     bench->patience = bench->options.smoke ? BENCH_SMOKE_PATIENCE_US : BENCH_PATIENCE_US;
     bench->out = stdout;
     bench->progress = isatty(STDERR_FILENO);
-    bench_caches_read(&bench->caches, "/", bench->cpu);
+    bench->caches = okosu_caches_read((unsigned)bench->cpu);
     settle(bench);
     bench->cycles_per_tick = measure_cycles_per_tick(&bench->clock);
     bench->overhead = overhead(&bench->clock);

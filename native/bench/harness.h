@@ -4,6 +4,8 @@
 #ifndef OKOSU_BENCH_HARNESS_H
 #define OKOSU_BENCH_HARNESS_H
 
+#include "choose/caches.h"
+
 #include <okosu/variant.h>
 
 #include <stdbool.h>
@@ -50,10 +52,6 @@ struct bench_point {
     double batch_us;   /* shortest batch, microseconds; 0: the harness's choice */
 };
 
-struct bench_caches {
-    size_t l1d, l2, l3; /* bytes; 0: there is none, or it is not known */
-};
-
 struct bench; /* the run: options, clock, random numbers, buffers */
 
 struct bench_program {
@@ -95,7 +93,7 @@ bool bench_smoke(const struct bench *bench);
 unsigned bench_rounds(const struct bench *bench);
 /* The directories of --peers, NULL-ended. */
 const char *const *bench_peers(const struct bench *bench);
-const struct bench_caches *bench_caches(const struct bench *bench);
+const struct okosu_caches *bench_caches(const struct bench *bench);
 /* "L1", "L2", "L3" or "memory": the smallest that holds so many bytes. */
 const char *bench_place(const struct bench *bench, size_t footprint);
 /* The sizes to sweep: those of --sizes, or every one of `all`, or with --smoke `few` of them spread

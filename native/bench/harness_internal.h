@@ -78,7 +78,7 @@ struct bench {
     const struct bench_program *program;
     struct bench_options options;
     struct bench_clock clock;
-    struct bench_caches caches;
+    struct okosu_caches caches;
     double cycles_per_tick;
     uint64_t overhead; /* ticks of an empty batch */
     double width;      /* chain() / width() on a core of one's own; 0: not known */
@@ -126,7 +126,6 @@ const struct bench_routine *bench_routine_find(const struct bench *bench, const 
 void bench_buffers_free(struct bench *bench);
 /* Stay on one CPU from now on. 0 or -errno after a message. */
 int bench_pin(struct bench *bench);
-void bench_caches_read(struct bench_caches *caches, const char *root, int cpu);
 void bench_progress(struct bench *bench, const char *text);
 
 #endif

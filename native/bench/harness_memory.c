@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Harness, memory: huge-page backed buffers whose placement in a line and a page is the caller's,
- * and what the caches are. */
+/* Harness, memory: huge-page backed buffers whose placement in a line and a page is the caller's. */
 #include "harness_internal.h"
 
-#include "base/file.h"
 #include "base/message.h"
 
 #include <errno.h>
@@ -122,46 +120,4 @@ void bench_make_cold(const void *p, size_t bytes)
 #else
 #error "no way to empty the caches is known here"
 #endif
-}
-
-/* "48K", "32M"; 0 where the file says something else. */
-static size_t cache_bytes(const char *text)
-{
-    char *end;
-    unsigned long number = strtoul(text, &end, 10);
-
-    switch (*end) {
-    case 'K':
-        return number << 10;
-    case 'M':
-        return number << 20;
-    case 'G':
-        return number << 30;
-    default:
-        return number;
-    }
-}
-
-void bench_caches_read(struct bench_caches *caches, const char *root, int cpu)
-{
-    *caches = (struct bench_caches){0};
-    for (int i = 0; i < 16; i++) {
-        char level[16], type[32], size[32];
-
-        if (okosu_file_read(level, sizeof(level), root,
-                            "/sys/devices/system/cpu/cpu%d/cache/index%d/level", cpu, i) < 0)
-            break;
-        if (okosu_file_read(type, sizeof(type), root,
-                            "/sys/devices/system/cpu/cpu%d/cache/index%d/type", cpu, i) < 0 ||
-            okosu_file_read(size, sizeof(size), root,
-                            "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, i) < 0 ||
-            strcmp(type, "Instruction") == 0)
-            continue;
-        if (strcmp(level, "1") == 0)
-            caches->l1d = cache_bytes(size);
-        else if (strcmp(level, "2") == 0)
-            caches->l2 = cache_bytes(size);
-        else if (strcmp(level, "3") == 0)
-            caches->l3 = cache_bytes(size);
-    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caches: cache sizes from /sys/devices/system/cpu/cpu0/cache, else from CPUID. */
+/* caches: cache sizes from /sys/devices/system/cpu/cpuN/cache, else from CPUID. */
 #include "choose/caches.h"
 
 #include <errno.h>
@@ -24,10 +24,11 @@ static void note(struct okosu_caches *caches, unsigned level, size_t bytes)
         *slot = bytes;
 }
 
-static bool attribute(char *text, size_t size, unsigned index, const char *name)
+static bool attribute(char *text, size_t size, unsigned cpu, unsigned index, const char *name)
 {
     char path[96];
-    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/%s", index, name);
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cache/index%u/%s", cpu, index,
+             name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -37,12 +38,12 @@ static bool attribute(char *text, size_t size, unsigned index, const char *name)
     return got > 0;
 }
 
-static void from_sys(struct okosu_caches *caches)
+static void from_sys(struct okosu_caches *caches, unsigned cpu)
 {
     char type[16], level[8], size[24];
-    for (unsigned index = 0; attribute(type, sizeof(type), index, "type"); index++) {
-        if (type[0] == 'I' || !attribute(level, sizeof(level), index, "level") ||
-            !attribute(size, sizeof(size), index, "size"))
+    for (unsigned index = 0; attribute(type, sizeof(type), cpu, index, "type"); index++) {
+        if (type[0] == 'I' || !attribute(level, sizeof(level), cpu, index, "level") ||
+            !attribute(size, sizeof(size), cpu, index, "size"))
             continue;
         size_t bytes = 0;
         char *p = size;
@@ -51,6 +52,7 @@ static void from_sys(struct okosu_caches *caches)
         note(caches, (unsigned)(level[0] - '0'),
              *p == 'K'   ? bytes << 10
              : *p == 'M' ? bytes << 20
+             : *p == 'G' ? bytes << 30
                          : bytes);
     }
 }
@@ -72,11 +74,11 @@ static void from_cpuid_leaf(struct okosu_caches *caches, unsigned leaf)
 }
 #endif
 
-struct okosu_caches okosu_caches_read(void)
+struct okosu_caches okosu_caches_read(unsigned cpu)
 {
     struct okosu_caches caches = {0, 0, 0};
     int saved = errno;
-    from_sys(&caches);
+    from_sys(&caches, cpu);
     errno = saved;
 #if defined(__x86_64__)
     if (!caches.l1d)

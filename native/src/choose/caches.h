@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caches: how large the caches of the processor that this runs on are. */
+/* caches: how large a CPU's caches are. */
 #ifndef OKOSU_CHOOSE_CACHES_H
 #define OKOSU_CHOOSE_CACHES_H
 
@@ -9,9 +9,10 @@ struct okosu_caches {
     size_t l1d, l2, l3; /* bytes; 0: there is none, or its size is not known */
 };
 
-/* From /sys, which follows a container's or an emulator's view, else from CPUID. A level of which
- * neither tells is left 0. Allocates nothing and leaves errno alone. A virtual machine may report
- * the whole L3 of a socket of which it has a part, so l3 is an upper bound. */
-struct okosu_caches okosu_caches_read(void);
+/* From /sys, which follows a container's or an emulator's view, else from CPUID, which tells of the
+ * CPU that this runs on. A level of which neither tells is left 0. Allocates nothing and leaves
+ * errno alone. A virtual machine may report the whole L3 of a socket of which it has a part, so l3
+ * is an upper bound. */
+struct okosu_caches okosu_caches_read(unsigned cpu);
 
 #endif

@@ -18,7 +18,7 @@ static void publish(struct okosu_choose *choose, const struct okosu_sizeclasses 
 
 static void automatic(const struct okosu_choose *choose, struct okosu_sizeclasses *choices)
 {
-    struct okosu_caches caches = okosu_caches_read();
+    struct okosu_caches caches = okosu_caches_read(0);
 
     for (size_t use = 0; use < choose->uses; use++)
         choices[use].count = 0;
