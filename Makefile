@@ -25,7 +25,7 @@ lint: build .venv/.stamp-test
 	@tools/lint.sh
 
 bench: build
-	@tools/overheads.sh
+	@tools/overheads/overheads.sh
 
 schemas: build
 	@.venv/bin/python -m okosu.records.schema --write

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of the command line, each one line of cases.txt."""
+"""Cases of the command line, each one line of a cases.txt; the lab and the papers have some of their own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 CASES = [
     line
-    for line in (Path(__file__).parent / "cases.txt").read_text().splitlines()
+    for path in (
+        Path(__file__).with_name("cases.txt"),
+        *ROOT.glob("lab/tests/cases.txt"),
+        *ROOT.glob("papers/*/tests/cases.txt"),
+    )
+    for line in path.read_text().splitlines()
     if line.strip() and not line.startswith("#")
 ]
 

@@ -37,7 +37,7 @@ def always() -> tuple[int, str]:
     return next(pair for pair in ((512, "avx512"), (256, "avx2"), (128, "sse2")) if pair[1] not in absent)
 
 
-def seen(classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """What the library reports for these classes of a profile: the profile does not decide the smallest sizes."""
     size, own = always()
     rest = [(up_to, variant) for up_to, variant in classes if up_to > size]

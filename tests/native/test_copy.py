@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from copy_tool import X86
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from routine_tool import LAST, classes
+from routine_tool import classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
 INLINE = Path(__file__).parent / "programs/copy_inline.c"
@@ -31,13 +30,6 @@ def test_variants_and_entries() -> None:
     there = [row for row in copy_tool.ROWS if row not in skipped]
     wanted = {*there, *(f"{row} (move)" for row in there), "okosu_copy", "okosu_copy_far", "okosu_copy_move", "force"}
     assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
-
-
-def test_broken_ones_are_refused() -> None:
-    done = copy_tool.run("--broken")
-    assert done.returncode == 0, done.stdout
-    assert "ACCEPTED" not in done.stdout
-    assert len(done.stdout.splitlines()) == 14
 
 
 @pytest.mark.parametrize(
@@ -66,16 +58,6 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
     assert (done.returncode, done.stdout) == (0, f"ok: vectors of {width} bytes\n")
 
 
-def test_automatic_choice() -> None:
-    choice, said = copy_tool.show()
-    assert said == {"state": "0"}
-    assert set(choice) == set(copy_tool.USES)
-    for found in choice.values():
-        bounds = [up_to for up_to, _ in found]
-        assert bounds == sorted(set(bounds))
-        assert bounds[-1] == LAST
-
-
 @pytest.mark.skipif(not X86, reason="features of x86-64")
 @pytest.mark.parametrize(
     ("features", "caches", "any_", "near", "far"),
@@ -102,55 +84,6 @@ def test_automatic_choice() -> None:
 def test_choice_of_other_machines(features: int, caches: str, any_: str, near: str, far: str) -> None:
     wanted = {use: classes(text) for use, text in zip(copy_tool.USES, (any_, near, far), strict=True)}
     assert copy_tool.CHECKER.plan(features, caches) == wanted
-
-
-def test_names_in_the_environment() -> None:
-    for name in set(copy_tool.ROWS) - copy_tool.lacking():
-        choice, said = copy_tool.show(OKOSU_COPY=name)
-        assert said == {"state": "0"}
-        assert all(found == copy_tool.seen([(LAST, name)]) for found in choice.values())
-
-
-def test_wrong_name_leaves_the_automatic_choice() -> None:
-    choice, said = copy_tool.show(OKOSU_COPY="sse9")
-    assert choice == copy_tool.show()[0]
-    assert said["state"] == str(-errno.ENOENT)
-    assert said["what"] == "sse9 is not a variant"
-    assert said["fix"].startswith("one of ref, loop8")
-
-
-def test_name_comes_before_profile(tmp_path: Path) -> None:
-    file = tmp_path / "copy.profile"
-    file.write_text("1024 ref\nmax loop8\n")
-    choice, _ = copy_tool.show(OKOSU_COPY="loop8", OKOSU_COPY_PROFILE=str(file))
-    assert choice["any"] == copy_tool.seen([(LAST, "loop8")])
-
-
-def test_profile(tmp_path: Path) -> None:
-    file = tmp_path / "copy.profile"
-    file.write_text("# measured\n 64 ref # small ones\r\n\n4096\tloop8\nmax ref\n[far]\nmax loop8\n")
-    automatic, _ = copy_tool.show()
-    by_call = copy_tool.show("--profile", str(file))
-    by_name = copy_tool.show(OKOSU_COPY_PROFILE=str(file))
-    assert (by_call[1], by_name[1]) == ({"profile": "0"}, {"state": "0"})
-    for choice, _ in (by_call, by_name):
-        assert choice["any"] == copy_tool.seen([(64, "ref"), (4096, "loop8"), (LAST, "ref")])
-        assert choice["far"] == copy_tool.seen([(LAST, "loop8")])
-        assert choice["near"] == automatic["near"]
-
-
-def test_profile_that_cannot_be_read(tmp_path: Path) -> None:
-    automatic, _ = copy_tool.show()
-    large = tmp_path / "large"
-    large.write_text("#" * 20000)
-    for path, error in ((tmp_path / "none", errno.ENOENT), (tmp_path, errno.EISDIR), (large, errno.EFBIG)):
-        choice, said = copy_tool.show("--profile", str(path))
-        assert said["profile"] == str(-error)
-        assert str(path) in said["what"]
-        assert said["why"]
-        assert said["fix"]
-        assert choice == automatic
-        assert copy_tool.show(OKOSU_COPY_PROFILE=str(path))[1]["state"] == str(-error)
 
 
 WORDS = st.sampled_from(["0", "64", "512", "513", "4096", "70000", "18446744073709551615", "max", "-1", "1e3", "0x10"])
@@ -200,5 +133,5 @@ def test_any_profile(tmp_path_factory: pytest.TempPathFactory, files: list[list[
         else:
             assert first == "0", text
         for use in copy_tool.USES:
-            expected = copy_tool.seen(wanted[use]) if wanted.get(use) else automatic[use]
+            expected = copy_tool.seen(use, wanted[use]) if wanted.get(use) else automatic[use]
             assert [(int(up_to), variant) for up_to, variant in got[use]] == expected, text

@@ -53,11 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Profile and print the tables: 0, 2 or 125."""
-    from okosu.cli._kept import Kept
     from okosu.cli._lock import measuring
     from papers.simd_kernel import plan
     from papers.simd_kernel.formats import ProfileFile
     from papers.simd_kernel.run import profiling, workloads
+    from papers.simd_kernel.run.kept import Kept
 
     if args.rounds < 1 or args.alone < 0 or not args.scale > 0:
         raise OkosuError("--rounds is 1 or more, --alone 0 or more, --scale above 0", "", "", USAGE_ERROR)

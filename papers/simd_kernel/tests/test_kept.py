@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from lab.cache import Say
-from okosu.cli._kept import Kept
 from okosu.errors import OkosuError
 from okosu.records.types import Record
+from papers.simd_kernel.run.kept import Kept
 
 
 def record() -> Record:
