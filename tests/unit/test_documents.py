@@ -74,6 +74,13 @@ def test_files_that_a_document_names_are_there(document: Path) -> None:
     assert missing + [link for link in links if not (document.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
+def test_sentences_of_a_document_wrap_at_100_columns(document: Path) -> None:
+    typed = re.sub(r"<!-- records: .*?<!-- end -->", "", BLOCK.sub("", document.read_text()), flags=re.DOTALL)
+    long = [line for line in typed.splitlines() if len(line) > 100 and not line.startswith(("|", "    "))]
+    assert [line for line in long if "<!-- figure:" not in line and "](" not in line] == []
+
+
 @cache
 def options() -> dict[str, set[str]]:
     """The options of each command, and of "lab COMMAND" of each of the lab's."""
