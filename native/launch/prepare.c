@@ -26,8 +26,10 @@
 #define STRING_LIMIT 131072
 
 /* Variables that the launcher itself, rather than a lever, sets for the preload library. */
-static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_PROOF",
-                                     "OKOSU_PAD"};
+static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED",
+                                     "OKOSU_PROOF", "OKOSU_PAD"};
+/* Those that users set, too, and that are removed only if an outer okosu-run may have set them. */
+static const char *const spoken_or_users[] = {"OKOSU_CHILDREN", "OKOSU_VERBOSE"};
 
 static int no_memory(void)
 {
@@ -39,6 +41,9 @@ static int no_memory(void)
  * is inert. */
 static int unset_spoken(struct okosu_env *env)
 {
+    size_t both = okosu_env_get(env, "OKOSU_ROOT_PID")
+                      ? sizeof(spoken_or_users) / sizeof(spoken_or_users[0])
+                      : 0;
     int rc = 0;
 
     for (size_t i = 0; okosu_lever_table[i]; i++) {
@@ -51,7 +56,91 @@ static int unset_spoken(struct okosu_env *env)
     }
     for (size_t i = 0; i < sizeof(spoken) / sizeof(spoken[0]) && !rc; i++)
         rc = okosu_env_unset(env, spoken[i]);
+    for (size_t i = 0; i < both && !rc; i++)
+        rc = okosu_env_unset(env, spoken_or_users[i]);
     return rc;
+}
+
+/* Whether `piece`, of `length` bytes, is one of the pieces of `list` between colons. */
+static bool is_listed(const char *list, const char *piece, size_t length)
+{
+    for (;;) {
+        size_t part = strcspn(list, ":");
+
+        if (part == length && memcmp(list, piece, length) == 0)
+            return true;
+        if (!list[part])
+            return false;
+        list += part + 1;
+    }
+}
+
+/* Whether a path, of `length` bytes, names a library that okosu-run loads. */
+static bool is_library(const char *path, size_t length)
+{
+    const char *name = OKOSU_PRELOAD_LIBRARY;
+
+    for (size_t i = 0;; i++) {
+        size_t size = strlen(name);
+
+        if (length >= size && memcmp(path + length - size, name, size) == 0 &&
+            (length == size || path[length - size - 1] == '/'))
+            return true;
+        if (!okosu_lever_table[i])
+            return false;
+        name = okosu_lever_table[i]->library ? okosu_lever_table[i]->library : name;
+    }
+}
+
+/* Removes pieces from a list, whose pieces end at any of `separators`: those that `added` lists, or
+ * our libraries if that is NULL. */
+static int thin_out(struct okosu_env *env, const char *name, const char *separators,
+                    const char *added)
+{
+    const char *in = okosu_env_get(env, name);
+    char *list = in ? okosu_arena_alloc(env->arena, strlen(in) + 1) : NULL;
+    size_t out = 0;
+
+    if (!in)
+        return 0;
+    if (!list)
+        return -ENOMEM;
+    for (const char *at = in; *at;) {
+        size_t length = strcspn(at, separators);
+
+        if (!(added ? is_listed(added, at, length) : is_library(at, length))) {
+            if (out)
+                list[out++] = *separators;
+            memcpy(list + out, at, length);
+            out += length;
+        }
+        at += length + (at[length] != '\0');
+    }
+    list[out] = '\0';
+    if (strlen(in) == out)
+        return 0;
+    return out ? okosu_env_set(env, name, list) : okosu_env_unset(env, name);
+}
+
+/* Removes what an outer okosu-run has loaded and set, so that this one begins where that one did:
+ * the program of a base arm would otherwise have the outer one's levers. The masks and policies
+ * that it inherited stay. */
+static int undo_outer(struct okosu_env *env)
+{
+    const char *tunables = okosu_env_get(env, "OKOSU_TUNABLES"),
+               *added = okosu_env_get(env, "OKOSU_ADDED");
+    int rc = thin_out(env, "LD_PRELOAD", ": ", NULL);
+
+    if (!rc && tunables)
+        rc = thin_out(env, "GLIBC_TUNABLES", ":", tunables);
+    while (!rc && added && *added) {
+        size_t length = strcspn(added, ":");
+        char *name = okosu_arena_strndup(env->arena, added, length);
+
+        rc = name ? okosu_env_unset(env, name) : -ENOMEM;
+        added += length + (added[length] != '\0');
+    }
+    return rc ? rc : unset_spoken(env);
 }
 
 static int start_environment(struct okosu_launch *launch, char **environment)
@@ -60,7 +149,7 @@ static int start_environment(struct okosu_launch *launch, char **environment)
     struct okosu_options *options = &launch->options;
     const char *children;
 
-    if (okosu_env_init(&plan->env, &plan->arena, environment) || unset_spoken(&plan->env))
+    if (okosu_env_init(&plan->env, &plan->arena, environment) || undo_outer(&plan->env))
         return -ENOMEM;
     for (size_t i = 0; i < options->variable_count; i++) {
         const char *variable = options->variables[i], *equals = strchr(variable, '=');
@@ -251,9 +340,6 @@ static int speak(struct okosu_launch *launch)
         rc = okosu_env_set(&plan->env, plan->hooks[i].name, plan->hooks[i].value);
     if (!rc && options->children >= 0)
         rc = okosu_env_set(&plan->env, "OKOSU_CHILDREN", options->children ? "1" : "0");
-    /* The tunables that the library removes from GLIBC_TUNABLES for the children. */
-    if (!rc && options->children == 0 && plan->added_tunables)
-        rc = okosu_env_set(&plan->env, "OKOSU_TUNABLES", plan->added_tunables);
     if (!rc && launch->proof)
         rc = okosu_env_set(&plan->env, "OKOSU_PROOF", launch->proof);
     if (!rc && options->verbose)
@@ -266,6 +352,33 @@ static int speak(struct okosu_launch *launch)
     for (size_t i = 0; i < plan->beside_count && !rc; i++)
         rc = add_library(plan, plan->beside[i]);
     return rc;
+}
+
+/* Says in the environment what the levers have set in variables that users set, too, for the
+ * library that removes it for the children and for an okosu-run inside the program. `before` is the
+ * environment without it. */
+static int say_added(struct okosu_plan *plan, const struct okosu_env *before)
+{
+    const char *names = NULL;
+
+    for (size_t i = 0; okosu_lever_table[i]; i++) {
+        const struct okosu_variable *variable = okosu_lever_table[i]->variables;
+
+        for (; variable && variable->name; variable++) {
+            const char *name = variable->name, *now = okosu_env_get(&plan->env, name);
+
+            if (!variable->users || strcmp(name, "GLIBC_TUNABLES") == 0 || !now ||
+                now == okosu_env_get(before, name))
+                continue;
+            names = names ? okosu_arena_printf(&plan->arena, "%s:%s", names, name) : name;
+            if (!names)
+                return -ENOMEM;
+        }
+    }
+    if (names && okosu_env_set(&plan->env, "OKOSU_ADDED", names))
+        return -ENOMEM;
+    return plan->added_tunables ? okosu_env_set(&plan->env, "OKOSU_TUNABLES", plan->added_tunables)
+                                : 0;
 }
 
 static int pad(struct okosu_plan *plan, size_t wanted)
@@ -353,10 +466,13 @@ int okosu_prepare_plan(struct okosu_launch *launch)
 {
     struct okosu_plan *plan = &launch->plan;
     const struct okosu_options *options = &launch->options;
+    struct okosu_env before = {.count = plan->env.count};
     int rc;
 
-    if (make_context(launch))
+    before.entries = okosu_arena_alloc(&plan->arena, (before.count + 1) * sizeof(*before.entries));
+    if (!before.entries || make_context(launch))
         return no_memory();
+    memcpy(before.entries, plan->env.entries, before.count * sizeof(*before.entries));
     if (make_proof(launch)) {
         okosu_message(
             okosu_arena_printf(&plan->arena, "--proof=%s cannot be made absolute", options->proof),
@@ -378,7 +494,7 @@ int okosu_prepare_plan(struct okosu_launch *launch)
     if (options->children == 0 && launch->program.preloadable && something_applied(launch))
         plan->preload = true;
     if (okosu_plan_compose_tunables(plan) || (plan->preload && speak(launch)) ||
-        (options->pad && pad(plan, options->pad_env)))
+        say_added(plan, &before) || (options->pad && pad(plan, options->pad_env)))
         return no_memory();
     return 0;
 }

@@ -60,7 +60,7 @@ def test_describe(launcher: Path) -> None:
 
 
 # Notes of the launcher itself, which appear whatever the lever is.
-LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID"}
+LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED"}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_ld_preload_is_appended_to(launcher: Path, library: Path) -> None:
     theirs = with_library(library, LD_PRELOAD="/a.so /b.so")
     assert plan(launcher, "--placebo", env=theirs)["env"]["LD_PRELOAD"] == f"/a.so /b.so:{library}"
     again = with_library(library, LD_PRELOAD=f"/a.so:{library}:/b.so")
-    assert plan(launcher, "--placebo", env=again)["env"] == {}
+    assert plan(launcher, "--placebo", env=again)["env"]["LD_PRELOAD"] == f"/a.so:/b.so:{library}"
     prefix = with_library(library, LD_PRELOAD=f"{library}.1")
     assert plan(launcher, "--placebo", env=prefix)["env"]["LD_PRELOAD"] == f"{library}.1:{library}"
 
@@ -200,6 +200,7 @@ def test_tunables_are_composed(launcher: Path, before: str, after: str) -> None:
 
 def test_levers_share_the_tunables(launcher: Path, library: Path) -> None:
     env = plan(launcher, "--retain", "--superpage=glibc", env=with_library(library))["env"]
+    assert env.pop("OKOSU_TUNABLES") == env["GLIBC_TUNABLES"]
     names = [piece.split("=")[0].rsplit(".", 1)[1] for piece in env.pop("GLIBC_TUNABLES").split(":")]
     assert sorted(names) == ["hugetlb", "mmap_max", "trim_threshold"]
     # Neither lever needs the preload library, so retain sets no hook in it.
@@ -233,6 +234,42 @@ def test_what_an_outer_launcher_said_is_not_passed_on(launcher: Path, library: P
     assert plan(launcher, env=with_library(library, **said, **kept))["env"] == dict.fromkeys(said)
     # A variable that the user sets with --env is passed on.
     assert plan(launcher, "--env=OKOSU_PIN=0", env=with_library(library, **said))["env"]["OKOSU_PIN"] == "0"
+
+
+OUTER = [
+    ["--copy"],
+    ["--copy=variant:ref", "--verbose"],
+    ["--prezero", "--no-fork"],
+    ["--superpage=glibc", "--retain"],
+    ["--superpage=thp", "--retain", "--children=1", "--proof=proof"],
+    ["--pin=compact", "--placebo", "--pad-env=9000"],
+]
+
+
+@pytest.mark.parametrize("outer", OUTER, ids=" ".join)
+@pytest.mark.parametrize("inner", [[], ["--retain"], ["--prezero", "--no-fork"]], ids=lambda words: " ".join(words))
+def test_a_launcher_inside_another_begins_where_that_one_began(
+    launcher: Path, outer: list[str], inner: list[str], tmp_path: Path
+) -> None:
+    """The libraries, variables and tunables of the outer one are gone, and those of the user's are as they were."""
+
+    def environment(users: dict[str, str], *words: str | Path) -> list[str]:
+        done = subprocess.run(
+            [*words, launcher, *inner, "--", "/usr/bin/env", "-0"],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env=users,
+        )
+        return sorted(done.stdout.split("\0"))
+
+    libm = next(Path("/lib").glob("*-linux-gnu/libm.so.6"))
+    for users in (BASE, BASE | {"LD_PRELOAD": str(libm), "GLIBC_TUNABLES": "glibc.malloc.arena_max=3", "USERS": "x"}):
+        within = environment(users, launcher, *outer, "--")
+        alone = environment(users)
+        ours = [line for line in within if not line.startswith("OKOSU_ROOT_PID=")]
+        assert ours == [line for line in alone if not line.startswith("OKOSU_ROOT_PID=")]
 
 
 def test_proof_is_made_absolute(launcher: Path, library: Path, tmp_path: Path) -> None:
