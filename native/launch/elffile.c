@@ -16,6 +16,7 @@
 #define SECTION_HEADERS 4096
 #define NAME_BYTES 65536
 #define NOTE_BYTES 65536
+#define DYNAMIC_ENTRIES 512
 #define SEARCH_BYTES (64UL << 20)
 #define SEARCH_STEP 65536
 
@@ -173,31 +174,6 @@ out:
     return found;
 }
 
-int okosu_elf_read(int fd, struct okosu_elf *elf)
-{
-    ElfW(Ehdr) header = {0};
-    ElfW(Phdr) * segments;
-    int rc;
-
-    *elf = (struct okosu_elf){0};
-    rc = read_header(fd, &header, &elf->foreign);
-    if (rc || elf->foreign)
-        return rc;
-    segments = read_segments(fd, &header, &rc);
-    if (!segments)
-        return rc;
-    for (unsigned i = 0; i < header.e_phnum && rc == 0; i++) {
-        if (segments[i].p_type == PT_INTERP && !elf->interpreter[0])
-            rc = read_interpreter(fd, &segments[i], elf->interpreter);
-        else if (segments[i].p_type == PT_NOTE && !elf->go)
-            elf->go = has_go_note(fd, &segments[i]);
-    }
-    if (rc == 0 && !elf->go)
-        elf->go = has_go_section(fd, &header);
-    free(segments);
-    return rc;
-}
-
 /* Search one range, keeping the end of each step before the next one so that no match is cut in
  * two. */
 static int search_range(int fd, uint64_t offset, uint64_t size, const char *const *strings,
@@ -227,6 +203,86 @@ static int search_range(int fd, uint64_t offset, uint64_t size, const char *cons
         }
     }
     return 0;
+}
+
+/* Where a range of the loaded program is in the file. False: no segment holds all of it. */
+static bool find_in_file(const ElfW(Phdr) * segments, size_t count, uint64_t address, uint64_t size,
+                         uint64_t *offset)
+{
+    for (size_t i = 0; i < count; i++) {
+        const ElfW(Phdr) *segment = &segments[i];
+
+        if (segment->p_type != PT_LOAD || address < segment->p_vaddr ||
+            address - segment->p_vaddr > segment->p_filesz ||
+            size > segment->p_filesz - (address - segment->p_vaddr))
+            continue;
+        *offset = segment->p_offset + (address - segment->p_vaddr);
+        return true;
+    }
+    return false;
+}
+
+/* A program with a sanitizer's runtime has that runtime's first function among its dynamic symbols:
+ * it needs it from a library, or exports it so that libraries find it. */
+static const char *find_sanitizer(int fd, const ElfW(Phdr) * segments, size_t count,
+                                  const ElfW(Phdr) * dynamic)
+{
+    static const char *const marks[] = {"__asan_init", "__hwasan_init", "__tsan_init",
+                                        "__msan_init"};
+    static const char *const names[] = {"AddressSanitizer", "HWAddressSanitizer", "ThreadSanitizer",
+                                        "MemorySanitizer"};
+    ElfW(Dyn) entries[DYNAMIC_ENTRIES];
+    size_t entry_count = dynamic->p_filesz / sizeof(*entries);
+    uint64_t address = 0, size = 0, offset;
+    const char *name = NULL;
+    bool found[4] = {false};
+    char *buffer;
+
+    entry_count = entry_count < DYNAMIC_ENTRIES ? entry_count : DYNAMIC_ENTRIES;
+    if (read_at(fd, entries, entry_count * sizeof(*entries), dynamic->p_offset))
+        return NULL;
+    for (size_t i = 0; i < entry_count && entries[i].d_tag != DT_NULL; i++) {
+        if (entries[i].d_tag == DT_STRTAB)
+            address = entries[i].d_un.d_ptr;
+        else if (entries[i].d_tag == DT_STRSZ)
+            size = entries[i].d_un.d_val;
+    }
+    if (size > SEARCH_BYTES || !find_in_file(segments, count, address, size, &offset))
+        return NULL;
+    buffer = malloc(2 * SEARCH_STEP);
+    if (buffer && search_range(fd, offset, size, marks, found, 4, buffer) == 0) {
+        for (size_t i = 0; i < 4 && !name; i++)
+            name = found[i] ? names[i] : NULL;
+    }
+    free(buffer);
+    return name;
+}
+
+int okosu_elf_read(int fd, struct okosu_elf *elf)
+{
+    ElfW(Ehdr) header = {0};
+    ElfW(Phdr) * segments;
+    int rc;
+
+    *elf = (struct okosu_elf){0};
+    rc = read_header(fd, &header, &elf->foreign);
+    if (rc || elf->foreign)
+        return rc;
+    segments = read_segments(fd, &header, &rc);
+    if (!segments)
+        return rc;
+    for (unsigned i = 0; i < header.e_phnum && rc == 0; i++) {
+        if (segments[i].p_type == PT_INTERP && !elf->interpreter[0])
+            rc = read_interpreter(fd, &segments[i], elf->interpreter);
+        else if (segments[i].p_type == PT_NOTE && !elf->go)
+            elf->go = has_go_note(fd, &segments[i]);
+        else if (segments[i].p_type == PT_DYNAMIC && !elf->sanitizer)
+            elf->sanitizer = find_sanitizer(fd, segments, header.e_phnum, &segments[i]);
+    }
+    if (rc == 0 && !elf->go)
+        elf->go = has_go_section(fd, &header);
+    free(segments);
+    return rc;
 }
 
 int okosu_elf_search(int fd, const char *const *strings, bool *found, unsigned count)

@@ -9,6 +9,7 @@
 struct okosu_elf {
     bool foreign; /* another architecture, word size or byte order */
     bool go;
+    const char *sanitizer; /* whose runtime it holds or needs: "AddressSanitizer"; NULL: none */
     char interpreter[PATH_MAX]; /* "" in a static program */
 };
 

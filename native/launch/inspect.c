@@ -299,6 +299,13 @@ static void judge(struct okosu_arena *arena, struct okosu_program *program, int 
     } else {
         judge_static(program, fd);
     }
+    if (elf.sanitizer && program->preloadable) {
+        program->preloadable = false;
+        program->why = okosu_arena_printf(arena,
+                                          "it is built with %s, whose runtime replaces the same "
+                                          "functions and must be loaded first",
+                                          elf.sanitizer);
+    }
     program->setuid = (fstat(fd, &st) == 0 && raises_privileges(&st)) ||
                       fgetxattr(fd, "security.capability", NULL, 0) > 0;
     if (program->setuid && program->preloadable) {

@@ -62,6 +62,41 @@ def test_static_without_a_c_library(launcher: Path, compiled: Callable[..., Path
 
 
 @pytest.mark.parametrize(
+    ("compiler", "flag", "name"),
+    [
+        ("gcc", "address", "AddressSanitizer"),
+        ("gcc", "thread", "ThreadSanitizer"),
+        ("clang", "address", "AddressSanitizer"),
+        ("clang", "thread", "ThreadSanitizer"),
+        ("clang", "memory", "MemorySanitizer"),
+    ],
+)
+def test_sanitizers(launcher: Path, tmp_path: Path, compiler: str, flag: str, name: str) -> None:
+    """A library that is loaded before the runtime of a sanitizer keeps the program from starting, or the runtime
+    blind.
+    """
+    (tmp_path / "source.c").write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 0; }\n')
+    program = tmp_path / "program"
+    command = [compiler, f"-fsanitize={flag}", tmp_path / "source.c", "-o", program]
+    if not shutil.which(compiler) or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip(f"{compiler} does not build with -fsanitize={flag} here")
+    found = inspect(launcher, program)
+    assert (found["kind"], found["preloadable"]) == ("glibc", False)
+    assert name in found["why"]
+    if flag == "address":
+        done = subprocess.run([launcher, "--superpage=thp", "--", program], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "ran\n")
+        assert f"the preload library cannot be loaded into {program}: it is built with {name}" in done.stderr
+
+
+def test_a_string_of_a_sanitizer_is_no_sanitizer(launcher: Path, compiled: Callable[..., Path]) -> None:
+    """As in a compiler, which writes such names."""
+    program = compiled('#include <stdio.h>\nint main(void) { puts("__asan_init"); return 0; }')
+    assert b"__asan_init" in program.read_bytes()
+    assert inspect(launcher, program)["preloadable"]
+
+
+@pytest.mark.parametrize(
     ("source", "flags"), [(GO_SECTION, NO_LIBC), (GO_NOTE, (*NO_LIBC, "-s"))], ids=["section", "note"]
 )
 def test_go(launcher: Path, compiled: Callable[..., Path], source: str, flags: tuple[str, ...]) -> None:
