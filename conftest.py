@@ -50,12 +50,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the tests in folders called long to `make test-lab`, which sets OKOSU_LAB: they need what it installs."""
-    if "OKOSU_LAB" not in os.environ:
-        skip = pytest.mark.skip(reason="make test-lab runs it")
-        for item in items:
-            if Path(item.path).parent.name == "long":
-                item.add_marker(skip)
+    """Mark the tests in folders called long, and leave what is so marked to `make test-lab`, which sets OKOSU_LAB."""
+    for item in items:
+        if Path(item.path).parent.name == "long":
+            item.add_marker(pytest.mark.long)
+        if "OKOSU_LAB" not in os.environ and item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="make test-lab runs it"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,3 +21,10 @@ def load(group: str) -> dict[str, Any]:
     papers.
     """
     return {point.name: point.load() for point in sorted(entry_points(group=group), key=lambda point: point.name)}
+
+
+def find(group: str, name: str) -> Any | None:
+    """The object registered in `group` under that name, or None; what else is registered is not loaded."""
+    for point in entry_points(group=group, name=name):
+        return point.load()
+    return None

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
+
+import pytest
+from _pytest.mark.structures import ParameterSet
 
 T = TypeVar("T")
 
@@ -20,6 +24,15 @@ def length(short: T, lab: T, full: T | None = None) -> T:
     if asked is None:
         return short
     return full if asked == "full" and full is not None else lab
+
+
+def some(cases: Iterable[T], short: int = 2) -> list[ParameterSet]:
+    """Return the cases as parameters of a test: the first `short` for every run, the others for `make test-lab` alone.
+
+    For what is long in sum only. The values are to be in the order of how much they find.
+    """
+    made = enumerate(cases)
+    return [pytest.param(case, marks=[pytest.mark.long] if at >= short else []) for at, case in made]
 
 
 class Idleness:

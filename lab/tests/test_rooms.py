@@ -93,6 +93,7 @@ def test_the_platforms_defaults_are_all_of_their_series_in_alphabetical_order() 
         assert list(row.recipe.series) == sorted(row.recipe.series)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", rooms.find("guest/*.c"), ids=lambda path: path.stem)
 def test_each_guest_program_compiles(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -140,6 +140,7 @@ def test_ptrace_that_is_not_permitted(tmp_path: Path, said: str) -> None:
     assert "seccomp=unconfined" in caught.value.fix
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "what"), [("", "did not boot"), ('control("start\\n"); out(b"half"); ', "did not end")]
 )

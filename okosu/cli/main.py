@@ -42,16 +42,25 @@ class Parser(argparse.ArgumentParser):
         return head + super().format_help()
 
 
+def _own() -> list[str]:
+    """The modules of okosu/cli that are sub-commands; try_ is `try`."""
+    names = [info.name for info in pkgutil.iter_modules(cli.__path__)]
+    return [name for name in names if not name.startswith("_") and name != "main"]
+
+
 def commands() -> dict[str, ModuleType]:
-    """The sub-commands by name: every module of okosu/cli that defines NAME, and those registered by entry points."""
-    found = {}
-    for info in pkgutil.iter_modules(cli.__path__):
-        if info.name.startswith("_") or info.name == "main":
-            continue
-        module = importlib.import_module(f"okosu.cli.{info.name}")
-        found[module.NAME] = module
-    found |= plugins.load("okosu.commands")
+    """The sub-commands by name: those of okosu/cli, and those registered by entry points."""
+    own = [importlib.import_module(f"okosu.cli.{name}") for name in _own()]
+    found = {module.NAME: module for module in own} | plugins.load("okosu.commands")
     return dict(sorted(found.items(), key=lambda item: getattr(item[1], "PLACE", 50)))
+
+
+def command(name: str) -> ModuleType | None:
+    """The sub-command of that name, alone: commands() loads all of the lab and the papers."""
+    for own in _own():
+        if own.rstrip("_") == name:
+            return importlib.import_module(f"okosu.cli.{own}")
+    return plugins.find("okosu.commands", name)
 
 
 def _formatter() -> type[argparse.HelpFormatter]:
@@ -101,7 +110,9 @@ def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespa
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """The options of one command line, without the program's name. Runs nothing."""
-    return _parsed(argv[0], commands()[argv[0]], argv[1:])
+    known = command(argv[0])
+    assert known is not None
+    return _parsed(argv[0], known, argv[1:])
 
 
 def dispatch(argv: list[str]) -> int:
@@ -119,7 +130,7 @@ def dispatch(argv: list[str]) -> int:
         from okosu.cli import run
 
         return run.main(rest)
-    module = commands().get(name)
+    module = command(name)
     if module is None:
         raise _nearest(name)
     args = _parsed(name, module, rest)

@@ -31,6 +31,7 @@ CHECKS: list[tuple[ModuleType, Callable[[mutate.Namespace], None], int]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("module", "check", "fewest"), CHECKS, ids=[m.__name__ for m, _, _ in CHECKS])
 def test_every_mutant_is_killed(module: ModuleType, check: Callable[[mutate.Namespace], None], fewest: int) -> None:
     alive, total = mutate.survivors(module, check)

@@ -265,6 +265,7 @@ def test_every_length(launcher: Path, tmp_path: Path) -> None:
     assert inspect(launcher, program)["kind"] == "glibc"
 
 
+@pytest.mark.long
 def test_damaged_programs_under_sanitizers(compiled: Callable[..., Path], tmp_path: Path) -> None:
     native = ROOT / "native"
     sources = ["launch/fuzz_inspect.c", "launch/inspect.c", "launch/elffile.c", "levers/plan.c", "src/base/arena.c"]

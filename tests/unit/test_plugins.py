@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def fresh() -> None:
 
 @pytest.mark.parametrize("command", ["lab", "reproduce"])
 def test_without_its_room_a_command_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [])
+    monkeypatch.setattr(plugins, "entry_points", lambda **_: [])
     with pytest.raises(OkosuError, match=f"okosu {command} is not installed") as caught:
         main.dispatch([command])
     assert "checkout" in caught.value.fix
@@ -44,3 +45,16 @@ def test_a_distribution_on_the_path_adds_its_command(tmp_path: Path, monkeypatch
 
 def test_the_checkout_registers_both_rooms() -> None:
     assert {"lab", "reproduce"} <= main.commands().keys()
+
+
+def test_a_command_is_found_alone_as_it_is_among_all() -> None:
+    assert {name: main.command(name) for name in main.commands()} == main.commands()
+    assert main.command("no-such") is None
+
+
+def test_trying_loads_nothing_of_the_lab_and_the_papers() -> None:
+    script = (
+        "import sys; from okosu.cli import main; main.dispatch(['try', '--dry-run', '--', 'true']);"
+        "sys.exit(any(name.partition('.')[0] in ('lab', 'papers') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL, check=False).returncode == 0
