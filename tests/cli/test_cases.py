@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_okosu import okosu
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [
@@ -27,7 +26,7 @@ CASES = [
 def test_case(case: str, tmp_path: Path) -> None:
     words, *wanted = case.split(" | ")
     argv = [w.replace("{tmp}", str(tmp_path)) for w in shlex.split(words.replace("\\", "\\\\"))]
-    done = subprocess.run([sys.executable, "-m", "okosu", *argv], capture_output=True, text=True, check=False)
+    done = okosu(*argv)
     assert wanted, "a case expects something"
     for want in wanted:
         kind, _, text = want.strip().partition(" ")

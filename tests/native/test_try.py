@@ -16,19 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_okosu
 
 FEW = ["--levers", "none", "--arm", "same=OKOSU_TEST=1", "--max-rounds", "8", "--budget", "2h", "--seed", "1"]
 
 
-def okosu(*argv: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "okosu", *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, **env},
-    )
+def okosu(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return warm_okosu.okosu(*argv, env={**os.environ, **env})
 
 
 def tried(tmp_path: Path, *argv: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
@@ -45,7 +39,7 @@ def verdicts(envelope: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
     script = "i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done"
     done, envelope = tried(
-        tmp_path, "--levers", "none", "--arm", "more=TURNS=60000", "--arm", "less=TURNS=200", "--max-rounds", "40",
+        tmp_path, "--levers", "none", "--arm", "more=TURNS=20000", "--arm", "less=TURNS=200", "--max-rounds", "16",
         "--budget", "2h", "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -154,7 +148,7 @@ def test_a_budget_too_small_names_one_that_would_do(tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_was_measured_and_names_the_way_on(tmp_path: Path) -> None:
     path = tmp_path / "trial.json"
-    argv = ["--levers", "none", "--arm", "a=A=1", "--max-rounds", "60", "--json", str(path), "--seed", "3"]
+    argv = ["--levers", "none", "--arm", "a=A=1", "--max-rounds", "24", "--json", str(path), "--seed", "3"]
     trial = subprocess.Popen(
         [sys.executable, "-m", "okosu", "try", *argv, "--", "/bin/sleep", "0.02"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -197,7 +191,7 @@ def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: P
 def test_a_recommendation_is_applied_by_run_and_can_be_revalidated(tmp_path: Path) -> None:
     done, envelope = tried(
         tmp_path, "--levers", "none", "--arm", "quick=N=1", "--max-rounds", "40", "--", "/bin/sh", "-c",
-        "i=0; while [ $i -lt ${N:-60000} ]; do i=$((i+1)); done",
+        "i=0; while [ $i -lt ${N:-20000} ]; do i=$((i+1)); done",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["quick"]["headline"], done.stdout

@@ -18,6 +18,7 @@ from typing import Any
 
 import bench_fake
 import pytest
+import warm_okosu
 
 from okosu.records import files
 from okosu.records.types import BenchFile
@@ -29,10 +30,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 def okosu(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "okosu", "bench", *words],
-        env=environment(folder, **more), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return warm_okosu.okosu("bench", *words, env=environment(folder, **more))
 
 
 def started(folder: Path, *words: str, **how: Any) -> subprocess.Popen[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import warm_okosu
 
 from lab.tests import obeys
 from papers.scheduling_hardware import slurm_array, sweeps
@@ -24,8 +25,7 @@ SWEEP = ["--pes", "4", "--sweep", "load=1,2,3", "--", GRAIN, "8", "{load}"]
 
 
 def okosu(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "okosu", "lab", "run", "rtl", *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False, cwd=folder)
+    return warm_okosu.okosu("lab", "run", "rtl", *words, cwd=folder)
 
 
 @pytest.fixture

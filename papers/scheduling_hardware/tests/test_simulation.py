@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_okosu
 
 from lab.tests import obeys
 from okosu.cli.main import dispatch
@@ -27,8 +27,7 @@ def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def okosu(*words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "okosu", "lab", *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+    return warm_okosu.okosu("lab", *words)
 
 
 def test_sources_and_flags_come_before_the_arguments() -> None:
