@@ -31,8 +31,11 @@ def some(cases: Iterable[T], short: int = 2) -> list[ParameterSet]:
 
     For what is long in sum only. The values are to be in the order of how much they find.
     """
-    made = enumerate(cases)
-    return [pytest.param(case, marks=[pytest.mark.long] if at >= short else []) for at, case in made]
+    found = []
+    for at, case in enumerate(cases):
+        values = case if isinstance(case, tuple) else (case,)
+        found.append(pytest.param(*values, marks=[pytest.mark.long] if at >= short else []))
+    return found
 
 
 class Idleness:

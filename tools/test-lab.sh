@@ -17,10 +17,12 @@ tools/lab-deps.sh
 tools/sanitize.sh
 # Files of tests are independent, and what they share (kernels, simulators) is built once, under a lock. A cold build of a
 # kernel on a slow machine is part of the first test that wants it.
-.venv/bin/python -m pytest --timeout 5400 -n auto --dist loadfile -m 'not alone' tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
-.venv/bin/python -m pytest --timeout 5400 -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
-# Tests of `make test` at their length, and what wants OpenCL, which is there only now.
-.venv/bin/python -m pytest --timeout 5400 -n auto --dist worksteal -m 'lab and not privileged and not alone' tests lab/tests
-.venv/bin/python -m pytest --timeout 5400 -m 'lab and alone' tests
-.venv/bin/python -m pytest --timeout 5400 tests/native/test_zerod.py papers/zero_offload/tests/test_engines_bench.py \
+set -- .venv/bin/python -m pytest --timeout 5400
+"$@" -n auto --dist loadfile -m 'not alone' tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
+"$@" -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
+# What `make test` leaves out or keeps short, and what wants OpenCL, which is there only now.
+beside="tests lab/tests papers/*/tests --ignore-glob=*/long/*"
+"$@" -n auto --dist worksteal -m '(lab or long) and not privileged and not alone' $beside
+"$@" -m '(lab or long) and alone' $beside || [ $? -eq 5 ]
+"$@" tests/native/test_zerod.py papers/zero_offload/tests/test_engines_bench.py \
     tests/native/test_zero_pool.py tests/native/test_zero_broker.py -k "opencl or gibibyte or every_block or killed"

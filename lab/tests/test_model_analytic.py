@@ -8,6 +8,7 @@ from collections import Counter
 from math import comb, sqrt
 
 import pytest
+from effort import length
 
 from lab import machines
 from lab.tests import model_tool
@@ -43,7 +44,7 @@ def misses_of_walks(shape: str, frames: list[int], rounds: int) -> int:
     ],
 )
 def test_conflicts_of_random_placement_are_binomial(ways: int, colours: int, fill: float, published: float) -> None:
-    pages, seeds, rounds = round(ways * colours * fill), 30, 4
+    pages, seeds, rounds = round(ways * colours * fill), length(10, 30), 4
     expected = overfull(pages, colours, ways)
     assert expected == pytest.approx(published, abs=0.015)
     shape = f"okosu-model 1\ncache {ways * colours * PAGE} {ways} 64 lru none private\n"

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-from effort import some
 from test_report_page import HOSTILE, Page
 
 from okosu.records.summary import slug
@@ -167,6 +166,7 @@ def test_costs_are_beside_those_of_the_kernel_without(titled: dict[str, Part]) -
     assert row[3].endswith("(+4.00 %)")
 
 
+@pytest.mark.long
 def test_part_of_the_records_is_enough() -> None:
     for name, held in everything().items():
         assert parts.parts(concluded({name: held}), "k") or name in ("wide", "colours", "baselines"), name
@@ -192,7 +192,8 @@ USED = (
 )
 
 
-@pytest.mark.parametrize("bad", some([HOSTILE, -1.0, 0.0, 1e300, 0.5], 1))
+@pytest.mark.long
+@pytest.mark.parametrize("bad", [HOSTILE, -1.0, 0.0, 1e300, 0.5])
 def test_altered_records_are_drawn_or_left_out(bad: str | float) -> None:
     for name in USED:
         chosen = everything()[USED_BY[name]] if name in USED_BY else sweeps(1)["celeron"]
@@ -227,6 +228,7 @@ def test_without_records_nothing_is_said() -> None:
     assert findings.markdown(concluded({})) == "\n"
 
 
+@pytest.mark.long
 def test_a_summary_keeps_the_findings_and_every_table(held: ReproduceFile) -> None:
     kept = {one.id: one for one in summary.sections(held)}
     assert kept["findings"].about + "\n" == findings.markdown(held)
