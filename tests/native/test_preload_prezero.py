@@ -156,6 +156,15 @@ def test_what_a_program_does_to_itself_works_as_without_it(mode: str) -> None:
     assert run(process, mode) == run(process, mode, preload=False) == f"{mode}\n"
 
 
+def test_descriptors_that_get_the_numbers_of_the_brokers_are_left_alone(tmp_path: Path) -> None:
+    process = build("prezero-process", "prezero_process.c", "-lpthread")
+    env = os.environ | {"LD_PRELOAD": str(build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c"))}
+    with serving("--cap=256M") as daemon:
+        lever = ("--no-fork", f"--prezero=broker:{daemon.socket}")
+        said, _ = launch(tmp_path, *lever, "--", process, "descriptors", env=env)
+    assert said == run(process, "descriptors", preload=False) == "descriptors\n"
+
+
 def test_other_allocators_serve_as_before() -> None:
     """An allocator that is preloaded before the library keeps malloc, and so does one inside the program."""
     counting = build("libcounting-prezero.so", "-shared", "-fPIC", "counting_malloc.c", "-ldl")

@@ -28,6 +28,16 @@
 /* On a busy machine a clearing waits for an idle CPU; a broken engine is dropped by the daemon long
  * before this. */
 #define PATIENCE_S 120
+/* Shells and programs that pass descriptors on use lower numbers. */
+#define LEAST_NUMBER 512
+
+/* The program may close descriptors that it did not open (close_range), and open others that get
+ * the same numbers, so that the number alone does not tell whose it is. */
+struct descriptor {
+    int fd; /* or -1 */
+    dev_t device;
+    ino_t inode;
+};
 
 struct okosu_broker {
     char *path;
@@ -41,14 +51,40 @@ struct okosu_broker {
     uint32_t tag;
     uint64_t retry; /* when to connect again, ns of CLOCK_MONOTONIC */
 
-    pthread_mutex_t open; /* protects the descriptors; never held for long */
-    int fd;               /* -1: there is no daemon */
-    int file;             /* of a unit that is about to be mapped, or -1 */
+    pthread_mutex_t open;     /* protects the descriptors; never held for long */
+    struct descriptor socket; /* -1: there is no daemon */
+    struct descriptor file;   /* of a unit that is about to be mapped */
     size_t slots;
     bool ended;
 
     struct okosu_broker *next; /* list of all in this process */
 };
+
+static struct descriptor identify(int fd)
+{
+    struct stat about;
+
+    if (fd < 0 || fstat(fd, &about))
+        return (struct descriptor){.fd = -1};
+    return (struct descriptor){fd, about.st_dev, about.st_ino};
+}
+
+static bool is_ours(const struct descriptor *descriptor)
+{
+    struct descriptor now = identify(descriptor->fd);
+
+    return now.fd >= 0 && now.device == descriptor->device && now.inode == descriptor->inode;
+}
+
+static void close_ours(struct descriptor *descriptor)
+{
+    int fd = is_ours(descriptor) ? descriptor->fd : -1;
+
+    /* This comes first, because a child of fork closes the descriptors that it finds. */
+    descriptor->fd = -1;
+    if (fd >= 0)
+        close(fd);
+}
 
 /* A child of fork must not keep a connection, or the daemon would think that the parent lives
  * on. */
@@ -68,11 +104,8 @@ static void after_fork(void)
 static void in_child(void)
 {
     for (struct okosu_broker *broker = all; broker; broker = broker->next) {
-        if (broker->fd >= 0)
-            close(broker->fd);
-        if (broker->file >= 0)
-            close(broker->file);
-        broker->fd = broker->file = -1;
+        close_ours(&broker->socket);
+        close_ours(&broker->file);
     }
     pthread_mutex_unlock(&all_lock);
 }
@@ -123,11 +156,22 @@ static bool is_hugetlb(int file)
     return fstatfs(file, &about) || about.f_type == HUGETLBFS_MAGIC;
 }
 
+/* Leave the low numbers to the program, which may give some of them a meaning. */
+static int move_up(int fd)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LEAST_NUMBER);
+
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
 /* Call with `talk` held. 0 or -errno. */
 static int connect_to(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_HELLO, .value = OKOSU_WIRE_VERSION};
-    int fd = okosu_dial(broker->path), rc = fd < 0 ? fd : 0;
+    int fd = move_up(okosu_dial(broker->path)), rc = fd < 0 ? fd : 0;
 
     if (!rc) {
         rc = okosu_dial_ask(fd, &message, NULL);
@@ -141,7 +185,7 @@ static int connect_to(struct okosu_broker *broker)
     if (!rc && broker->ended)
         rc = -ECANCELED;
     if (!rc) {
-        broker->fd = fd;
+        broker->socket = identify(fd);
         broker->slots = message.slot;
     }
     pthread_mutex_unlock(&broker->open);
@@ -153,8 +197,6 @@ static int connect_to(struct okosu_broker *broker)
 /* Call with `talk` held: what is mapped now belongs to this process alone. */
 static void disconnect(struct okosu_broker *broker)
 {
-    int fd;
-
     pthread_mutex_lock(&broker->open);
     for (size_t i = 0; i < broker->count; i++) {
         int32_t slot = atomic_load(&broker->slot[i]);
@@ -164,10 +206,7 @@ static void disconnect(struct okosu_broker *broker)
         else if (slot <= UNMAPPED(0))
             atomic_store(&broker->slot[i], OWN);
     }
-    fd = broker->fd;
-    /* This comes first, because a child of fork closes the descriptors that it finds here. */
-    broker->fd = -1;
-    close(fd);
+    close_ours(&broker->socket);
     pthread_mutex_unlock(&broker->open);
     broker->retry = okosu_pool_now() + RETRY_NS;
 }
@@ -176,12 +215,13 @@ static void disconnect(struct okosu_broker *broker)
  * descriptor that came with it, or -1; NULL: none is due. */
 static int ask(struct okosu_broker *broker, struct okosu_wire *message, int *file)
 {
-    int rc;
+    int rc = -ECONNRESET;
 
-    if (broker->fd < 0)
-        return -ECONNRESET;
+    if (broker->socket.fd < 0)
+        return rc;
     message->tag = ++broker->tag;
-    rc = okosu_dial_ask(broker->fd, message, file);
+    if (is_ours(&broker->socket))
+        rc = okosu_dial_ask(broker->socket.fd, message, file);
     if (rc == -ECONNRESET)
         disconnect(broker);
     return rc;
@@ -197,8 +237,10 @@ static int map(struct okosu_broker *broker, size_t index)
 {
     unsigned char *at = place(broker, index);
 
-    if (mmap(at, broker->unit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, broker->file, 0) ==
-        MAP_FAILED)
+    if (!is_ours(&broker->file))
+        return -EBADF;
+    if (mmap(at, broker->unit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, broker->file.fd,
+             0) == MAP_FAILED)
         return -errno;
     madvise(at, broker->unit, MADV_HUGEPAGE);
     return madvise(at, broker->unit, MADV_DONTFORK) ? -errno : 0;
@@ -212,7 +254,7 @@ int okosu_broker_open(struct okosu_broker **out, const char *path, void *base, s
 
     if (!broker)
         return -ENOMEM;
-    broker->fd = broker->file = -1;
+    broker->socket.fd = broker->file.fd = -1;
     broker->base = base;
     broker->unit = unit;
     broker->count = count;
@@ -237,8 +279,8 @@ void okosu_broker_end(struct okosu_broker *broker)
 {
     pthread_mutex_lock(&broker->open);
     broker->ended = true;
-    if (broker->fd >= 0)
-        shutdown(broker->fd, SHUT_RDWR);
+    if (is_ours(&broker->socket))
+        shutdown(broker->socket.fd, SHUT_RDWR);
     pthread_mutex_unlock(&broker->open);
 }
 
@@ -247,10 +289,8 @@ void okosu_broker_close(struct okosu_broker *broker)
     if (!broker)
         return;
     strike_off(broker);
-    if (broker->fd >= 0)
-        close(broker->fd);
-    if (broker->file >= 0)
-        close(broker->file);
+    close_ours(&broker->socket);
+    close_ours(&broker->file);
     free((void *)broker->slot);
     free(broker->path);
     free(broker);
@@ -272,24 +312,13 @@ size_t okosu_broker_units(struct okosu_broker *broker)
     return units;
 }
 
-/* Call with `talk` held. */
-static void close_file(struct okosu_broker *broker)
-{
-    int file = broker->file;
-
-    /* The same order as in disconnect(). */
-    broker->file = -1;
-    if (file >= 0)
-        close(file);
-}
-
 /* Call with `talk` held. The slot, and broker->file is its file; or -errno. */
 static int64_t take(struct okosu_broker *broker)
 {
     struct okosu_wire message = {.kind = OKOSU_WIRE_TAKE};
-    int rc;
+    int rc, file = -1;
 
-    if (broker->fd < 0) {
+    if (broker->socket.fd < 0) {
         if (broker->ended || okosu_pool_now() < broker->retry)
             return -ECONNRESET;
         rc = connect_to(broker);
@@ -298,13 +327,14 @@ static int64_t take(struct okosu_broker *broker)
             return rc;
         }
     }
-    rc = ask(broker, &message, &broker->file);
-    if (!rc && (message.slot >= broker->slots || !is_sound(broker->file, broker->unit))) {
+    rc = ask(broker, &message, &file);
+    broker->file = identify(file);
+    if (!rc && (message.slot >= broker->slots || !is_sound(file, broker->unit))) {
         disconnect(broker);
         rc = -EPROTO;
     }
     if (rc)
-        close_file(broker);
+        close_ours(&broker->file);
     return rc ? rc : (int64_t)message.slot;
 }
 
@@ -343,13 +373,13 @@ int okosu_broker_fetch(struct okosu_broker *broker, size_t index)
     if (slot < 0) {
         rc = (int)slot;
     } else {
-        bool hugetlb = is_hugetlb(broker->file);
+        bool hugetlb = is_hugetlb(broker->file.fd);
 
         pthread_mutex_lock(&broker->open);
         atomic_store(&broker->slot[index], (int32_t)slot);
         rc = map(broker, index);
         pthread_mutex_unlock(&broker->open);
-        close_file(broker);
+        close_ours(&broker->file);
         if (!rc && hugetlb)
             rc = okosu_backing_populate(place(broker, index), broker->unit);
         else if (!rc)

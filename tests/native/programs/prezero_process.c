@@ -3,13 +3,17 @@
  * serves it. It prints its mode; exit status 1 names what is wrong. */
 #include "block_check.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,13 +103,59 @@ static void check_pinned(void)
     }
 }
 
+/* All descriptors are closed and their numbers given to sockets of the program's own, while it
+ * holds blocks, gives them back, forks and takes others. */
+static void check_descriptors(void)
+{
+    unsigned char *held[8];
+    struct pollfd come[1200];
+    int count = 0, status;
+    pid_t child;
+
+    for (int i = 0; i < 20; i++) {
+        for (int k = 0; k < 8; k++)
+            memset(held[k] = calloc(1, 4 * MIB), i * 8 + k, 4 * MIB);
+        for (int k = 0; i < 19 && k < 8; k++)
+            free(held[k]);
+        usleep(10000);
+    }
+    CHECK(!close_range(3, ~0u, 0));
+    while (count < 1200 && !socketpair(AF_UNIX, SOCK_SEQPACKET, 0, (int[2]){0}))
+        count += 2;
+    for (int i = 0; i < count; i++)
+        come[i] = (struct pollfd){.fd = 3 + i, .events = POLLIN};
+    for (int k = 0; k < 4; k++)
+        free(held[k]);
+    usleep(300000);
+    for (int k = 0; k < 4; k++)
+        memset(held[k] = calloc(1, 4 * MIB), 152 + k, 4 * MIB);
+    child = fork();
+    if (!child) {
+        for (int i = 0; i < count; i++)
+            CHECK(fcntl(3 + i, F_GETFD) == 0);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && !status);
+    usleep(1200000);
+    for (int k = 0; k < 8; k++) {
+        for (size_t at = 0; at < 4 * MIB; at++)
+            CHECK(held[k][at] == 152 + k);
+        free(held[k]);
+    }
+    usleep(300000);
+    /* Nothing arrived, and nobody closed the other end. */
+    CHECK(poll(come, (nfds_t)count, 0) == 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*check)(void);
-    } modes[] = {
-        {"cancelled", check_cancelled}, {"advised", check_advised}, {"pinned", check_pinned}};
+    } modes[] = {{"cancelled", check_cancelled},
+                 {"advised", check_advised},
+                 {"descriptors", check_descriptors},
+                 {"pinned", check_pinned}};
 
     /* libc, too, then unmaps each large block that is freed. */
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 17));
