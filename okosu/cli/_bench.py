@@ -23,7 +23,7 @@ from okosu.cli._lock import path as lock_path
 from okosu.cli.bench import ALL
 from okosu.errors import INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
 from okosu.records import files
-from okosu.records.types import BenchFile, begin
+from okosu.records.types import BenchFile, BenchPlan, begin
 
 ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
@@ -144,7 +144,7 @@ class Session:
         self.results: dict[str, Result] = {}
         here = machine.read()
         command = ["okosu", "bench", names[0] if len(names) == 1 else ALL]
-        plan = {"command": command, "options": words, "seed": seed, "benches": {}}
+        plan = BenchPlan(command=command, options=words, seed=seed)
         self.envelope = begin(BenchFile, machine.facts(here), plan=plan)
         self._machine = here.id
         self._listed: dict[str, Result] = {}
@@ -177,7 +177,7 @@ class Session:
                 "variants": result.variants,
             }
             about |= {"absent": result.absent, "notes": result.notes, "finished": result.finished}
-            self.envelope.plan["benches"][name] = msgspec.to_builtins(about)
+            self.envelope.plan.benches[name] = msgspec.to_builtins(about)
         files.write(self.envelope, self.path)
         now = time.monotonic()
         self._next = now + max(WRITE_EVERY_S, QUIET * (now - begun))

@@ -63,9 +63,8 @@ def of(envelope: File, source: Source) -> Summary:
         made.command, made.plan, made.verdicts = seen.again, _plan(envelope.plan), envelope.verdicts
         made.printed = "\n\n".join(filter(None, [_table.render(envelope), seen.headline.command]))
     else:
-        asked = envelope.plan.command if isinstance(envelope, ReproduceFile) else envelope.plan.get("command", [])
         again = commands.bench(envelope) if isinstance(envelope, BenchFile) else ""
-        made.command = again or " ".join(map(str, asked))
+        made.command = again or " ".join(envelope.plan.command)
         made.sections = _kept(envelope).sections
     if isinstance(envelope, ReproduceFile):
         made.compared = envelope.compared

@@ -268,10 +268,19 @@ class TryFile(Envelope, kw_only=True, tag="okosu.try/2"):
     verdicts: list[Verdict] = []
 
 
+class BenchPlan(msgspec.Struct, kw_only=True):
+    """What `okosu bench` was asked, the options of its programs, and what each program said of itself."""
+
+    command: list[str] = []
+    options: list[str] = []
+    seed: int = 0
+    benches: dict[str, Any] = {}
+
+
 class BenchFile(Envelope, kw_only=True, tag="okosu.bench/1"):
     """What `okosu bench` keeps."""
 
-    plan: dict[str, Any]
+    plan: BenchPlan
 
 
 class ExperimentRun(msgspec.Struct):

@@ -22,11 +22,12 @@ _Found = dict[str, Any]
 
 def sections(file: BenchFile | ReproduceFile, key: str) -> list[_Found]:
     """A dictionary for each benchmark in a file, for bench.html.j2; [] where there is none."""
-    about = file.plan.benches if isinstance(file, ReproduceFile) else file.plan.get("benches")
-    stored = about if isinstance(about, dict) else {}
     # Timings from inside a guest are neither of this library nor in this machine's cycles; the papers' parts show them.
     own = from_records([record for record in file.records if record.platform == "native"])
-    return [_section(name, rows, stored.get(name, {}), f"{key}-b{i}") for i, (name, rows) in enumerate(own.items(), 1)]
+    return [
+        _section(name, rows, file.plan.benches.get(name, {}), f"{key}-b{i}")
+        for i, (name, rows) in enumerate(own.items(), 1)
+    ]
 
 
 def _section(name: str, rows: Sequence[Row], about: Any, key: str) -> _Found:

@@ -52,9 +52,8 @@ def again(file: TryFile) -> str:
 
 def bench(file: BenchFile) -> str:
     """The `okosu bench …` that measures the same in the same order; "" if the file does not have its options."""
-    command, options = file.plan.get("command"), file.plan.get("options")
-    words = [*(command if isinstance(command, list) else []), *(options if isinstance(options, list) else [])]
-    return shlex.join(map(str, words)) if words[:2] == ["okosu", "bench"] else ""
+    words = [*file.plan.command, *file.plan.options]
+    return shlex.join(words) if words[:2] == ["okosu", "bench"] else ""
 
 
 def revalidate(path: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from okosu.records.types import BASE, STAGES, Envelope, Plan, ReproducePlan
+from okosu.records.types import BASE, STAGES, BenchPlan, Envelope, Plan, ReproducePlan
 from okosu.report import formats
 from okosu.report.model import EXPLAINING, Trial
 
@@ -95,7 +95,7 @@ def state(envelope: Envelope) -> list[tuple[str, str, str]]:
     return [(key, one.get(key, formats.DASH), other.get(key, formats.DASH)) for key in {**one, **other}]
 
 
-def plan(planned: Plan | ReproducePlan | dict[str, Any]) -> list[tuple[str, str]]:
+def plan(planned: Plan | BenchPlan | ReproducePlan) -> list[tuple[str, str]]:
     """What was fixed before the measurement, in words."""
     source = msgspec.to_builtins(planned)
     source = {**source["options"], **source} if isinstance(planned, Plan) else source

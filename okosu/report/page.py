@@ -92,10 +92,9 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
     if isinstance(file, TryFile):
         return common | _trial(model.load(file), key)
     count = len(file.records)
-    words = file.plan.command if isinstance(file, ReproduceFile) else file.plan.get("command")
     return common | {
         "is_trial": False,
-        "subject": " ".join(map(str, words)) if isinstance(words, list) and words else path.name,
+        "subject": " ".join(file.plan.command) or path.name,
         "headline": viewing.Headline(f"{count} record{'' if count == 1 else 's'}", "", "", "muted", ""),
         "rows": [],
         "carry": [],

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from okosu.bench import rows
-from okosu.records.types import BenchFile, Tool
+from okosu.records.types import BenchFile, BenchPlan, Tool
 
 HEADER: dict[str, Any] = {
     "type": "header", "bench": "fake", "version": 2, "library": "okosu 0.1.0", "features": "sse2 avx2", "tick_hz": 2e9,
@@ -104,7 +104,9 @@ def envelope(**changed: Any) -> BenchFile:
     return BenchFile(
         tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
         machine={"id": "synthetic", "note": "synthetic: never measured"},
-        plan={"command": ["okosu", "bench"], "options": ["--seed", "7"], "seed": 7, "benches": plan} | changed,
+        plan=BenchPlan(
+            **{"command": ["okosu", "bench"], "options": ["--seed", "7"], "seed": 7, "benches": plan} | changed
+        ),
         records=records,
         finished=True,
     )

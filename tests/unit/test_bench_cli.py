@@ -65,10 +65,10 @@ def test_a_table_and_a_file(tmp_path: Path) -> None:
     assert held.schema == "okosu.bench/1"
     assert held.finished
     assert len(held.records) == 12
-    assert held.plan["seed"] == 7
-    assert held.plan["benches"]["fake"]["header"]["cpu"] == 0
-    assert held.plan["benches"]["fake"]["absent"][0]["variant"] == "mkl"
-    assert [v["usable"] for v in held.plan["benches"]["fake"]["variants"]] == [True, False]
+    assert held.plan.seed == 7
+    assert held.plan.benches["fake"]["header"]["cpu"] == 0
+    assert held.plan.benches["fake"]["absent"][0]["variant"] == "mkl"
+    assert [v["usable"] for v in held.plan.benches["fake"]["variants"]] == [True, False]
     assert held.machine["state_before"]
     assert held.machine["state_after"]
     assert {record.parameters["routine"] for record in held.records} == {"ddot", "limit-load2", "limit-fma"}
@@ -101,7 +101,7 @@ def test_all_runs_each_and_goes_on_after_one_that_fails(tmp_path: Path) -> None:
     held = files.read(tmp_path / "mine.json")
     assert not held.finished
     assert [record.parameters["bench"] for record in held.records] == ["a"] * 12 + ["b"] * 12
-    assert [held.plan["benches"][name]["finished"] for name in "ab"] == [False, True]
+    assert [held.plan.benches[name]["finished"] for name in "ab"] == [False, True]
     assert done.stdout.count("ddot, throughput") == 2
 
 

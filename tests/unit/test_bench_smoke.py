@@ -48,7 +48,7 @@ def test_all_of_them(tmp_path: Path) -> None:
     assert sorted(by_bench) == names
     assert sum(map(len, by_bench.values())) == len(held.records)
     for name, found in by_bench.items():
-        about = held.plan["benches"][name]
+        about = held.plan.benches[name]
         assert about["finished"]
         assert about["header"]["smoke"]
         assert f"{name}: CPU " in done.stdout

@@ -18,6 +18,7 @@ from okosu.records import files
 from okosu.records.types import (
     Arm,
     BenchFile,
+    BenchPlan,
     Compared,
     ExperimentRun,
     Failure,
@@ -123,7 +124,7 @@ reproductions = st.builds(
 )
 envelopes = st.one_of(
     envelopes_of(TryFile, plans, verdicts=st.lists(verdicts, max_size=2), failures=failures),
-    envelopes_of(BenchFile, facts),
+    envelopes_of(BenchFile, st.builds(BenchPlan, options=st.lists(texts, max_size=2), benches=facts)),
     envelopes_of(ReproduceFile, reproductions, compared=st.lists(comparisons, max_size=2)),
 )
 in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -313,7 +314,7 @@ def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_file_of_another_kind_is_refused_where_a_trial_is_wanted(tmp_path: Path) -> None:
-    files.write(BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan={}), tmp_path / "bench.json")
+    files.write(BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan=BenchPlan()), tmp_path / "bench.json")
     with pytest.raises(OkosuError, match="not a file of `okosu try`") as caught:
         files.read_as(TryFile, tmp_path / "bench.json")
     three_parts(caught.value)

@@ -11,6 +11,8 @@ import pytest
 from okosu.records import files, schema
 from okosu.records.types import (
     KINDS,
+    BenchFile,
+    BenchPlan,
     Compared,
     Options,
     Plan,
@@ -31,8 +33,8 @@ CONCLUSIONS = {
 def empty(kind: type[files.File]) -> files.File:
     record = Record(tool="okosu 0", machine="", subject="x", variant="v", metric="call", unit="cycles", samples=[1.5])
     record.parameters = {"n": 64, "mode": "hot"}
-    plans = {TryFile: Plan(options=Options(command=["x"])), ReproduceFile: ReproducePlan()}
-    return kind(tool=Tool("okosu", "0", ""), machine={}, plan=plans.get(kind, {}), records=[record])
+    plans = {TryFile: Plan(options=Options(command=["x"])), BenchFile: BenchPlan(), ReproduceFile: ReproducePlan()}
+    return kind(tool=Tool("okosu", "0", ""), machine={}, plan=plans[kind], records=[record])
 
 
 @pytest.mark.parametrize("kind", KINDS)

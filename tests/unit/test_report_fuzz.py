@@ -13,6 +13,7 @@ from okosu.records.files import File
 from okosu.records.types import (
     Arm,
     BenchFile,
+    BenchPlan,
     Options,
     Plan,
     Record,
@@ -103,8 +104,13 @@ trials = st.builds(
     verdicts=st.lists(verdicts, max_size=3),
     **common,  # type: ignore[arg-type]
 )
-loose = st.dictionaries(st.sampled_from(plan_keys), anything, max_size=6)
-benches = st.builds(BenchFile, plan=loose, **common)  # type: ignore[arg-type]
+asked = st.builds(
+    BenchPlan,
+    command=st.lists(words, max_size=2),
+    options=st.lists(words, max_size=3),
+    benches=st.dictionaries(words, anything, max_size=2),
+)
+benches = st.builds(BenchFile, plan=asked, **common)  # type: ignore[arg-type]
 reproduced = st.builds(
     ReproducePlan, command=st.lists(words, max_size=2), benches=st.dictionaries(words, anything, max_size=2)
 )

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 import synthetic
 
 from okosu.records.files import File
-from okosu.records.types import Arm, BenchFile, Options, Plan, Proof, Record, Tool, TryFile, Verdict
+from okosu.records.types import Arm, BenchFile, BenchPlan, Options, Plan, Proof, Record, Tool, TryFile, Verdict
 from okosu.report import page
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path", "use", "rect"}
@@ -228,7 +228,7 @@ def test_a_file_of_another_kind_becomes_a_table_of_its_records() -> None:
         unit="GB/s",
         samples=[9.5, 10.5, 11.0],
     )
-    bench = BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan={}, records=[record], finished=True)
+    bench = BenchFile(tool=Tool("okosu", "0", ""), machine={}, plan=BenchPlan(), records=[record], finished=True)
     seen = Page(render(("bench", bench))).text
     assert "10.5 GB/s" in seen
     assert "okosu run" not in seen

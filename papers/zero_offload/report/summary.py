@@ -34,7 +34,7 @@ def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
                 f"{row.extra.get('scanned', 0)} blocks",
             ]
         )
-    benches = envelope.plan.benches if isinstance(envelope, ReproduceFile) else envelope.plan.get("benches", {})
+    benches = envelope.plan.benches
     absent = benches.get("zero-engines", {}).get("absent", [])
     gone = [f"has no {one['variant']}: {one['why']}." for one in absent]
     return [Section(id="engines", head=HEAD, body=body, notes=gone)] if body or gone else []
