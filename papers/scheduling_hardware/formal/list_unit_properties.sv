@@ -27,7 +27,7 @@ module list_unit_properties
   input tid_t                 walk_i,
   input tid_t                 next_o,
   input logic                 last_o,
-  // Of the unit's inside, for the invariant.
+  // Signals inside the unit, for the invariant.
   input logic [IndexWidth-1:0] next_q[Threads],
   input logic [IndexWidth-1:0] head_q[Lists],
   input logic [IndexWidth-1:0] tail_q[Lists]

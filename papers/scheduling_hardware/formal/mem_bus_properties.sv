@@ -38,7 +38,8 @@ module mem_bus_properties
   localparam int unsigned BoundWidth = $clog2(Bound + 2);
   typedef logic [6:0] count_t;
 
-  // What is followed. Not driven, so free; assumed to stay.
+  // The port, the word and the bits that are followed. Nothing drives these signals, so they are free; they are assumed
+  // to stay the same.
   logic [PortWidth-1:0] port, port_q;
   logic [31:0]          place, place_q;
   logic [4:0]           bit_index, bit_index_q;
@@ -52,7 +53,7 @@ module mem_bus_properties
   assign ready  = ready_o[master_o];
   assign single = req.kind != MemBurst;
 
-  // Masters hold what they ask for.
+  // Masters hold their requests.
 
   function automatic logic few(logic [31:0] addr);
     return addr[31:5] == '0;

@@ -37,7 +37,7 @@ module watch_unit_properties
   localparam logic [1:0] KindBarrier = 2'd3;
   localparam int unsigned HighBits = 27;
 
-  // What is followed. Not driven, so free; assumed to stay.
+  // The word that is followed. Nothing drives this signal, so it is free; it is assumed to stay the same.
   logic [29:0] place, place_q;
   // Not driven: whether SSH-m puts the waiter to sleep after this comparison.
   logic        sleeps;
@@ -97,7 +97,7 @@ module watch_unit_properties
     end
     AddressesVaryInThreeBits :
     assume (find_addr_i[31-:HighBits] == '0 && snoop_i.addr[31-:HighBits] == '0 && place[29-:HighBits] == '0);
-    // What SSH-m keeps to.
+    // The rules that SSH-m keeps.
     ClaimsOnlyWhatIsFree : assume (!claim_i || (free_o && !found_o));
     ReleasesOnlyWhatIsHeld : assume (!release_i || held_q[release_index_i]);
     TakesOnlyHits : assume (!take_i || hit_o);

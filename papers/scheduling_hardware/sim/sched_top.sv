@@ -54,7 +54,7 @@ module sched_top
   output logic [31:0]                    claimed_addr_o,
   output logic                           expired_o,
   output logic [7:0]                     expired_tid_o,
-  // What is done to which list: list_op_e.
+  // The operation on a list (list_op_e), and the list.
   output logic [2:0]                     list_op_o,
   output logic [7:0]                     list_from_o,
   output logic [7:0]                     list_to_o,
@@ -141,7 +141,7 @@ module sched_top
     .snoop_i    (snoop)
   );
 
-  // What is looked at inside: here, and nowhere else.
+  // All signals from inside SSH-m that the model looks at.
 
   assign popped_o       = u_ssh_m.in_pop;
   assign taken_o        = u_ssh_m.u_waiting.u_watches.take_i;

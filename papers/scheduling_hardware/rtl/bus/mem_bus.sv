@@ -78,7 +78,7 @@ module mem_bus
   assign last    = active && phase_q == last_phase;
   assign phase_d = !active || last ? '0 : phase_q + 7'd1;
 
-  // Whoever waits is chosen while the last phase of the present one runs, or on an idle bus.
+  // The next master is chosen during the last phase of the present transaction, or on an idle bus.
   assign others  = valid_i & ~(NumPorts'(1) << owner_q);
   assign owner_d = (last || !active) && any_other ? next_owner : owner_q;
 

@@ -29,7 +29,7 @@ module cp0
   output logic        interrupt_o
 );
 
-  // A processor number that no MIPS has; in its low byte the revision of this core.
+  // A processor number that no MIPS has; its low byte is the revision of this core.
   localparam logic [31:0] PrId = 32'h0000_f001;
 
   logic [5:0]  stack_q;

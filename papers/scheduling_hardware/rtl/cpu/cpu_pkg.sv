@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the decoder tells the pipeline.
+// The decoder's output to the pipeline.
 
 package cpu_pkg;
 
@@ -26,12 +26,13 @@ package cpu_pkg;
     MulDivNone, MulDivMult, MulDivMultu, MulDivDiv, MulDivDivu, MulDivToHi, MulDivToLo
   } muldiv_e;
 
-  // What else an instruction does in the M stage.
+  // Other effects of an instruction in the M stage.
   typedef enum logic [2:0] {
     EffectNone, EffectMtc0, EffectRfe, EffectSetSwap, EffectCop2
   } effect_e;
 
-  // An instruction's constant is no field of this: so the word fits in 64 bits, which simulators handle faster than an array.
+  // The instruction's constant is left out of this struct, so that it fits in 64 bits, which simulators handle faster
+  // than an array.
   typedef struct packed {
     alu_op_e     alu;
     logic        use_imm;

@@ -173,8 +173,7 @@ package okosu_pkg;
     logic [31:0] data;
   } sched_msg_t;
 
-  // What stands in aux of DISPATCH0.
-  // `whole`: no DISPATCH1 follows.
+  // The fields of aux in DISPATCH0. `whole`: no DISPATCH1 follows.
   typedef struct packed {
     logic [1:0] unused;
     logic       whole;
@@ -188,8 +187,8 @@ package okosu_pkg;
   parameter logic [5:0] BankPc = 6'd34;
   parameter logic [5:0] BankWritten = 6'd37;
 
-  // What the context engine can be asked to do: bring a context into a bank from nothing, memory or the PE's own context memory
-  // (LOCAL), or take it from a bank or that memory to where it belongs.
+  // The jobs of the context engine: to bring a context into a bank (a new one, or one from memory or from the PE's own
+  // context memory in mode LOCAL), or to take it from a bank or from that memory to its place.
   typedef enum logic [2:0] {
     JobCold    = 3'd0,
     JobFill    = 3'd1,

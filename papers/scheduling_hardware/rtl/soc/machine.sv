@@ -46,7 +46,7 @@ module machine
   localparam ctx_mode_e CtxMode = ctx_mode_e'(Context);
   localparam int unsigned NumPorts = NumPes + 1;
   localparam int unsigned PortWidth = $clog2(NumPorts);
-  // Ids that wait in pools are lost to the other PEs: few where there are few.
+  // Ids that wait in a PE's pool are lost to the other PEs, so pools are small where there are few ids.
   localparam int unsigned PoolSize = Threads >= 16 * NumPes ? 4 : Threads >= 4 * NumPes ? 2 : 1;
 
   logic     [NumPorts-1:0] mem_valid, mem_ready;

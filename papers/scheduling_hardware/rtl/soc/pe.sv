@@ -178,7 +178,7 @@ module pe
     assign unused_snoop = ^snoop_i;
   end
 
-  // One port for two.
+  // The core and the context engine share one port.
 
   logic held_q, engine_q, engine_turn;
   assign engine_turn  = held_q ? engine_q : !core_valid;

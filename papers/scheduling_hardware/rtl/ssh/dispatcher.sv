@@ -23,7 +23,7 @@ module dispatcher
 
   input  logic             can_send_i,
   output logic             want_o,
-  // What is wanted cannot wait until there are no messages, as the refilling of pools can.
+  // The wanted action cannot wait until there are no messages; only the refilling of pools can.
   output logic             presses_o,
   output logic             scans_o,
   input  logic             grant_i,
@@ -32,7 +32,7 @@ module dispatcher
   output list_t            list_o,
   output tid_t             walk_o,
   input  thread_t          a_i,
-  // The thread at the list's head, and what is behind it.
+  // The thread at the list's head, and the one behind it.
   input  thread_t          b_i,
   input  tid_t             head_i,
   input  tid_t             next_i,
@@ -48,7 +48,7 @@ module dispatcher
   input  tid_t             alloc_tid_i,
   output logic             take_o,
 
-  // What the PE table says.
+  // Facts from the PE table.
   output pe_t              home_o,
   input  logic             home_has_slot_i,
   input  logic             home_idle_i,
@@ -91,7 +91,7 @@ module dispatcher
   logic       tail_valid_q;
   sched_msg_t tail_q, tail_d;
 
-  // What is to be done.
+  // The choice of the action.
 
   list_t ready_list;
   logic  any_ready;
@@ -115,7 +115,7 @@ module dispatcher
   assign presses_o     = can_send_i && (preempt_i || dispatch_next || (ids_next && lacks_ids_i) || recall_next);
   assign scans_o       = scans_q;
 
-  // What is looked at.
+  // The rows of the tables that are read.
 
   logic gives_id;
   assign gives_id = !scans_q && !preempt_i && !dispatch_next && ids_next;
@@ -128,7 +128,7 @@ module dispatcher
   assign suits      = !a_i.has_home || (home_has_slot_i && (home_idle_i || !place_idle_i));
   assign home_lower = home_prio_i < a_i.prio;
 
-  // What is done.
+  // The action.
 
   logic    place, evict, recall_there, needs_tail;
   action_t act;
@@ -235,7 +235,7 @@ module dispatcher
       tail_valid_q <= 1'b0;
     end else begin
       scans_q   <= scans_d;
-      // What the PE table knows of the lowest priority is a cycle old.
+      // The lowest priority in the PE table is that of a cycle ago.
       stirred_q <= stirs_i;
       settled_q <= settled_d && !stirs_i && !stirred_q;
       steps_q   <= steps_d;

@@ -73,13 +73,13 @@ module message_unit
 
   state_e      state_q, state_d;
   sched_msg_t  first_q, first_d;   // the first message of a group
-  logic [31:0] value_q, value_d;   // the second one's word, or what a thread returns to its joiner
+  logic [31:0] value_q, value_d;   // the word of the second message, or the value that a thread returns to its joiner
   tid_t        joiner_q, joiner_d;
   policy_e     policy_q, policy_d;
 
   assign policy_o = policy_q;
 
-  // What can be done now.
+  // Whether the message can be processed now.
 
   logic asks, waits;
   assign asks  = in_i.op == MsgJoin || in_i.op == MsgDetach || in_i.op == MsgSetPrio;
@@ -97,7 +97,7 @@ module message_unit
     endcase
   end
 
-  // What is looked at.
+  // The rows of the tables that are read.
 
   logic without_id;
   // The PE's pool was empty (bit 11): its thread asks for an id, and gets it as an answer.
@@ -314,7 +314,7 @@ module message_unit
           state_d         = StIdle;
         end
 
-        // A joiner blocks, and is told so.
+        // A joining thread blocks, and its PE is told so.
         default: begin
           pop_o           = 1'b0;
           stop_o          = 1'b1;

@@ -105,7 +105,7 @@ module pe_table
   assign recalling_pe = index_t'(recalling_pe_i);
   assign direct_pe    = index_t'(direct_pe_i);
 
-  // Who qualifies.
+  // The PEs that qualify for each choice.
 
   logic [NumPes-1:0] idle, hungry, lacking, makes_way, stays, misplaced, recallable, releasable;
   index_t            idle_index, slot_index, grant_index, recall_index, low_q, low_d, preempt_index;
@@ -189,7 +189,7 @@ module pe_table
   assign home_slot_prio_o = slot_prio_q[home];
   assign home_slot_tid_o  = slot_tid_q[home];
 
-  // What happens to them.
+  // The changes of the table.
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -220,7 +220,7 @@ module register_unit
     assign unused_directory = ^{claim, migrated, engine_place_q};
   end
 
-  // What the engine does next.
+  // The next job of the engine.
 
   logic wants_load, free_engine, spill_ahead, engine_fills;
   assign free_engine = !engine_busy_i && !filling_q && !spilling_q && !migrating_q && !saving_q && !Soft;

@@ -74,10 +74,11 @@ module ssh_m
     .data_o (in),
     .room_o (in_room)
   );
-  // Room for the longest group: once a PE has begun to speak, SSH-m, which cannot speak itself meanwhile, must hear it out.
+  // Room for the longest group of messages: once a PE has begun a group, SSH-m, which cannot send meanwhile, must take
+  // all of it.
   assign bus_room_o = in_room >= 4'd3;
 
-  // Whose cycle it is.
+  // The engine that has the tables in this cycle.
 
   logic m_want, w_want, d_want, d_presses, d_scans, r_busy, m_grant, w_grant, d_grant, turn_q;
   assign w_grant = booted_q && !r_busy && !d_scans && w_want;
@@ -88,7 +89,7 @@ module ssh_m
     else if (m_grant || d_grant) turn_q <= m_grant;
   end
 
-  // The tables, and what of them is looked at.
+  // The tables, and their rows that are read.
 
   action_t m_act, w_act, d_act, granted_act, act;
   tid_t    m_a_tid, m_b_tid, w_a_tid, d_a_tid, a_tid, b_tid, c_tid;

@@ -124,7 +124,7 @@ module ssh_m_checks
       SshMForgetsNoJoiner :
       assert (!(act_i.write && (act_i.entry.state == ThreadZombie || act_i.entry.state == ThreadJoining)) ||
               (act_i.entry.state == ThreadZombie ? !has_joiner_q[tid] : joins_q[tid]));
-      // Whoever waits at a word waits at one whose stores are seen, and an entry without waiters is given back.
+      // Threads wait only at words whose stores are watched, and an entry without waiters is released.
       SshMLosesNoWake : assert (!rests_i || watched_i == ~empties_i[Lists-1:ReadyLists+1]);
     end
   end

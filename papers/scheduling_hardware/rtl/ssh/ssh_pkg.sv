@@ -71,7 +71,7 @@ package ssh_pkg;
     tid_t       tid;
     thread_t    entry;
     logic       ready;
-    // Where a ready thread goes, whatever the policy: before all others of its list, or behind them.
+    // The place of a ready thread, where it overrides the policy: before all others of its list, or behind them.
     logic       at_head;
     logic       at_tail;
     list_op_e   op;

@@ -54,7 +54,7 @@ module ssh_s
   output logic                 bus_more_o,
   output sched_msg_t           bus_msg_o,
   input  logic                 bus_ready_i,
-  // What SSH-m says to this or any PE.
+  // Messages of SSH-m to this or any PE.
   input  logic                 heard_valid_i,
   input  sched_msg_t           heard_i,
 
@@ -68,7 +68,7 @@ module ssh_s
   localparam int unsigned OwnContexts = CtxMode == CtxLocal ? Contexts : 0;
   localparam int unsigned PlaceWidth = OwnContexts > 1 ? $clog2(OwnContexts) : 1;
 
-  // What the program set at boot, and what it reads.
+  // The settings that the program made at boot, and the registers that it reads.
   logic [31:0] stack_top_q, exit_stub_q, gp_q, area_q, quantum_q, cycle_high_q, next_pc_q, next_arg_q;
   logic [4:0]  stack_log2_q;
   logic        guard_q;
@@ -77,7 +77,7 @@ module ssh_s
   logic [31:0] res_q[Banks];
   logic [7:0]  err_q[Banks];
 
-  // What SSH-m says.
+  // Messages of SSH-m.
 
   logic heard;
   assign heard = heard_valid_i && heard_i.pe == pe_i;
@@ -262,13 +262,13 @@ module ssh_s
     .mem_rsp_i
   );
 
-  // What goes out: the core's messages, and in cycles without one what nobody waits for.
+  // Outgoing messages: the core's, and in cycles without one those that no thread waits for.
 
   function automatic sched_msg_t say(msg_op_e op, pe_t pe, tid_t tid);
     return '{op: op, pe: pe, tid: tid, aux: '0, data: '0};
   endfunction
 
-  // A thread that is preempted between a command and the reading of its results takes them along.
+  // If a thread is preempted between a command and the reading of its results, the results move with it.
   sched_msg_t yield_msg;
   assign yield_msg = '{op: MsgYield, pe: pe_i, tid: self.tid, aux: {4'd0, err_q[bank_i]}, data: res_q[bank_i]};
 
@@ -288,7 +288,7 @@ module ssh_s
     else push_msg = say(recalled ? MsgRecalled : MsgKept, pe_i, answer_tid);
   end
 
-  // Preemption: the quantum, or SSH-m's word.
+  // Preemption: at the end of the quantum, or at SSH-m's message.
 
   logic [31:0] ran_q;
   logic        told_q, due;
@@ -323,7 +323,7 @@ module ssh_s
 
   logic control, operand;
   assign control = cop2_valid_i && cop2_req_i.kind == Cop2Control;
-  // A handler puts RES and ERR back (SOFT).
+  // In mode SOFT a handler restores RES and ERR.
   assign operand = cop2_valid_i && cop2_req_i.kind == Cop2Operand;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

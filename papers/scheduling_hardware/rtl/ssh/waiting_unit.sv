@@ -45,7 +45,7 @@ module waiting_unit
   input  logic        last_i,
   output action_t     action_o,
 
-  // What happens to a PE, for the PE table.
+  // The change of a PE, for the PE table.
   output logic        stop_o,
   output logic        mark_o,
   output pe_t         at_o,
@@ -79,7 +79,7 @@ module waiting_unit
 
   state_e      state_q, state_d;
   sched_msg_t  first_q, first_d;
-  logic [31:0] value_q, value_d;      // the value expected; of the answer, RES
+  logic [31:0] value_q, value_d;      // the expected value; in an answer, RES
   logic [7:0]  err_q, err_d;
   logic        timed_q, timed_d;
   logic        claimed_q, claimed_d;  // the entry was not there before
@@ -88,7 +88,7 @@ module waiting_unit
   logic [11:0] left_q, left_d;        // StDrain: how many more to wake
   logic [11:0] woken_q, woken_d;
   index_t      watch_q, watch_d;
-  tid_t        subject_q, subject_d;  // whose time has come
+  tid_t        subject_q, subject_d;  // the thread whose deadline has passed
   tid_t        prev_q, prev_d;
   logic        begins_q, begins_d;    // StUnlink: at the list's head
   logic        turn_q, turn_d;
@@ -140,9 +140,9 @@ module waiting_unit
     len: 6'd0
   };
 
-  // What is looked at, and when.
+  // The rows of the tables that are read, and when.
 
-  // Messages and what happens by itself take turns.
+  // Messages take turns with stores and deadlines.
   logic rests, expire;
   assign rests   = state_q == StIdle;
   assign ready_o = rests && !(turn_q && (hit || expired_i));
@@ -292,7 +292,7 @@ module waiting_unit
         end
       end
 
-      // The thread that spoke blocks at watch_q, and is told so.
+      // The thread that sent the message blocks at watch_q, and its PE is told so.
       StBlock: begin
         if (grant_i) begin
           stop_o          = 1'b1;
@@ -310,7 +310,7 @@ module waiting_unit
         end
       end
 
-      // The one who spoke is answered. The others of its barrier are still in the list.
+      // The thread that sent the message gets its answer. The other threads of its barrier are still in the list.
       StReply: begin
         if (grant_i) begin
           act.send = 1'b1;
@@ -319,7 +319,7 @@ module waiting_unit
         end
       end
 
-      // Wakes up to left_q of those who wait at watch_q.
+      // Wakes up to left_q of the threads that wait at watch_q.
       StDrain: begin
         if (grant_i) begin
           release_watch   = last_i;
@@ -359,7 +359,7 @@ module waiting_unit
         end
       end
 
-      // It is off the list.
+      // The thread has left the list.
       default: begin
         if (grant_i) begin
           act.write       = 1'b1;
@@ -408,7 +408,7 @@ module waiting_unit
       WaitingUnitWakesOnlyWhoWaits :
       assert (!act.ready || a_i.state == (state_q == StLate ? ThreadHeld : ThreadWaiting));
       WaitingUnitWakesAtTheWordWaitedFor : assert (!act.ready || index_t'(a_i.watch) == watch_q);
-      // Hence a mutex that SSH-m takes, in answer to a store of 0, is always handed to somebody.
+      // Hence a mutex that SSH-m takes, in answer to a store of 0, is always handed to a thread.
       WaitingUnitWakesOnlyWhereSomebodyWaits : assert (!(state_q == StDrain && grant_i) || !empty_i);
     end
   end

@@ -100,7 +100,7 @@ module watch_unit
       if (release_i) valid_q[release_index_i] <= 1'b0;
       for (int unsigned w = 0; w < Watches; w++) begin
         if (claim_i && free_index_o == IndexWidth'(w)) begin
-          // The store on the bus in the cycle of the claim: whoever waits compares after it.
+          // A store on the bus in the cycle of the claim need not be counted: the waiter compares after it.
           count_q[w] <= '0;
         end else if (take_i && hit_index_o == IndexWidth'(w)) begin
           count_q[w] <= {3'd0, struck[w]};
