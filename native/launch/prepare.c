@@ -273,13 +273,19 @@ static int make_context(struct okosu_launch *launch)
 
     if (program->preloadable) {
         library = okosu_prepare_library(&launch->plan.arena, context->self);
-        if (!library)
-            program->why =
-                OKOSU_PRELOAD_LIBRARY " is not where okosu-run looks (OKOSU_PRELOAD_LIB names it)";
-        else if (strpbrk(library, " :"))
-            program->why =
-                "the path of " OKOSU_PRELOAD_LIBRARY " has a space or colon in it, which "
-                "LD_PRELOAD cannot hold";
+        if (!library) {
+            program->why = OKOSU_PRELOAD_LIBRARY " is not where okosu-run looks";
+            context->missing = "OKOSU_PRELOAD_LIB=PATH, in the environment";
+        } else if (strpbrk(library, " :")) {
+            program->why = okosu_arena_printf(&launch->plan.arena,
+                                              "the path %s has a space or colon in it, which "
+                                              "LD_PRELOAD cannot hold",
+                                              library);
+            context->missing = "move okosu to a folder without one, or copy its libraries there "
+                               "and set OKOSU_PRELOAD_LIB=FOLDER/" OKOSU_PRELOAD_LIBRARY;
+        }
+        if (!program->why)
+            return -ENOMEM;
         program->preloadable = !*program->why;
         launch->context.library = library;
     }

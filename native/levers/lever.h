@@ -41,6 +41,7 @@ struct okosu_context {
     const char *root;    /* OKOSU_ROOT or "/": where /proc and /sys are read */
     const char *self;    /* path of this launcher, for the texts of fixes */
     const char *library; /* path of the preload library; NULL unless the program is preloadable */
+    const char *missing; /* what helps where the library itself, not the program, is why; or NULL */
     const struct okosu_program *program;
     struct okosu_cpuset inherited; /* the CPUs that this process may use now */
     bool inherited_known;

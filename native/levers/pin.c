@@ -200,12 +200,11 @@ static int fill_plan(struct okosu_plan *plan, const char *value,
         /* A missing library is a fault of the installation; the other reasons lie in the
          * program. */
         okosu_plan_note(
-            plan, context->program->kind == OKOSU_KIND_GLIBC && !context->program->setuid,
-            "pin sets the process mask and OpenMP's variables only",
+            plan, context->missing != NULL, "pin sets the process mask and OpenMP's variables only",
             okosu_arena_printf(&plan->arena,
                                "single threads are pinned by the preload library, and %s",
                                context->program->why),
-            "none is needed if OpenMP makes the threads");
+            context->missing ? context->missing : "none is needed if OpenMP makes the threads");
         return 0;
     }
     return okosu_plan_hook(plan, "OKOSU_PIN", order, true);

@@ -166,6 +166,8 @@ int okosu_plan_needs_preload(struct okosu_plan *plan, const struct okosu_context
 {
     if (context->program->preloadable)
         return 0;
+    if (context->missing)
+        return okosu_plan_refuse(plan, -ENOENT, context->program->why, context->missing);
     return okosu_plan_refuse(plan, -ENOTSUP,
                              okosu_arena_printf(&plan->arena,
                                                 "the preload library cannot be loaded into %s: %s",

@@ -77,7 +77,8 @@ def refusal(launcher: Path, root: Path, *words: str | Path) -> str:
 
 
 def test_glibc_tier(launcher: Path, machine: Path) -> None:
-    assert plan(launcher, machine, "--superpage=glibc")["env"] == {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+    variables = ("GLIBC_TUNABLES", "OKOSU_TUNABLES")
+    assert plan(launcher, machine, "--superpage=glibc")["env"] == dict.fromkeys(variables, "glibc.malloc.hugetlb=1")
 
 
 def test_thp_tier(launcher: Path, machine: Path) -> None:
@@ -128,7 +129,7 @@ def test_static_programs(launcher: Path, machine: Path, compiled: Callable[..., 
     assert "linked statically" in refusal(launcher, machine, "--superpage=thp", "--", static)
     pinned = plan(launcher, machine, "--pin=list:0", "--", static)
     assert (pinned["affinity"], pinned["preload"]) == ("0", False)
-    assert set(pinned["env"]) == {"OMP_PLACES", "OMP_PROC_BIND"}
+    assert set(pinned["env"]) == {"OMP_PLACES", "OMP_PROC_BIND", "OKOSU_ADDED"}
     assert "linked statically" in pinned["notes"][0]["why"]
 
 
