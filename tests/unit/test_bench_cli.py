@@ -152,14 +152,62 @@ def test_the_file_grows_while_it_runs(tmp_path: Path) -> None:
 
 def test_one_measurement_at_a_time(tmp_path: Path) -> None:
     bench_fake.program(tmp_path)
-    with (tmp_path / "okosu-measuring.lock").open("w") as held:
+    with os.fdopen(os.open(lock_of(tmp_path, os.geteuid()), os.O_CREAT | os.O_RDWR, 0o600)) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         running = started(tmp_path, "fake")
         assert running.stderr is not None
-        assert "another okosu is measuring" in running.stderr.readline()
+        said = running.stderr.readline()
+        assert f"another okosu is measuring on this machine (process {os.getpid()})" in said
         assert running.poll() is None
     _, err = running.communicate()
     assert running.returncode == 0, err
+
+
+def lock_of(folder: Path, user: int) -> Path:
+    return folder / f"okosu-measuring-{user}.lock"
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "fifo"])
+def test_the_lock_is_a_file_of_this_users(tmp_path: Path, kind: str) -> None:
+    """What another has put in the place of the lock is neither followed nor created nor waited for."""
+    bench_fake.program(tmp_path)
+    (tmp_path / "victim").touch(0o644)
+    if kind == "link":
+        lock_of(tmp_path, os.geteuid()).symlink_to(tmp_path / "made")
+    elif kind == "hard link":
+        lock_of(tmp_path, os.geteuid()).hardlink_to(tmp_path / "victim")
+    else:
+        os.mkfifo(lock_of(tmp_path, os.geteuid()))
+    done = okosu(tmp_path, "fake")
+    assert done.returncode == 1
+    assert "  fix: remove what is there, or name a folder of your own in TMPDIR" in done.stderr
+    assert not (tmp_path / "made").exists()
+    assert (tmp_path / "victim").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.privileged
+def test_who_cannot_hold_a_users_lock_and_who_is_waited_for(tmp_path: Path) -> None:
+    """Another user can neither open this user's lock nor pretend to be a third; its own is waited for."""
+    bench_fake.program(tmp_path)
+    tmp_path.chmod(0o1777)
+    assert okosu(tmp_path, "fake").returncode == 0
+    assert lock_of(tmp_path, os.geteuid()).stat().st_mode & 0o777 == 0o600
+    locks = [os.open(lock_of(tmp_path, user), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600) for user in (65533, 65534)]
+    os.fchown(locks[1], 65534, 65534)
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    running = started(tmp_path, "fake")
+    assert running.stderr is not None
+    # The lock of 65533 is not that user's file.
+    assert f"(process {os.getpid()} of nobody); waiting" in running.stderr.readline()
+    assert running.poll() is None
+    os.close(locks[1])
+    _, err = running.communicate()
+    assert running.returncode == 0, err
+    os.close(locks[0])
+    script = f"exec 9<{lock_of(tmp_path, os.geteuid())}"
+    other = subprocess.run(["bash", "-c", script], user=65534, capture_output=True, text=True, check=False)
+    assert "Permission denied" in other.stderr
 
 
 def test_progress_on_a_terminal_only(tmp_path: Path) -> None:
@@ -189,7 +237,7 @@ def test_list_and_dry_run_measure_nothing(tmp_path: Path) -> None:
     done = okosu(tmp_path, "fake", "--dry-run", "--only", "ddot", "--cpu", "1", "--seed", "5")
     assert done.returncode == 0
     assert f"{tmp_path}/okosu-bench-fake --rounds 15 --cpu 1 --only ddot --seed 5" in done.stdout
-    assert "okosu-measuring.lock" in done.stdout
+    assert str(lock_of(tmp_path, os.geteuid())) in done.stdout
     assert not (tmp_path / "state").exists()
 
 
