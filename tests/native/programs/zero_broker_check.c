@@ -6,7 +6,7 @@
  * zero-broker-check stress SOCKET TAKES THREADS SEED
  *
  * prints "ok: WHAT" lines; exit status 1 names what is wrong. */
-#include "block_check.h"
+#include "pool_check.h"
 
 #include <okosu/zero_pool.h>
 
@@ -18,9 +18,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define MIB ((size_t)1 << 20)
-#define UNIT (2 * MIB)
 
 static struct okosu_zero_pool *open_pool(const char *socket, size_t units, size_t ready)
 {
@@ -34,15 +31,6 @@ static struct okosu_zero_pool *open_pool(const char *socket, size_t units, size_
         exit(2);
     }
     return pool;
-}
-
-static struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)
-{
-    struct okosu_zero_pool_stats s;
-
-    okosu_zero_pool_stats(pool, &s);
-    CHECK(s.clean + s.held + s.dirty + s.zeroing + s.absent == s.cap);
-    return s;
 }
 
 static void wait_clean(struct okosu_zero_pool *pool, size_t bytes)
@@ -142,70 +130,12 @@ static void check_fork(const char *socket, char **argv)
     exit(1);
 }
 
-struct user {
-    pthread_t thread;
-    struct okosu_zero_pool *pool;
-    uint64_t seed, takes;
-};
-
-static void *use(void *arg)
-{
-    struct user *user = arg;
-    struct {
-        unsigned char *at;
-        size_t dirty;
-    } held[3] = {0};
-
-    for (uint64_t done = 0; done < user->takes;) {
-        size_t slot = next_random(&user->seed) % 3;
-        size_t bytes = 1 + next_random(&user->seed) % (3 * UNIT);
-        size_t size;
-
-        if (held[slot].at) {
-            int rc = next_random(&user->seed) % 16
-                         ? okosu_zero_pool_give(user->pool, held[slot].at, held[slot].dirty)
-                         : okosu_zero_pool_renew(user->pool, held[slot].at);
-
-            CHECK(rc == 0);
-            held[slot].at = NULL;
-            continue;
-        }
-        held[slot].at = okosu_zero_pool_take(user->pool, bytes);
-        if (!held[slot].at) {
-            /* What clears may have no CPU of its own. */
-            okosu_zero_pool_work(user->pool, UNIT);
-            continue;
-        }
-        size = okosu_zero_pool_size(user->pool, held[slot].at);
-        CHECK(size >= bytes && size < bytes + UNIT);
-        CHECK(all_zero(held[slot].at, size));
-        held[slot].dirty = bytes;
-        soil(held[slot].at, bytes, &user->seed);
-        done++;
-    }
-    for (size_t i = 0; i < 3; i++)
-        if (held[i].at)
-            CHECK(okosu_zero_pool_give(user->pool, held[i].at, held[i].dirty) == 0);
-    return NULL;
-}
-
 static void stress(const char *socket, uint64_t takes, size_t threads, uint64_t seed)
 {
     struct okosu_zero_pool *pool = open_pool(socket, 16, 8);
-    struct user user[64];
-    size_t most = 0;
+    size_t most;
 
-    CHECK(threads && threads <= 64);
-    for (size_t i = 0; i < threads; i++) {
-        user[i] =
-            (struct user){.pool = pool, .seed = seed * 1000 + i + 1, .takes = takes / threads};
-        CHECK(!pthread_create(&user[i].thread, NULL, use, &user[i]));
-    }
-    for (size_t i = 0; i < threads; i++) {
-        pthread_join(user[i].thread, NULL);
-        most = stats_of(pool).brokered > most ? stats_of(pool).brokered : most;
-    }
-    CHECK(stats_of(pool).held == 0);
+    pool_use_all(pool, true, takes, threads, seed, &most);
     okosu_zero_pool_close(pool);
     printf("ok: %llu blocks of %zu threads, each scanned clean, %zu units of the daemon's\n",
            (unsigned long long)(takes / threads * threads), threads, most / UNIT);

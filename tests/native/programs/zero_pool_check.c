@@ -5,6 +5,7 @@
  * zero-pool-check [TAKES THREADS SEED | hugetlb | race] prints "ok: WHAT" lines; exit status 1 names
  * what is wrong. */
 #include "zero_pool_check.h"
+#include "pool_check.h"
 
 #include "pool/backing.h"
 #include "pool/pool.h"
@@ -21,9 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
-#define UNIT (2 * MIB)
-
 static struct okosu_zero_pool *open_pool(size_t units, size_t ready, bool no_worker)
 {
     struct okosu_zero_pool_options options = {
@@ -32,15 +30,6 @@ static struct okosu_zero_pool *open_pool(size_t units, size_t ready, bool no_wor
 
     CHECK(okosu_zero_pool_open(&pool, &options) == 0);
     return pool;
-}
-
-static struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)
-{
-    struct okosu_zero_pool_stats s;
-
-    okosu_zero_pool_stats(pool, &s);
-    CHECK(s.clean + s.held + s.dirty + s.zeroing + s.absent == s.cap);
-    return s;
 }
 
 static void check_edges(void)
@@ -409,50 +398,6 @@ static void check_rate(void)
     puts("ok: rate");
 }
 
-struct user {
-    pthread_t thread;
-    struct okosu_zero_pool *pool;
-    uint64_t seed, takes, misses;
-};
-
-static void *use(void *arg)
-{
-    struct user *user = arg;
-    struct {
-        unsigned char *at;
-        size_t dirty;
-    } held[3] = {0};
-
-    for (uint64_t done = 0; done < user->takes;) {
-        size_t slot = next_random(&user->seed) % 3;
-        size_t bytes = 1 + next_random(&user->seed) % (3 * UNIT);
-        size_t size;
-
-        if (held[slot].at) {
-            CHECK(okosu_zero_pool_give(user->pool, held[slot].at, held[slot].dirty) == 0);
-            held[slot].at = NULL;
-            continue;
-        }
-        held[slot].at = okosu_zero_pool_take(user->pool, bytes);
-        if (!held[slot].at) {
-            user->misses++;
-            /* What clears may have no CPU of its own. */
-            okosu_zero_pool_work(user->pool, UNIT);
-            continue;
-        }
-        size = okosu_zero_pool_size(user->pool, held[slot].at);
-        CHECK(size >= bytes && size < bytes + UNIT);
-        CHECK(all_zero(held[slot].at, size));
-        held[slot].dirty = bytes;
-        soil(held[slot].at, bytes, &user->seed);
-        done++;
-    }
-    for (size_t i = 0; i < 3; i++)
-        if (held[i].at)
-            CHECK(okosu_zero_pool_give(user->pool, held[i].at, held[i].dirty) == 0);
-    return NULL;
-}
-
 static pthread_barrier_t both;
 static bool racing;
 
@@ -492,22 +437,11 @@ static void check_race(void)
 static void check_threads(uint64_t takes, size_t threads, uint64_t seed)
 {
     struct okosu_zero_pool *pool = open_pool(16, 8, false);
-    struct user user[64];
-    struct okosu_zero_pool_stats s;
-    uint64_t misses = 0;
+    size_t brokered;
+    uint64_t misses = pool_use_all(pool, false, takes, threads, seed, &brokered);
+    struct okosu_zero_pool_stats s = stats_of(pool);
 
-    CHECK(threads && threads <= 64);
-    for (size_t i = 0; i < threads; i++) {
-        user[i] =
-            (struct user){.pool = pool, .seed = seed * 1000 + i + 1, .takes = takes / threads};
-        CHECK(!pthread_create(&user[i].thread, NULL, use, &user[i]));
-    }
-    for (size_t i = 0; i < threads; i++) {
-        pthread_join(user[i].thread, NULL);
-        misses += user[i].misses;
-    }
-    s = stats_of(pool);
-    CHECK(s.held == 0 && s.gives == takes / threads * threads && s.takes == s.gives + misses);
+    CHECK(s.gives == takes / threads * threads && s.takes == s.gives + misses);
     okosu_zero_pool_close(pool);
     printf("ok: %llu blocks of %zu threads, each scanned clean\n", (unsigned long long)s.gives,
            threads);

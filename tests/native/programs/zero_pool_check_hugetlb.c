@@ -2,6 +2,7 @@
 /* zero_pool_check_hugetlb: a pool on pages of the kernel's pool, whose number is lowered meanwhile:
  * no page is lost or seen before it is clean, and nobody is ended by SIGBUS. Printing "lower" it
  * waits for a line that says that it was done. */
+#include "pool_check.h"
 #include "zero_pool_check.h"
 
 #include <okosu/zero_pool.h>
@@ -11,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNIT ((size_t)2 << 20)
 enum { UNITS = 16, AHEAD = 4 };
 
 static struct okosu_zero_pool *open_pool(const char *engine)
@@ -26,15 +26,6 @@ static struct okosu_zero_pool *open_pool(const char *engine)
 
     CHECK(okosu_zero_pool_open(&pool, &options) == 0);
     return pool;
-}
-
-static struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)
-{
-    struct okosu_zero_pool_stats s;
-
-    okosu_zero_pool_stats(pool, &s);
-    CHECK(s.hugetlb && s.clean + s.held + s.dirty + s.zeroing + s.absent == s.cap);
-    return s;
 }
 
 static void wait_for_fewer(void)
@@ -69,7 +60,7 @@ void zero_pool_check_hugetlb(void)
     CHECK(held && all_zero(held, 2 * UNIT));
     memset(held, 0xa5, 2 * UNIT);
     wait_for_fewer();
-    CHECK(stats_of(pool).clean == 2 * UNIT);
+    CHECK(stats_of(pool).hugetlb && stats_of(pool).clean == 2 * UNIT);
     CHECK(okosu_zero_pool_work(pool, SIZE_MAX) == 0);
     CHECK(stats_of(pool).failures > 0 && stats_of(pool).clean == 2 * UNIT);
     taken = okosu_zero_pool_take(pool, 2 * UNIT);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zero_pool_check_node: a pool that prefers a NUMA node. */
+#include "pool_check.h"
 #include "zero_pool_check.h"
 
 #include <okosu/zero_pool.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define UNIT ((size_t)2 << 20)
 
 /* The policy of the mapping that begins there, as the kernel has it. */
 static void read_policy(const void *at, char policy[64])
