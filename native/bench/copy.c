@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy: memcpy in all its variants beside glibc's: from a byte to 64 MiB, hot and cold, aligned and
- * not; sizes drawn from a histogram (`--histogram FILE`: the user's own); and copies of fixed size
- * in line.
+ * not; sizes drawn from histograms; and copies of fixed size in line.
  */
 #include "copy_fixed.h"
 #include "memory.h"
@@ -27,8 +26,6 @@ static const size_t sizes_all[] = {
     6144,   8192,   12288,  16384,   20480,   24576,   32768,   49152,    65536,    131072,
     262144, 524288, 786432, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 16 << 20, 32 << 20, 64 << 20,
 };
-
-static const char *histogram;
 
 static const char *chosen(int use, size_t n)
 {
@@ -185,7 +182,7 @@ static int sweep(struct bench *bench)
         error = memory_points(bench, &memory, sizes, count, modes, sizeof(modes) / sizeof(modes[0]),
                               placements);
     if (!error && bench_wants_routine(bench, "mix"))
-        error = memory_mix(bench, &memory, histogram);
+        error = memory_mix(bench, &memory);
     if (!error && bench_wants_routine(bench, "fixed"))
         error = sweep_fixed(bench, &memory);
     return error;
@@ -197,32 +194,15 @@ static void list(struct bench *bench)
         bench_list_variant(bench, &okosu_copy_table()[i]->about);
 }
 
-/* Take the option that the harness does not have out of argv. */
-static int take_histogram(int argc, char **argv)
-{
-    int kept = 1;
-
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--histogram") == 0 && i + 1 < argc)
-            histogram = argv[++i];
-        else if (strncmp(argv[i], "--histogram=", 12) == 0)
-            histogram = argv[i] + 12;
-        else
-            argv[kept++] = argv[i];
-    }
-    argv[kept] = NULL;
-    return kept;
-}
-
 int main(int argc, char **argv)
 {
     static const struct bench_program program = {
         .name = "copy",
-        .doc = "memcpy: every variant beside glibc's (also --histogram FILE: lines FROM TO WEIGHT)",
+        .doc = "memcpy: every variant beside glibc's",
         .routines = routines,
         .sweep = sweep,
         .list = list,
     };
 
-    return bench_main(take_histogram(argc, argv), argv, &program);
+    return bench_main(argc, argv, &program);
 }

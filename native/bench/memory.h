@@ -142,8 +142,8 @@ int memory_points(struct bench *bench, struct memory_bench *memory, const size_t
                   size_t size_count, const struct memory_mode *modes, size_t mode_count,
                   const size_t (*placements)[2]);
 
-/* Calls whose sizes are drawn from histograms, so that branches are mispredicted as they are in
- * programs: those of `path`, or NULL: three of the bench's own. 0 or -errno after a message. */
-int memory_mix(struct bench *bench, struct memory_bench *memory, const char *path);
+/* Calls whose sizes are drawn from three histograms, so that branches are mispredicted as they are in
+ * programs. 0 or -errno after a message. */
+int memory_mix(struct bench *bench, struct memory_bench *memory);
 
 #endif

@@ -2,15 +2,11 @@
 /* memory_mix: calls whose sizes are drawn from a histogram. */
 #include "memory.h"
 
-#include "base/message.h"
-
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* More calls than a branch predictor learns by heart; the most bytes of one. */
-enum { CALLS = 32768, PLACES = 16384, CLASSES = 64 };
-#define MOST ((size_t)1 << 20)
+/* More calls than a branch predictor learns by heart; the bytes in which they lie. */
+enum { CALLS = 32768, PLACES = 16384, CLASSES = 8 };
 
 /* Sizes from `from` up to `to`, all alike. */
 struct class
@@ -119,65 +115,10 @@ static int measure(struct bench *bench, struct memory_bench *memory,
     return error;
 }
 
-static int refuse(const char *path, unsigned line, const char *why)
+int memory_mix(struct bench *bench, struct memory_bench *memory)
 {
-    char what[320];
-
-    snprintf(what, sizeof(what), "histogram %.200s, line %u, not accepted", path, line);
-    okosu_message(what, why, "lines `FROM TO WEIGHT`, in bytes; # begins a comment");
-    return -EINVAL;
-}
-
-/* Lines `FROM TO WEIGHT`: sizes from FROM to TO are drawn WEIGHT times as often as those of a line
- * of weight 1. */
-static int read_histogram(const char *path, struct histogram *histogram)
-{
-    FILE *file = fopen(path, "re");
-    char text[256];
-    unsigned line = 0;
     int error = 0;
 
-    if (!file) {
-        error = -errno;
-        snprintf(text, sizeof(text), "histogram %.200s not read", path);
-        okosu_message(text, strerror(-error), "name a file of lines `FROM TO WEIGHT`");
-        return error;
-    }
-    *histogram = (struct histogram){.mode = "mix-file"};
-    while (!error && fgets(text, sizeof(text), file)) {
-        unsigned long long from, to, weight;
-        int used = 0;
-        line++;
-        text[strcspn(text, "#\n")] = '\0';
-        if (strspn(text, " \t\r") == strlen(text))
-            continue;
-        if (strchr(text, '-') ||
-            sscanf(text, "%llu %llu %llu %n", &from, &to, &weight, &used) != 3 || text[used])
-            error = refuse(path, line, "it is not three whole numbers");
-        else if (from > to || to > MOST)
-            error = refuse(path, line, "FROM is above TO, or TO above 1048576");
-        else if (!weight || weight > UINT32_MAX)
-            error = refuse(path, line, "WEIGHT is 0 or above 4294967295");
-        else if (histogram->count == CLASSES)
-            error = refuse(path, line, "there are more than 64 lines");
-        else
-            histogram->classes[histogram->count++] = (struct class){from, to, weight};
-    }
-    fclose(file);
-    if (!error && !histogram->count)
-        error = refuse(path, line, "it has no lines");
-    return error;
-}
-
-int memory_mix(struct bench *bench, struct memory_bench *memory, const char *path)
-{
-    struct histogram own;
-    int error = 0;
-
-    if (path) {
-        error = read_histogram(path, &own);
-        return error ? error : measure(bench, memory, &own);
-    }
     for (size_t i = 0; !error && i < sizeof(histograms) / sizeof(histograms[0]); i++)
         error = measure(bench, memory, &histograms[i]);
     return error;

@@ -152,7 +152,7 @@ static int sweep(struct bench *bench)
         error = memory_points(bench, &memory, sizes, count, modes, sizeof(modes) / sizeof(modes[0]),
                               placements);
     if (!error && bench_wants_routine(bench, "mix"))
-        error = memory_mix(bench, &memory, NULL);
+        error = memory_mix(bench, &memory);
     if (!error && (bench_wants_routine(bench, "page") || bench_wants_routine(bench, "page-read")))
         error = sweep_pages(bench, &memory);
     return error;

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from measure_tool import Tools, build_tools
 from zerod_tool import mock_drivers
 
 from okosu import native
@@ -14,6 +16,13 @@ from okosu import native
 @pytest.fixture(scope="session")
 def launcher() -> Path:
     return native.find("okosu-run")
+
+
+@pytest.fixture(scope="session")
+def tools() -> Iterator[Tools]:
+    """okosu-measure and the programs that it is tried on."""
+    with build_tools() as built:
+        yield built
 
 
 @pytest.fixture(scope="session")

@@ -6,21 +6,14 @@ from __future__ import annotations
 import resource
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure_tool import Tools, all_gone, build_tools, parse, pids_in
+from measure_tool import Tools, all_gone, parse, pids_in
 
 from okosu import native
 
 MODES = [[], ["--threads"], ["--proof=sample"], ["--proof=none"]]
-
-
-@pytest.fixture(scope="module")
-def tools() -> Iterator[Tools]:
-    with build_tools() as built:
-        yield built
 
 
 @pytest.mark.parametrize("options", MODES, ids=" ".join)

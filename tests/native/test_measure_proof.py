@@ -6,11 +6,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure_tool import Tools, build_tools, parse, seen
+from measure_tool import Tools, parse, seen
 
 from okosu import native
 from okosu.records.measurement import Measurement
@@ -19,12 +18,6 @@ MIB = 1024
 SLACK = 3 * MIB
 """KiB that libc, stacks and page tables of a small C program may add."""
 TRACED = [[], ["--threads"], ["--proof=sample"]]
-
-
-@pytest.fixture(scope="module")
-def tools() -> Iterator[Tools]:
-    with build_tools() as built:
-        yield built
 
 
 def thp_allowed() -> bool:

@@ -8,19 +8,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from measure_tool import Tools, build_tools, parse
+from measure_tool import Tools, parse
 
 MODES = [[], ["--threads"], ["--proof=sample"], ["--proof=none"]]
-
-
-@pytest.fixture(scope="module")
-def tools() -> Iterator[Tools]:
-    with build_tools() as built:
-        yield built
 
 
 @pytest.mark.ptrace
