@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE ((size_t)4096)
@@ -338,6 +340,7 @@ bool okosu_prezero_empty(void *p, size_t length)
  * yet. NULL: the pool goes on using the unit. */
 static struct block *part_to_map(char **at, char *to, char **start)
 {
+    const struct timespec moment = {.tv_nsec = 1000000};
     struct block *block, *all = all_rows();
     char *part = *at;
 
@@ -351,7 +354,7 @@ static struct block *part_to_map(char **at, char *to, char **start)
         if (okosu_prezero_seize(part))
             all[index_of(part)] = (struct block){.asked = UNIT, .kind = MMAP};
         else
-            usleep(1000);
+            syscall(SYS_nanosleep, &moment, NULL); /* no cancellation point */
     }
     return NULL;
 }

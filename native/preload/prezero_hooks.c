@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -319,4 +320,39 @@ OKOSU_EXPORT int mlockall(int flags)
     if (!next && !okosu_next_find(&next, "mlockall"))
         return (int)syscall(SYS_mlockall, flags);
     return next(flags);
+}
+
+/* The kernel refuses these to a process of several threads, if they concern what threads share (a
+ * user namespace, the root folder). The pool's thread ends before them and comes back when there is
+ * work: unlike a helper outside the thread group, which would share the memory without libc's
+ * knowledge, that needs nothing of libc that it does not promise. */
+OKOSU_EXPORT int unshare(int flags)
+{
+    static int (*next)(int);
+    bool paused;
+    int rc, cancel;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    paused = okosu_prezero_pause();
+    rc = next || okosu_next_find(&next, "unshare") ? next(flags) : (int)syscall(SYS_unshare, flags);
+    if (paused)
+        okosu_prezero_resume();
+    pthread_setcancelstate(cancel, NULL);
+    return rc;
+}
+
+OKOSU_EXPORT int setns(int fd, int kind)
+{
+    static int (*next)(int, int);
+    bool paused;
+    int rc, cancel;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    paused = okosu_prezero_pause();
+    rc = next || okosu_next_find(&next, "setns") ? next(fd, kind)
+                                                 : (int)syscall(SYS_setns, fd, kind);
+    if (paused)
+        okosu_prezero_resume();
+    pthread_setcancelstate(cancel, NULL);
+    return rc;
 }

@@ -197,6 +197,23 @@ void okosu_prezero_stop(void)
         okosu_pool_retire(pool);
 }
 
+static pthread_mutex_t pausing = PTHREAD_MUTEX_INITIALIZER;
+
+bool okosu_prezero_pause(void)
+{
+    if (!atomic_load(&okosu_prezero_span) || !okosu_pool_is_mine(pool))
+        return false;
+    pthread_mutex_lock(&pausing);
+    okosu_pool_end(pool);
+    return true;
+}
+
+void okosu_prezero_resume(void)
+{
+    okosu_pool_resume(pool);
+    pthread_mutex_unlock(&pausing);
+}
+
 bool okosu_prezero_is_stopped(void)
 {
     return atomic_load(&stopped);

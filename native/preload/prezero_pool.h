@@ -42,6 +42,10 @@ bool okosu_prezero_seize(const void *at);
 void okosu_prezero_give(char *block, size_t dirty, bool was_zero);
 /* Map its addresses anew. False: the kernel refused; the block stays held and unused. */
 bool okosu_prezero_renew(char *block, bool was_zero);
+/* End the pool's thread, because only a process of one thread may do what follows. False: the pool
+ * has none, and is not to be resumed. */
+bool okosu_prezero_pause(void);
+void okosu_prezero_resume(void);
 /* Whether these addresses are private memory, and not the daemon's. */
 bool okosu_prezero_is_private(const void *at, size_t bytes);
 /* From now on nothing more is served, and the pool keeps no addresses but those of held blocks,

@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define UNIT ((size_t)2 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -273,7 +275,7 @@ static bool wait_and_seize(struct okosu_zero_pool *pool, size_t index)
             return true;
         if (okosu_units_state(&pool->units, index) != OKOSU_UNIT_ZEROING)
             return false;
-        nanosleep(&while_clearing, NULL);
+        syscall(SYS_nanosleep, &while_clearing, NULL); /* no cancellation point */
     }
     return false;
 }
@@ -292,6 +294,19 @@ void okosu_pool_retire(struct okosu_zero_pool *pool)
         }
     }
     let_go(pool, first, i - first);
+}
+
+void okosu_pool_resume(struct okosu_zero_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = false;
+    atomic_store(&pool->asleep, true);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool okosu_pool_is_mine(const struct okosu_zero_pool *pool)
+{
+    return is_mine(pool);
 }
 
 static int gave(struct okosu_zero_pool *pool)

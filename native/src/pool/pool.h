@@ -51,6 +51,7 @@ struct okosu_zero_pool {
 
     pthread_t worker;
     atomic_bool has_worker;
+    _Atomic pid_t worker_id; /* of the last one that began, which may have ended */
 };
 
 /* Start the thread; 0 or -errno. */
@@ -59,6 +60,11 @@ int okosu_pool_start(struct okosu_zero_pool *pool);
 void okosu_pool_wake(struct okosu_zero_pool *pool);
 /* End the worker, if there is one. */
 void okosu_pool_end(struct okosu_zero_pool *pool);
+/* After okosu_pool_end(), a pool that stands back starts a worker again when there is work. */
+void okosu_pool_resume(struct okosu_zero_pool *pool);
+
+/* Whether this process made the pool, and is no child of the one that did. */
+bool okosu_pool_is_mine(const struct okosu_zero_pool *pool);
 
 /* For a caller whose blocks may be unmapped in parts, or have other things mapped over them.
  *

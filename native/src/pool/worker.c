@@ -171,6 +171,16 @@ static bool work(struct okosu_zero_pool *pool, uint64_t *next)
     return true;
 }
 
+/* A thread that was joined, or has detached itself, is one of the process's for a moment more, or
+ * as long as it gets no CPU. */
+static void wait_for_end(pid_t thread)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+
+    for (int i = 0; thread && i < 10000 && !syscall(SYS_tgkill, getpid(), thread, 0); i++)
+        nanosleep(&moment, NULL);
+}
+
 static void *run(void *arg)
 {
     struct okosu_zero_pool *pool = arg;
@@ -180,6 +190,8 @@ static void *run(void *arg)
 
     /* Some sandboxes refuse SCHED_IDLE; the worker then has ordinary priority. */
     sched_setscheduler(0, SCHED_IDLE, &param);
+    wait_for_end(pool->worker_id);
+    pool->worker_id = (pid_t)syscall(SYS_gettid);
     pthread_setname_np(pthread_self(), "okosu-zero");
     pthread_mutex_lock(&pool->lock);
     stays = !was_late(pool, pool->started, 0);
@@ -231,4 +243,5 @@ void okosu_pool_end(struct okosu_zero_pool *pool)
     if (joins)
         pthread_join(pool->worker, NULL);
     pool->has_worker = false;
+    wait_for_end(pool->worker_id);
 }

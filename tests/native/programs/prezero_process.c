@@ -3,10 +3,13 @@
  * serves it. It prints its mode; exit status 1 names what is wrong. */
 #include "block_check.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +150,41 @@ static void check_descriptors(void)
     CHECK(poll(come, (nfds_t)count, 0) == 0);
 }
 
+static int threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = -2;
+
+    CHECK(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+/* What the kernel allows only to a process of one thread: tried while the pool has one. */
+static void check_namespaces(void)
+{
+    int fd;
+
+    for (int i = 0; i < 100 && threads() == 1; i++) {
+        use_memory(8);
+        usleep(2000);
+    }
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS)) {
+        CHECK(errno == EPERM || errno == ENOSPC); /* not allowed here */
+        return;
+    }
+    fd = open("/proc/self/ns/mnt", O_RDONLY);
+    CHECK(fd >= 0);
+    for (int i = 0; i < 100 && threads() == 1; i++) {
+        use_memory(8);
+        usleep(2000);
+    }
+    CHECK(!setns(fd, CLONE_NEWNS) && !close(fd));
+    use_memory(8);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -154,6 +192,7 @@ int main(int argc, char **argv)
         void (*check)(void);
     } modes[] = {{"cancelled", check_cancelled},
                  {"advised", check_advised},
+                 {"namespaces", check_namespaces},
                  {"descriptors", check_descriptors},
                  {"pinned", check_pinned}};
 
