@@ -223,8 +223,9 @@ static void copy_chunk(const struct okosu_span *s, uint32_t from, uint32_t to)
 }
 
 /* Moves `length` chunks that are alike with one call, or one by one where they lie in several
- * mappings of the kernel's, or by copying where pages cannot be moved or are not all ours. A move that failed may have
- * unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but what `moved` counts. */
+ * mappings of the kernel's, or by copying where pages cannot be moved or are not all ours. A move
+ * that failed may have unmapped its target. 0, or -ENOMEM with nothing of these chunks moved but
+ * what `moved` counts. */
 static int move_alike(const struct okosu_span *s, uint32_t from, uint32_t to, uint32_t length,
                       uint32_t *moved)
 {

@@ -76,8 +76,8 @@ static void after_fork_in_child(void)
         go_inert();
 }
 
-/* Handlers that are registered first run last before a fork, and first after it. Ours must: it takes
- * the lock of malloc, and another library's handler may wait for a thread that allocates. */
+/* Handlers that are registered first run last before a fork, and first after it. Ours must: it
+ * takes the lock of malloc, and another library's handler may wait for a thread that allocates. */
 static void handle_forks(void)
 {
     static atomic_bool handled;

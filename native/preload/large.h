@@ -13,7 +13,8 @@
  * what was there before they fail; the hole must not be given to another thread's mmap before it is
  * mended.
  * 6. Every failure returns NULL and leaves the caller to the next allocator; nothing aborts.
- * 7. A freed block is kept only if its memory is still ours as we mapped it: a file that the program
+ *
+ * 7. A freed block is kept only if its memory is still as we mapped it: a file that the program
  * mapped into it, a protection or a hole ends with the block, as it does with glibc, which unmaps
  * each large block. The hooks of mmap, mprotect and their kin mark the chunks that they change,
  * which costs the blocks nothing. System calls past libc escape the hooks; so before a block above
@@ -22,8 +23,9 @@
  *
  * Known limits: the reservation counts as address space. RLIMIT_AS is respected (a quarter at most,
  * and what is unused is given back when memory runs out), but mlockall(MCL_CURRENT) compares the
- * whole with RLIMIT_MEMLOCK and fails where that is finite. A protection key that the program gives to a
- * block, and its memory policy, stay with a block that is kept. */
+ * whole with RLIMIT_MEMLOCK and fails where that is finite. A memory policy that the program gives
+ * to a block stays with it when it is kept. mallinfo2 and malloc_info speak of the next allocator
+ * alone. */
 #pragma once
 
 #include "export.h"

@@ -281,6 +281,7 @@ void okosu_next_resolve(void)
     if (!FIND(pvalloc))
         found.pvalloc = no_valloc;
     FIND(malloc_usable_size);
+    FIND(malloc_trim);
     FIND(mmap);
     FIND(munmap);
     FIND(mprotect);

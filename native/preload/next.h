@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions behind ours: the program's other preloaded libraries first, then libc.
  *
- * 1. The pointers of malloc and its kin, of mmap and its kin and exit_now are callable at any time. The
- *    first ones point to functions that resolve all of them; dlsym may allocate while it runs,
+ * 1. The pointers of malloc and its kin, of mmap and its kin and exit_now are callable at any time.
+ * The first ones point to functions that resolve all of them; dlsym may allocate while it runs,
  * which a small static arena serves. The others are called after OKOSU_NEXT_HAS().
  * 2. Hooks that have nothing to do jump through these pointers and cost nothing else. */
 #pragma once

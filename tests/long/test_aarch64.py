@@ -31,7 +31,7 @@ def built() -> Path:
     lines = [line for line in done.stdout.splitlines() if " okosu:" in line]
     assert lines
     assert all(" OK " in line for line in lines), done.stdout
-    for area in ("vec", "zero"):
+    for area in ("copy", "vec", "zero"):
         assert any(f"okosu:{area}-" in line for line in lines), done.stdout
     return BUILD
 
