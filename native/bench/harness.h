@@ -72,9 +72,8 @@ int bench_main(int argc, char **argv, const struct bench_program *program);
  * in an order drawn anew, and print a line for each row. A batch during which the core's speed
  * moved by more than 1 % (5 % where a batch takes a millisecond) or another program ran is
  * repeated, and after five times left out (`dropped`); one that never had the core to itself is
- * kept and counted
- * (`shared`). Rows of kind "limit" always stay. 0 or -errno after a message. Without any row left
- * but limits nothing is run.
+ * kept and counted (`shared`). Rows of kind "limit" always stay; where nothing else is left, nothing
+ * is run. 0 or -errno after a message.
  */
 int bench_point_run(struct bench *bench, const struct bench_point *point,
                     const struct bench_row *rows, size_t count);

@@ -77,6 +77,13 @@ def test_a_module_imports_only_what_lies_below_it(name: str, path: Path) -> None
     assert against_the_rule(name, path.read_text()) == []
 
 
+def test_the_products_tests_import_nothing_of_the_other_rooms() -> None:
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    assert len(paths) > 80
+    found = [(path.name, name) for path in paths for name in imported(path.read_text())]
+    assert [one for one in found if room(one[1]) in ("lab", "papers")] == []
+
+
 @pytest.mark.parametrize(
     ("name", "planted"),
     [
