@@ -126,6 +126,8 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
             process->leaderless |= goes_on;
         }
     }
+    if (first && goes_on && !run->options->threads)
+        okosu_group_hold(run, process);
     go_on(PTRACE_CONT, tid, 0);
     if (!run->root_reaped)
         run->result->stopped_ns += okosu_run_now() - since;
@@ -211,9 +213,19 @@ void okosu_follow_stop(struct okosu_run *run, pid_t tid, int status)
     }
     switch (event) {
     case 0:
+        if (signal == SIGSTOP && task->process->held) {
+            task->process->held = false;
+            signal = 0;
+        }
         go_on(PTRACE_CONT, tid, signal);
         return;
     case PTRACE_EVENT_STOP:
+        if (signal == SIGSTOP && task->process->held) {
+            task->process->held = false;
+            kill(task->process->pid, SIGCONT);
+            go_on(PTRACE_CONT, tid, 0);
+            return;
+        }
         /* A group stop is kept: the tracee waits for SIGCONT as it would without a tracer. */
         if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
             go_on(PTRACE_LISTEN, tid, 0);

@@ -145,16 +145,30 @@ void okosu_group_executed(struct okosu_run *run, struct okosu_process *process)
     }
 }
 
-/* Returns whether nothing more is to be done for the group. */
-static bool watch_thread(struct okosu_run *run, struct okosu_process *process, pid_t tid)
+/* Nobody will see its stop: it goes on untraced. */
+static void let_go(struct okosu_process *process)
+{
+    if (process->held)
+        kill(process->pid, SIGCONT);
+    process->held = false;
+}
+
+/* Returns whether nothing more is to be done for the group now; *executing: because the thread
+ * executes a program. */
+static bool watch_thread(struct okosu_run *run, struct okosu_process *process, pid_t tid,
+                         bool *executing)
 {
     char path[80];
     int error = seize_patiently(tid);
 
-    if (error == -EAGAIN)
+    *executing = error == -EAGAIN;
+    if (*executing)
         return true;
-    if (error && !traced_here(run, process->pid, tid))
+    if (error && !traced_here(run, process->pid, tid)) {
+        if (error != -ESRCH)
+            let_go(process);
         return false;
+    }
     /* An exec has ended meanwhile: the thread has taken over the number of the process. */
     snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)process->pid, (int)tid);
     if (tid == process->pid || access(path, F_OK)) {
@@ -167,9 +181,9 @@ static bool watch_thread(struct okosu_run *run, struct okosu_process *process, p
     return false;
 }
 
-void okosu_group_watch(struct okosu_run *run, struct okosu_process *process)
+bool okosu_group_watch(struct okosu_run *run, struct okosu_process *process)
 {
-    bool done = false;
+    bool done = false, executing = false;
 
     /* The list is read twice, for threads that were made or renumbered during the first pass. */
     for (int round = 0; round < 2 && !done; round++) {
@@ -179,9 +193,51 @@ void okosu_group_watch(struct okosu_run *run, struct okosu_process *process)
                 pid_t tid = all.items[i];
                 bool known = tid != process->pid && okosu_table_find(run->table, tid);
                 if (!known && survives(run, process, tid))
-                    done = watch_thread(run, process, tid);
+                    done = watch_thread(run, process, tid, &executing);
             }
         }
         free(all.items);
+    }
+    return !executing;
+}
+
+static bool executes(const struct okosu_process *process)
+{
+    struct okosu_pids all;
+    bool found = false;
+
+    if (okosu_proc_threads(process->pid, &all) == 0) {
+        for (size_t i = 0; i < all.count && !found; i++) {
+            long number = syscall_of(process->pid, all.items[i]);
+
+            found = number == SYS_execve || number == SYS_execveat;
+        }
+    }
+    free(all.items);
+    return found;
+}
+
+/* A thread that executes a program cannot be traced before that has happened, and then the new
+ * program would already run, or even have ended, before it is traced. So it is sent a SIGSTOP,
+ * which waits until the program is there; follow.c takes it back. A first thread that did not call
+ * exit itself was killed by such an exec. One that did call exit does not keep an exec waiting by
+ * its stop, so there is a moment left in which a program can begin and end unseen: from this exit
+ * until okosu-measure has a CPU. */
+void okosu_group_hold(struct okosu_run *run, struct okosu_process *process)
+{
+    if (syscall_of(process->pid, process->pid) == SYS_exit && !executes(process) &&
+        okosu_group_watch(run, process))
+        return;
+    process->held = kill(process->pid, SIGSTOP) == 0;
+    run->held |= process->held;
+}
+
+void okosu_group_watch_held(struct okosu_run *run)
+{
+    run->held = false;
+    for (struct okosu_process *p = run->table->processes; p; p = p->next) {
+        if (p->held && p->leaderless)
+            okosu_group_watch(run, p);
+        run->held |= p->held;
     }
 }

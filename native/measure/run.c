@@ -191,7 +191,7 @@ static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
         struct rusage usage;
         int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
-        uint64_t now = okosu_run_now();
+        uint64_t now = okosu_run_now(), wake;
         if (pid > 0)
             has_changed(run, pid, status, &usage);
         if (run->root_reaped)
@@ -206,7 +206,12 @@ static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
             next_look = look(run, &interval);
             continue;
         }
-        signal = await_signal(awaited, next_look < deadline ? next_look : deadline);
+        if (run->held)
+            okosu_group_watch_held(run);
+        wake = next_look < deadline ? next_look : deadline;
+        if (run->held && wake > now + MILLISECOND)
+            wake = now + MILLISECOND;
+        signal = await_signal(awaited, wake);
         if (signal && signal != SIGCHLD) {
             result->interrupted = signal;
             return;

@@ -16,6 +16,7 @@ struct okosu_run {
     pid_t self, root;
     bool reading;     /* proofs are being taken: the tree is not being killed */
     bool root_reaped; /* the measurement is over */
+    bool held;        /* some process is */
     uint64_t start_ns, end_ns;
     uint64_t spare_launcher_until; /* its helper may finish until then */
     /* Tasks that ended before their maker's event was seen; a ring. */

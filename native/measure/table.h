@@ -38,6 +38,7 @@ struct okosu_process {
     bool launcher;            /* okosu-run's helper: no part of the tree */
     bool condemned;           /* killed by okosu-measure at the end */
     bool listed;              /* seen in the present listing of /proc */
+    bool held;                /* sent a SIGSTOP, which ends once its next program is traced */
     uint64_t exe[2];          /* device and inode of what it runs, to notice an exec from outside */
     struct okosu_memory live; /* the newest sample while it lives, nothing afterwards */
     struct okosu_memory memory;

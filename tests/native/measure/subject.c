@@ -131,12 +131,29 @@ static int run_thread_executes(void)
     return 98;
 }
 
+/* An untraced thread is traced once the first one has left. */
+static void *execute_traced(void *unused)
+{
+    char line[256];
+    int tracer = 0;
+
+    while (!tracer) {
+        FILE *status = fopen("/proc/thread-self/status", "re");
+
+        while (status && fgets(line, sizeof(line), status))
+            sscanf(line, "TracerPid: %d", &tracer);
+        if (status)
+            fclose(status);
+    }
+    return execute(unused);
+}
+
 _Noreturn static int run_leader_leaves_then_exec(void)
 {
     pthread_t thread;
 
     take(32, MADV_NOHUGEPAGE);
-    pthread_create(&thread, NULL, execute, NULL);
+    pthread_create(&thread, NULL, execute_traced, NULL);
     pthread_exit(NULL);
 }
 
