@@ -67,4 +67,45 @@ enum { OKOSU_CHOOSE_CLASSES = OKOSU_SIZECLASS_MOST + 1 };
 size_t okosu_choose_classes(struct okosu_choose *choose, size_t use,
                             struct okosu_sizeclass classes[OKOSU_CHOOSE_CLASSES]);
 
+/* The public functions of an area, whose chooser is `choose` and whose tables were generated. */
+#define OKOSU_CHOOSE_FUNCTIONS(area)                                                               \
+    static inline const struct okosu_##area##_variant *row(const struct okosu_variant *about)      \
+    {                                                                                              \
+        return (const struct okosu_##area##_variant *)about;                                       \
+    }                                                                                              \
+    const struct okosu_##area##_variant *const *okosu_##area##_table(void)                         \
+    {                                                                                              \
+        return okosu_##area##_rows;                                                                \
+    }                                                                                              \
+    int okosu_##area##_force(const char *name)                                                     \
+    {                                                                                              \
+        return okosu_choose_force(&choose, name);                                                  \
+    }                                                                                              \
+    int okosu_##area##_profile_explained(const char *path, struct okosu_reason *reason)            \
+    {                                                                                              \
+        return okosu_choose_profile(&choose, path, reason);                                        \
+    }                                                                                              \
+    int okosu_##area##_profile(const char *path)                                                   \
+    {                                                                                              \
+        return okosu_choose_profile(&choose, path, NULL);                                          \
+    }                                                                                              \
+    int okosu_##area##_state(struct okosu_reason *reason)                                          \
+    {                                                                                              \
+        return okosu_choose_state(&choose, reason);                                                \
+    }                                                                                              \
+    const struct okosu_##area##_variant *okosu_##area##_chosen(enum okosu_##area##_use use,        \
+                                                               size_t n)                           \
+    {                                                                                              \
+        return row(okosu_choose_chosen(&choose, use, n));                                          \
+    }                                                                                              \
+    size_t okosu_##area##_choice(enum okosu_##area##_use use,                                      \
+                                 struct okosu_##area##_class classes[OKOSU_CHOOSE_CLASSES])        \
+    {                                                                                              \
+        struct okosu_sizeclass found[OKOSU_CHOOSE_CLASSES];                                        \
+        size_t count = okosu_choose_classes(&choose, use, found);                                  \
+        for (size_t i = 0; i < count; i++)                                                         \
+            classes[i] = (struct okosu_##area##_class){found[i].up_to, row(found[i].variant)};     \
+        return count;                                                                              \
+    }
+
 #endif

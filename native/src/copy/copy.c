@@ -23,10 +23,7 @@ static struct okosu_choose choose = {
     .changing = ATOMIC_FLAG_INIT,
 };
 
-static inline const struct okosu_copy_variant *row(const struct okosu_variant *about)
-{
-    return (const struct okosu_copy_variant *)about;
-}
+OKOSU_CHOOSE_FUNCTIONS(copy)
 
 static inline const struct okosu_copy_variant *find(enum okosu_copy_use use, size_t n)
 {
@@ -85,45 +82,4 @@ static const struct okosu_variant *always(size_t use, size_t *up_to)
 
     *up_to = own->always;
     return &own->variant->about;
-}
-
-const struct okosu_copy_variant *const *okosu_copy_table(void)
-{
-    return okosu_copy_rows;
-}
-
-int okosu_copy_force(const char *name)
-{
-    return okosu_choose_force(&choose, name);
-}
-
-int okosu_copy_profile_explained(const char *path, struct okosu_reason *reason)
-{
-    return okosu_choose_profile(&choose, path, reason);
-}
-
-int okosu_copy_profile(const char *path)
-{
-    return okosu_choose_profile(&choose, path, NULL);
-}
-
-int okosu_copy_state(struct okosu_reason *reason)
-{
-    return okosu_choose_state(&choose, reason);
-}
-
-const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use use, size_t n)
-{
-    return row(okosu_choose_chosen(&choose, use, n));
-}
-
-size_t okosu_copy_choice(enum okosu_copy_use use,
-                         struct okosu_copy_class classes[OKOSU_COPY_CLASSES])
-{
-    struct okosu_sizeclass found[OKOSU_CHOOSE_CLASSES];
-    size_t count = okosu_choose_classes(&choose, use, found);
-
-    for (size_t i = 0; i < count; i++)
-        classes[i] = (struct okosu_copy_class){found[i].up_to, row(found[i].variant)};
-    return count;
 }

@@ -22,10 +22,7 @@ static struct okosu_choose choose = {
     .changing = ATOMIC_FLAG_INIT,
 };
 
-static inline const struct okosu_zero_variant *row(const struct okosu_variant *about)
-{
-    return (const struct okosu_zero_variant *)about;
-}
+OKOSU_CHOOSE_FUNCTIONS(zero)
 
 static inline void *walk(enum okosu_zero_use use, void *p, int byte, size_t n)
 {
@@ -83,45 +80,4 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
                               memory_order_release);
         atomic_store_explicit(&route->below, below, memory_order_release);
     }
-}
-
-const struct okosu_zero_variant *const *okosu_zero_table(void)
-{
-    return okosu_zero_rows;
-}
-
-int okosu_zero_force(const char *name)
-{
-    return okosu_choose_force(&choose, name);
-}
-
-int okosu_zero_profile_explained(const char *path, struct okosu_reason *reason)
-{
-    return okosu_choose_profile(&choose, path, reason);
-}
-
-int okosu_zero_profile(const char *path)
-{
-    return okosu_choose_profile(&choose, path, NULL);
-}
-
-int okosu_zero_state(struct okosu_reason *reason)
-{
-    return okosu_choose_state(&choose, reason);
-}
-
-const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n)
-{
-    return row(okosu_choose_chosen(&choose, use, n));
-}
-
-size_t okosu_zero_choice(enum okosu_zero_use use,
-                         struct okosu_zero_class classes[OKOSU_ZERO_CLASSES])
-{
-    struct okosu_sizeclass found[OKOSU_CHOOSE_CLASSES];
-    size_t count = okosu_choose_classes(&choose, use, found);
-
-    for (size_t i = 0; i < count; i++)
-        classes[i] = (struct okosu_zero_class){found[i].up_to, row(found[i].variant)};
-    return count;
 }
