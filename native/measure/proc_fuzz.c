@@ -51,7 +51,8 @@ static void check_seeds(void)
             "status misread");
     require(!okosu_proc_parse_stat(seeds[2], strlen(seeds[2]), &stat) &&
                 !strcmp(stat.comm, "a) b(c") && stat.state == 'R' && stat.ppid == 7894 &&
-                stat.flags == 4194308 && stat.pending == 256 && stat.cpu == 1,
+                stat.flags == 4194308 && stat.start == 179837 && stat.pending == 256 &&
+                stat.cpu == 1,
             "stat misread");
     okosu_proc_parse_numa_maps(seeds[3], strlen(seeds[3]), 4, &numa);
     require(numa.pages[0] == 512 + 3 * 512 && numa.pages[1] == 1 && numa.pages[255] == 7 &&

@@ -172,6 +172,8 @@ int okosu_proc_parse_stat(const char *text, size_t length, struct okosu_proc_sta
             out->ppid = to_pid(value);
         else if (field == 9 && number)
             out->flags = value;
+        else if (field == 22 && number)
+            out->start = value;
         else if (field == 31 && number)
             out->pending = value;
         else if (field == 39 && number && value < OKOSU_CPUS)

@@ -43,6 +43,7 @@ struct okosu_proc_stat {
     pid_t ppid;
     uint64_t flags;   /* PF_* */
     uint64_t pending; /* signals pending for this thread alone, bit n-1 for signal n */
+    uint64_t start;   /* in ticks since boot, by which two processes of one number differ */
     int cpu;          /* where it ran last, -1 unknown */
 };
 

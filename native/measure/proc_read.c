@@ -206,7 +206,8 @@ int okosu_proc_descendants(pid_t root, struct okosu_proc_rows *out)
     for (size_t i = 0; !result && i < pids.count; i++) {
         struct okosu_proc_stat stat;
         if (okosu_proc_stat(pids.items[i], pids.items[i], &stat) == 0)
-            result = push_row(&all, (struct okosu_proc_row){pids.items[i], stat.ppid, stat.state});
+            result = push_row(
+                &all, (struct okosu_proc_row){pids.items[i], stat.ppid, stat.state, stat.start});
     }
     for (size_t next = 0; !result; next++) {
         pid_t parent = next ? out->items[next - 1].pid : root;

@@ -14,6 +14,7 @@ struct okosu_pids {
 struct okosu_proc_row {
     pid_t pid, ppid;
     char state;
+    uint64_t start; /* ticks since boot */
 };
 
 struct okosu_proc_rows {

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,6 +106,23 @@ static void has_changed(struct okosu_run *run, pid_t pid, int status, const stru
     okosu_follow_gone(run, pid);
 }
 
+/* The process may have ended since it was listed, and its number may be another's by now. The
+ * descriptor holds whoever has the number, and the start tells whether that is who was listed. */
+static void kill_listed(const struct okosu_proc_row *row)
+{
+    int fd = (int)syscall(SYS_pidfd_open, row->pid, 0U);
+    struct okosu_proc_stat stat;
+
+    if (okosu_proc_stat(row->pid, row->pid, &stat) == 0 && stat.start == row->start) {
+        if (fd >= 0)
+            syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0U);
+        else
+            kill(row->pid, SIGKILL);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Kill every descendant that is alive, oldest first; the first time for each, count it. */
 static void condemn(struct okosu_run *run)
 {
@@ -124,7 +142,7 @@ static void condemn(struct okosu_run *run)
             /* The launcher's helper ends by itself, once it has written its evidence. */
             if (process && process->launcher && okosu_run_now() < run->spare_launcher_until)
                 continue;
-            kill(row->pid, SIGKILL);
+            kill_listed(row);
         }
     }
     free(rows.items);

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
 import resource
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-from measure_tool import Tools, all_gone, parse, pids_in
+from measure_tool import Tools, all_gone, parse, pids_in, until
 
 from okosu import native
 
@@ -42,6 +45,46 @@ def test_timeout_that_is_not_reached_changes_nothing(tools: Tools) -> None:
 def test_timeout_of_a_stopped_program(tools: Tools, options: list[str]) -> None:
     run = tools.run("sh", "-c", "kill -STOP $$", options=[*options, "--timeout=0.2"])
     assert (run.timed_out, run.signal) == (True, signal.SIGKILL)
+
+
+def process_of_number(number: int) -> None:
+    """Make a child with that number, which sleeps; it takes CAP_CHECKPOINT_RESTORE or root."""
+    wanted = (ctypes.c_int * 1)(number)
+    # struct clone_args: only exit_signal, set_tid and set_tid_size are set.
+    words = [0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, ctypes.addressof(wanted), 1, 0]
+    arguments = (ctypes.c_uint64 * len(words))(*words)
+    made = ctypes.CDLL(None).syscall(435, arguments, ctypes.sizeof(arguments))
+    if not made:
+        os.execv("/bin/sleep", ["sleep", "1000000"])
+    assert made == number
+
+
+@pytest.mark.privileged
+def test_a_number_that_another_process_has_meanwhile_is_not_killed(tools: Tools, tmp_path: Path) -> None:
+    number_in, number_out = tmp_path / "in", tmp_path / "out"
+    os.mkfifo(number_out)
+    shim = Path(__file__).parent / "measure/renumbered.c"
+    preload = tmp_path / "renumbered.so"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", shim, "-o", preload, "-ldl"], check=True)
+    script = f"sleep 1000000 & echo $! >{number_in}.new; mv {number_in}.new {number_in}; wait; sleep 1000000"
+    environment = {"LD_PRELOAD": str(preload), "NUMBER_IN": str(number_in), "NUMBER_OUT": str(number_out)}
+    measure = subprocess.Popen(
+        tools.command("sh", "-c", script, options=["--proof=none"]),
+        stdout=subprocess.DEVNULL,
+        env=os.environ | environment,
+    )
+    assert until(number_in.exists)
+    measure.terminate()
+    number = int(number_in.read_text())
+    with number_out.open("rb"):
+        process_of_number(number)
+    try:
+        assert measure.wait() == 128 + signal.SIGTERM
+        assert os.waitpid(number, os.WNOHANG) == (0, 0)
+    finally:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
 
 
 @pytest.mark.parametrize("options", MODES, ids=" ".join)
