@@ -87,6 +87,10 @@ def test_sanitizers(launcher: Path, tmp_path: Path, compiler: str, flag: str, na
         done = subprocess.run([launcher, "--superpage=thp", "--", program], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "ran\n")
         assert f"the preload library cannot be loaded into {program}: it is built with {name}" in done.stderr
+        # The launcher does not know what a program will execute.
+        words = [launcher, "--superpage=thp", "--children=0", "--", "sh", "-c", '"$0"; exit $?', program]
+        child = subprocess.run(words, capture_output=True, text=True)
+        assert (child.returncode, child.stdout) == (0, "ran\n")
 
 
 def test_a_string_of_a_sanitizer_is_no_sanitizer(launcher: Path, compiled: Callable[..., Path]) -> None:
