@@ -326,6 +326,9 @@ static void *move_block(uint32_t from, size_t size)
         okosu_reason_add(OKOSU_WHY_REGION_FULL);
         return NULL;
     }
+    /* Of a block that was changed the contents are moved, and not the mappings. */
+    if (is_changed(from))
+        okosu_large_changed(okosu_span_at(&region.span, from), a->length * OKOSU_CHUNK);
     if (okosu_commit_moved(&region.span, from, to, a->length, bytes)) {
         discard_and_put(to);
         return NULL;

@@ -56,7 +56,7 @@ def build(name: str, *words: str) -> Path:
 
 def probe() -> Path:
     """The dynamic test program."""
-    return build("probe", "-fno-builtin-malloc", *PROBE_SOURCES, "-lpthread", "-ldl")
+    return build("probe", "-fno-builtin", *PROBE_SOURCES, "-lpthread", "-ldl")
 
 
 @dataclass

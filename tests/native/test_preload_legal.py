@@ -38,8 +38,9 @@ def test_blocks_that_were_changed_are_not_kept() -> None:
 
 
 @every_mode
-def test_a_block_with_pages_of_a_file_grows(levers: dict[str, str]) -> None:
-    passed(run("foreign-growth", levers=levers))
+@pytest.mark.parametrize("how", ["file", "raw"])
+def test_a_block_with_pages_of_a_file_grows(levers: dict[str, str], how: str) -> None:
+    passed(run("foreign-growth", how, levers=levers))
 
 
 @every_mode

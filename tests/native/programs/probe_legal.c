@@ -39,12 +39,12 @@ static int foreign_file(void)
     return fd;
 }
 
-static bool is_unharmed(int fd)
+static bool is_unharmed(int fd, size_t length)
 {
     char text[PAGE];
     size_t i, k;
 
-    for (i = 0; i < FILE_BYTES; i += PAGE) {
+    for (i = 0; i < length; i += PAGE) {
         CHECK(pread(fd, text, PAGE, (off_t)i) == (ssize_t)PAGE);
         for (k = 0; k < PAGE; k++) {
             if (text[k] != 'f')
@@ -54,30 +54,30 @@ static bool is_unharmed(int fd)
     return true;
 }
 
-static void change(const char *how, char *at, int fd)
+static void change(const char *how, char *at, size_t length, int fd)
 {
     char *other;
 
     if (strcmp(how, "file") == 0) {
-        CHECK(mmap(at, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
+        CHECK(mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at);
     } else if (strcmp(how, "raw") == 0) {
-        CHECK((char *)syscall(SYS_mmap, at, FILE_BYTES, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_FIXED, fd, 0L) == at);
+        CHECK((char *)syscall(SYS_mmap, at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                              fd, 0L) == at);
     } else if (strcmp(how, "raw-none") == 0) {
-        CHECK(syscall(SYS_mprotect, at, FILE_BYTES, PROT_NONE) == 0);
+        CHECK(syscall(SYS_mprotect, at, length, PROT_NONE) == 0);
     } else if (strcmp(how, "moved") == 0) {
-        other = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        other = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         CHECK(other != MAP_FAILED);
-        CHECK(mremap(other, FILE_BYTES, FILE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
+        CHECK(mremap(other, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
     } else if (strcmp(how, "moved-away") == 0) {
-        CHECK(mremap(at, FILE_BYTES, 2 * FILE_BYTES, MREMAP_MAYMOVE) != MAP_FAILED);
+        CHECK(mremap(at, length, 2 * length, MREMAP_MAYMOVE) != MAP_FAILED);
     } else if (strcmp(how, "none") == 0) {
-        CHECK(mprotect(at, FILE_BYTES, PROT_NONE) == 0);
+        CHECK(mprotect(at, length, PROT_NONE) == 0);
     } else if (strcmp(how, "unmapped") == 0) {
-        CHECK(munmap(at, FILE_BYTES) == 0);
+        CHECK(munmap(at, length) == 0);
     } else {
         CHECK(strcmp(how, "no-fork") == 0);
-        CHECK(madvise(at, FILE_BYTES, MADV_DONTFORK) == 0);
+        CHECK(madvise(at, length, MADV_DONTFORK) == 0);
     }
 }
 
@@ -100,7 +100,7 @@ static int foreign(int argc, char **argv)
         memset(p, 1, size);
         at = p + size / 2;
         at += -(uintptr_t)at % PAGE;
-        change(argv[1], at, fd);
+        change(argv[1], at, FILE_BYTES, fd);
         free(p);
         for (i = 0; i < 3; i++) {
             p = i ? malloc(size) : calloc(1, size);
@@ -117,26 +117,26 @@ static int foreign(int argc, char **argv)
             free(p);
         }
     }
-    CHECK(is_unharmed(fd));
+    CHECK(is_unharmed(fd, FILE_BYTES));
     return 0;
 }
 
-/* Grows a block that holds pages of a file, so that it has to move, and uses the place it leaves
- * and the one it gets. */
+/* Grows a block that holds pages of a file, whole units of 2 MiB among them, so that it has to move,
+ * and uses the place it leaves and the one it gets. */
 static int foreign_growth(int argc, char **argv)
 {
-    size_t size = 33 * MIB;
+    size_t size = 33 * MIB, length = 7 * MIB;
     int fd = foreign_file();
     char *p = malloc(size), *wall = malloc(size), *at, *q;
 
-    (void)argc, (void)argv;
-    CHECK(p && wall);
+    CHECK(argc == 2 && p && wall && ftruncate(fd, (off_t)length) == 0);
     memset(p, 1, size);
-    at = p + 2 * MIB;
+    at = p + 5 * MIB;
     at += -(uintptr_t)at % PAGE;
-    change("file", at, fd);
+    change(argv[1], at, length, fd);
+    memset(at, 'f', length);
     p = realloc(p, 3 * size);
-    CHECK(p && p[0] == 1 && p[size - 1] == 1 && p[2 * MIB + PAGE] == 'f');
+    CHECK(p && p[0] == 1 && p[size - 1] == 1 && p[5 * MIB + PAGE] == 'f' && p[10 * MIB] == 'f');
     q = malloc(size);
     CHECK(q);
     memset(q, 2, size);
@@ -144,7 +144,7 @@ static int foreign_growth(int argc, char **argv)
     free(q);
     free(p);
     free(wall);
-    CHECK(is_unharmed(fd));
+    CHECK(is_unharmed(fd, length));
     return 0;
 }
 
