@@ -31,8 +31,16 @@ CHECKS: list[tuple[ModuleType, Callable[[mutate.Namespace], None], int]] = [
 ]
 
 
+NAMES = [module.__name__.rpartition(".")[2] for module, _, _ in CHECKS]
+
+
+@pytest.mark.parametrize(("module", "check"), [(module, check) for module, check, _ in CHECKS], ids=NAMES)
+def test_the_module_itself_passes(module: ModuleType, check: Callable[[mutate.Namespace], None]) -> None:
+    check(vars(module))
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("module", "check", "fewest"), CHECKS, ids=[m.__name__ for m, _, _ in CHECKS])
+@pytest.mark.parametrize(("module", "check", "fewest"), CHECKS, ids=NAMES)
 def test_every_mutant_is_killed(module: ModuleType, check: Callable[[mutate.Namespace], None], fewest: int) -> None:
     alive, total = mutate.survivors(module, check)
     short = module.__name__.rpartition(".")[2]

@@ -57,6 +57,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not (BUILD / "build.ninja").exists():
         pytest.skip("needs the build tree")
     folder = tmp_path_factory.mktemp("installed")
+    if " " in str(folder):
+        pytest.skip("pkgconf puts a sysroot whose name has spaces in front of itself")
     command = [
         sys.executable,
         "-m",
