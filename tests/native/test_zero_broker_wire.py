@@ -25,6 +25,7 @@ from zerod_tool import (
     ZEROD,
     Client,
     Daemon,
+    connected,
     serving,
     start,
     take,
@@ -229,16 +230,6 @@ def test_who_does_not_greet_is_disconnected() -> None:
         client.hello()
         assert take(client) == 0
         client.close()
-
-
-def connected(daemon: Daemon, user: int) -> Client:
-    """A client of that user, connected and greeted; the calling process stays root."""
-    os.seteuid(user)
-    try:
-        client = Client(daemon.socket)
-    finally:
-        os.seteuid(0)
-    return client
 
 
 @pytest.mark.privileged

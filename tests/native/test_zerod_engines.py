@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from zerod_tool import CLEAR, TAKE, UNIT, Client, Daemon, run, serving, take, view
+from zerod_tool import CLEAR, TAKE, UNIT, Client, Daemon, connected, run, serving, take, view
 
 MOCKED = ["cuda", "cuda-mailbox"]
 Check = Callable[[str, Path, Path], None]
@@ -92,6 +92,18 @@ def test_pinning_in_chunks_and_back(mocks: Path, tmp_path: Path) -> None:
     assert [line[0] for line in pinned] == ["register"] * 2 + ["unregister"] * 2
     assert pinned[2][1] == pinned[1][1]
     assert pinned[3][1] == pinned[0][1]
+
+
+@pytest.mark.privileged
+def test_what_is_pinned_leaves_the_other_users_their_share(mocks: Path, tmp_path: Path) -> None:
+    options = ("--engine=cuda", "--cap=8M", "--low=4M", "--high=4M", "--allow=65534")
+    with serving(*options, env={"LD_LIBRARY_PATH": str(mocks)}) as daemon:
+        assert daemon.status()["clean"] == 2
+        Path(daemon.socket).parent.chmod(0o755)
+        other = connected(daemon, 65534)
+        other.hello()
+        assert {take(other) for _ in range(2)} == {0, 1}
+        other.close()
 
 
 class Troubled:

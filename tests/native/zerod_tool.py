@@ -184,6 +184,16 @@ class Client:
         self.socket.close()
 
 
+def connected(daemon: Daemon, user: int) -> Client:
+    """A client of that user, connected and not greeted; the calling process stays root."""
+    os.seteuid(user)
+    try:
+        client = Client(daemon.socket)
+    finally:
+        os.seteuid(0)
+    return client
+
+
 def run(*argv: str, mocks: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the daemon's program to its end, with only the given variables; `mocks` is a folder of mock drivers."""
     env = {"LD_LIBRARY_PATH": str(mocks), **variables} if mocks else variables
