@@ -25,6 +25,7 @@ for room in lab papers; do
     printf 'Metadata-Version: 2.1\nName: okosu-%s\nVersion: 0\n' "$room" >"$info/METADATA"
     cp $room/entry_points.txt "$info"
 done
-printf '#!%s/.venv/bin/python\nimport sys\n\nfrom okosu.cli.main import main\n\nsys.exit(main())\n' "$(pwd)" >.venv/bin/okosu
+# A #! line cannot name a path with spaces.
+printf '#!/bin/sh\nexec "%s/.venv/bin/python" -P -m okosu "$@"\n' "$(pwd)" >.venv/bin/okosu
 chmod 755 .venv/bin/okosu
 touch ".venv/.stamp-$stamp"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import shebang
 
 from lab.tests import lab_fake, obeys
 
@@ -18,7 +19,7 @@ pytestmark = lab_fake.needs_git
 
 # A program in the kernel's place: it runs the job's command on this machine and reports as a guest does.
 LINUX = f"""\
-#!{sys.executable}
+{shebang.python()}
 import os, subprocess, sys
 words = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
 lines = [int(words[f"ssl{{n}}"].rpartition(":")[2]) for n in range(3)]

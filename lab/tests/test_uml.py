@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+import shebang
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ from okosu.errors import OkosuError
 
 # Plays the kernel: writes what PLAY says to the streams that its arguments name.
 LINUX = f"""\
-#!{sys.executable}
+{shebang.python()}
 import os, re, sys, time
 words = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
 lines = [int(words[f"ssl{{n}}"].rpartition(":")[2]) for n in range(3)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import shebang
 
 from okosu.bench import rows
 from okosu.records.types import BenchFile, BenchPlan, Tool
@@ -72,7 +72,7 @@ def program(folder: Path, lines: list[dict[str, Any]] | None = None, name: str =
     printed = "".join(json.dumps(line) + "\n" for line in (run() if lines is None else lines))
     listed = "".join(json.dumps(line) + "\n" for line in LIST)
     path.write_text(
-        f"#!{sys.executable} -SE\nimport os, signal, sys, time\n"
+        f"{shebang.python('-SE')}import os, signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         f"if '--list' in sys.argv:\n    sys.stdout.write({listed!r})\n    sys.exit(0)\n"
         f"sys.stdout.write({printed!r})\nsys.stdout.flush()\n{after}\n"
