@@ -159,6 +159,13 @@ static bool is_left_out(void)
     return !settings.children && settings.root != getpid();
 }
 
+/* Otherwise Linux copies each page that the parent clears or uses again, for children that cannot
+ * use it. */
+static void forget(void)
+{
+    okosu_pool_forget(pool);
+}
+
 /* The pool is made at the second large request, because a program with only one has no blocks to
  * reuse. Since `begun` is set, what is allocated here goes to the next allocator. */
 static void begin(void)
@@ -182,6 +189,7 @@ static void begin(void)
         if (okosu_zero_pool_open(&pool, &options))
             goto out;
     }
+    pthread_atfork(NULL, NULL, forget);
     atomic_store_explicit(&okosu_prezero_base, (uintptr_t)okosu_zero_pool_base(pool),
                           memory_order_relaxed);
     atomic_store_explicit(&okosu_prezero_span, options.cap, memory_order_release);

@@ -150,7 +150,7 @@ def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str,
         assert line["blocks"] - int(said.split()[1]) > 45
 
 
-@pytest.mark.parametrize("mode", ["cancelled", "advised", "pinned", "namespaces"])
+@pytest.mark.parametrize("mode", ["cancelled", "advised", "pinned", "children", "namespaces"])
 def test_what_a_program_does_to_itself_works_as_without_it(mode: str) -> None:
     process = build("prezero-process", "prezero_process.c", "-lpthread")
     eager = build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c")

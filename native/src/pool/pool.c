@@ -309,6 +309,23 @@ bool okosu_pool_is_mine(const struct okosu_zero_pool *pool)
     return is_mine(pool);
 }
 
+void okosu_pool_forget(struct okosu_zero_pool *pool)
+{
+    size_t top = atomic_load(&pool->units.top), run = 0;
+
+    if (atomic_load(&pool->retired))
+        return;
+    for (size_t i = 0; i <= top; i++) {
+        if (i < top && okosu_units_state(&pool->units, i) != OKOSU_UNIT_HELD) {
+            run++;
+            continue;
+        }
+        if (run)
+            okosu_backing_drop(pool->base + ((i - run) << pool->shift), run << pool->shift);
+        run = 0;
+    }
+}
+
 static int gave(struct okosu_zero_pool *pool)
 {
     atomic_fetch_add_explicit(&pool->gives, 1, memory_order_relaxed);

@@ -66,6 +66,9 @@ void okosu_pool_resume(struct okosu_zero_pool *pool);
 /* Whether this process made the pool, and is no child of the one that did. */
 bool okosu_pool_is_mine(const struct okosu_zero_pool *pool);
 
+/* Call in a child of fork: let go of the memory that the parent's pool kept. */
+void okosu_pool_forget(struct okosu_zero_pool *pool);
+
 /* For a caller whose blocks may be unmapped in parts, or have other things mapped over them.
  *
  * The start of the held block that this address of the pool is in, or NULL. */

@@ -81,13 +81,14 @@ static void check_advised(void)
     }
 }
 
-static size_t locked_kib(void)
+/* Of /proc/self/status. */
+static size_t kib_of(const char *format)
 {
     FILE *file = fopen("/proc/self/status", "r");
     size_t kib = SIZE_MAX;
     char line[128];
 
-    while (file && fgets(line, sizeof(line), file) && sscanf(line, "VmLck: %zu", &kib) != 1)
+    while (file && fgets(line, sizeof(line), file) && sscanf(line, format, &kib) != 1)
         ;
     CHECK(file && !fclose(file));
     return kib;
@@ -102,7 +103,7 @@ static void check_pinned(void)
         if (mlock(p, 4 * MIB)) /* not allowed */
             return;
         free(p);
-        CHECK(locked_kib() < 100);
+        CHECK(kib_of("VmLck: %zu") < 100);
     }
 }
 
@@ -150,6 +151,33 @@ static void check_descriptors(void)
     CHECK(poll(come, (nfds_t)count, 0) == 0);
 }
 
+/* What was freed before a fork is no memory of the child, which keeps what it holds. */
+static void check_children(void)
+{
+    unsigned char *held[32];
+    int status;
+    pid_t child;
+
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < 32; i++)
+            memset(held[i] = malloc(4 * MIB), i, 4 * MIB);
+        for (int i = 2; i < 32; i++)
+            free(held[i]);
+        if (!turn) {
+            free(held[0]);
+            free(held[1]);
+        }
+    }
+    child = fork();
+    if (!child) {
+        CHECK(kib_of("VmRSS: %zu") < 40000);
+        for (size_t at = 0; at < 4 * MIB; at++)
+            CHECK(held[0][at] == 0 && held[1][at] == 1);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && !status);
+}
+
 static int threads(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -190,11 +218,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*check)(void);
-    } modes[] = {{"cancelled", check_cancelled},
-                 {"advised", check_advised},
-                 {"namespaces", check_namespaces},
-                 {"descriptors", check_descriptors},
-                 {"pinned", check_pinned}};
+    } modes[] = {{"cancelled", check_cancelled},     {"advised", check_advised},
+                 {"children", check_children},       {"namespaces", check_namespaces},
+                 {"descriptors", check_descriptors}, {"pinned", check_pinned}};
 
     /* libc, too, then unmaps each large block that is freed. */
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 17));
