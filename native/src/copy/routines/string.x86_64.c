@@ -2,6 +2,7 @@
 /* string: the variants that use x86's string instructions: rep movsb alone, and the SIMD memcpy of
  * S. Saito and S. Oikawa, "Utilization of a SIMD unit in the OS Kernel", figure 5: blocks of 512
  * bytes by movdqu while there are so many, the rest by a string instruction. */
+#include "copy/route.h"
 #include "copy/rows.h"
 #include "copy/small.h"
 
@@ -26,6 +27,15 @@ static void *move_rep_movsb(void *to, const void *from, size_t n)
     return okosu_copy_row_loop8.move(to, from, n);
 }
 
+/* Where dst lies less than a line after src, modulo a page, the string instruction takes each load
+ * for one of what it has just stored: on Zen 3 it is 20 times slower there than vectors are, which
+ * then go backward (20,000 bytes: 6.9 us and 0.35 us). */
+static inline __attribute__((always_inline)) bool is_aliased(const void *dst, const void *src)
+{
+    enum { PAGE = 4096, LINE = 64 };
+    return (((uintptr_t)dst - (uintptr_t)src) & (PAGE - 1)) - 1 < LINE - 1;
+}
+
 /* The bytes before the first line of dst are copied by vectors, because on some processors with
  * fast short string copies a string copy whose destination is not on a line is slower by an order
  * of magnitude (Zen 3, glibc's bug 30994). The rest may have any length. */
@@ -38,6 +48,8 @@ static void *copy_rep_line(void *to, const void *from, size_t n)
         okosu_copy_small(dst, src, n);
         return to;
     }
+    if (is_aliased(dst, src))
+        return okosu_copy_own()->variant->move(to, from, n);
     size_t head = LINE - ((uintptr_t)dst & (LINE - 1));
     for (size_t k = 0; k < LINE; k += sizeof(okosu_u128))
         *(okosu_u128 *)(dst + k) = *(const okosu_u128 *)(src + k);
