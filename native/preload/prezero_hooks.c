@@ -18,6 +18,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* For the headers of older systems. */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef MADV_COLD
+#define MADV_COLD 20
+#define MADV_PAGEOUT 21
+#endif
+
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define KNOWN_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK)
 #define NEEDED_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS)
