@@ -411,6 +411,8 @@ int main(int argc, char **argv)
         "%lu takes, %lu clearings for holders, %lu given up, %lu writes by a lost engine, %lu kept "
         "open\n",
         takes, clears, timeouts, late_writes, keeps);
-    require(takes && clears && timeouts && late_writes && keeps, "too little happened");
+    /* One step in 30,000 gives a holder up. */
+    require(takes && clears && late_writes && keeps, "too little happened");
+    require(timeouts || steps < 200000, "no holder was given up");
     return 0;
 }
