@@ -18,10 +18,12 @@ tools/sanitize.sh || sanitizers=$?
 wait $others
 [ $sanitizers -eq 0 ]
 
+# One more than CPUs: some tests only wait.
+workers=$(($(nproc) + 1))
 suite() {
     which=$1
     shift
-    "$@" .venv/bin/python -m pytest -p no:cacheprovider -n auto --dist worksteal -m "$which and not alone"
+    "$@" .venv/bin/python -m pytest -p no:cacheprovider -n "$workers" --dist worksteal -m "$which and not alone"
     "$@" .venv/bin/python -m pytest -p no:cacheprovider -m "$which and alone"
 }
 

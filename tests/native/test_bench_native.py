@@ -57,7 +57,9 @@ def test_list_names_each_kernel_once(name: str) -> None:
         assert routine["doc"]
 
 
-@pytest.mark.parametrize("name", BENCHES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name == "copy" else []) for name in BENCHES]
+)
 def test_smoke(name: str) -> None:
     program = native.find(f"okosu-bench-{name}")
     routines = {line["name"]: line for line in run(program, "--list")[0] if line["type"] == "routine"}

@@ -78,14 +78,17 @@ FAULTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_is_built_in_is_found(fault: str, tmp_path: Path) -> None:
     library = prezero(tmp_path, FAULTS[fault])
     env = eager()
     env["LD_PRELOAD"] += f":{library}"
-    right = True
-    for seed in range(1, 4):
-        command = [str(stress()), str(seed), length("4000", "4000"), "2"]
+    right, seed = True, 0
+    # What lies beside a hole differs from run to run: a fault has many runs to show itself.
+    while right and seed < (3 if fault == "none" else 100):
+        seed += 1
+        command = [str(stress()), str(seed), "4000", "2"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-        right &= (done.returncode, done.stdout) == (0, "legal\n")
+        right = (done.returncode, done.stdout) == (0, "legal\n")
     assert right == (fault == "none")

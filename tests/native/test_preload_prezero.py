@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import Idleness, length
+from effort import Idleness, length, some
 from preload_tool import build
 from zerod_tool import serving
 
@@ -131,12 +131,14 @@ def test_what_was_protected_is_not_written_to(program: Path) -> None:
     assert run(program, "protected") == "protected\n"
 
 
+@pytest.mark.privileged
 @pytest.mark.parametrize("late", [(), ("late",)])
 def test_a_program_that_locks_all_its_memory_locks_no_more(late: tuple[str, ...], program: Path) -> None:
+    """Only root may lock as much as the program does."""
     assert run(program, "locked", *late) == run(program, "locked", *late, preload=False)
 
 
-@pytest.mark.parametrize("broker", [False, True])
+@pytest.mark.parametrize("broker", some([False, True], 1))
 @pytest.mark.parametrize("mode", ["tail", "moved", "fixed", "emptied", "neighbours"])
 def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str, broker: bool, tmp_path: Path) -> None:
     """What lies beside keeps its content, and the pool of 200 MiB does not lose the addresses."""

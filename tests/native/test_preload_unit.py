@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
 from preload_tool import PRELOAD_SOURCES, build
 
 from okosu import native
@@ -16,6 +17,7 @@ MECHANISM = ("commit", "config", "environ", "evidence", "large", "lock", "maps",
 BASE = ("avail", "cgroup", "file", "json", "line")
 
 
+@pytest.mark.long
 def test_mechanism_under_sanitizers() -> None:
     sanitize = (
         "-fsanitize=address,undefined",

@@ -55,11 +55,11 @@ def test_a_pool_of_the_daemons_units(mode: str) -> None:
         wait(lambda: daemon.status()["held"] == daemon.status()["dirty"] == 0)
 
 
-@pytest.mark.lab
+@pytest.mark.long
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
     """100,000 takes by all processes together in make test-lab-full. Each block is scanned completely."""
-    takes = length(80, 250, 34000)
+    takes = length(250, 250, 34000)
     program = compiled(tmp_path, "zerod", daemon_sources(tmp_path), SANITIZERS[name])
     client = compiled(tmp_path, "check", [ROOT / "tests/native/programs/zero_broker_check.c"], SANITIZERS[name])
     # An engine is named, because the search for OpenCL devices leaks memory in its loader.
@@ -231,6 +231,7 @@ def test_the_rate_is_kept() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/numa_maps").exists(), reason="a kernel without NUMA")
+@pytest.mark.privileged
 def test_memory_of_a_node() -> None:
     """The daemon's files come from the given node if it has memory."""
     for options, policy in (((), "default"), (("--node=0",), "prefer:0")):

@@ -175,9 +175,11 @@ MISBEHAVIOUR: dict[str, Callable[[Client], object]] = {
 
 
 def descriptors(daemon: Daemon) -> list[int]:
+    """The daemon is not dumpable, so that only root may look."""
     return [int(path.name) for path in Path(f"/proc/{daemon.process.pid}/fd").iterdir()]
 
 
+@pytest.mark.privileged
 @pytest.mark.parametrize("greeted", [False, True])
 @pytest.mark.parametrize("name", MISBEHAVIOUR)
 def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
@@ -278,6 +280,7 @@ def test_a_client_that_does_not_listen() -> None:
         other.close()
 
 
+@pytest.mark.privileged
 def test_no_descriptors_left() -> None:
     """A daemon that is out of descriptors turns new clients away, serves the others, and does not spin."""
 
