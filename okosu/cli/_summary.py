@@ -56,7 +56,7 @@ def _one(path: Path) -> Summary:
 
 def of(envelope: File, source: Source) -> Summary:
     made = Summary(
-        schema=SUMMARY_SCHEMA, sources=[source], command="", tool=envelope.tool, machine=_machine(envelope.machine)
+        schema=SUMMARY_SCHEMA, sources=[source], command="", tool=envelope.tool, machine=kept_facts(envelope.machine)
     )
     if isinstance(envelope, TryFile):
         seen = view.of(envelope)
@@ -105,7 +105,7 @@ def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
         sources=[summary.source(path, path.read_bytes()) for path in paths],
         command=f"{commands.again(held[0])}   # and {len(held) - 1} other seeds",
         tool=held[0].tool,
-        machine=_machine(held[0].machine),
+        machine=kept_facts(held[0].machine),
         plan=_plan(held[0].plan),
         rows=rows,
         sections=[
@@ -143,7 +143,7 @@ def _decoded(data: bytes) -> Any:
         return None
 
 
-def _machine(facts: dict[str, Any]) -> dict[str, str | int | float]:
+def kept_facts(facts: dict[str, Any]) -> dict[str, str | int | float]:
     """The machine's facts on which a lever's gain or loss depends, as far as the file has them."""
     kept: dict[str, str | int | float] = {key: facts[key] for key in _FACTS if key in facts}
     kept["cpus"] = len(facts.get("cpus_online", []))

@@ -10,21 +10,12 @@ from pathlib import Path
 import pytest
 from effort import length
 from preload_tool import build
+from stacks import LEVERS
 from zerod_tool import BUILT, ROOT
 
 from okosu import native
 
 OPERATIONS = length("2000", "100000", "1000000")
-LEVERS = {
-    "none": [],
-    "placebo": ["--placebo"],
-    "superpage": ["--superpage=thp"],
-    "retain": ["--retain"],
-    "copy": ["--copy"],
-    "prezero": ["--prezero"],
-    "stack with superpage": ["--pin", "--superpage=thp", "--retain", "--copy"],
-    "stack with prezero": ["--pin", "--copy", "--prezero"],
-}
 NATIVE = ROOT / "native"
 
 
