@@ -12,43 +12,44 @@ demo: build
 	@tools/demo.sh
 
 test: build .venv/.stamp-test
-	@tools/test.sh
+	@tools/checks/test.sh
 
 test-lab: build .venv/.stamp-test .venv/.stamp-rtl
-	@tools/test-lab.sh
+	@tools/checks/test-lab.sh
 
 # The long tests, and those that build kernels by the dozen (every commit of the series whole, the survey): tens of minutes more.
 test-lab-full: build .venv/.stamp-test .venv/.stamp-rtl
-	@OKOSU_LAB=full tools/test-lab.sh
+	@OKOSU_LAB=full tools/checks/test-lab.sh
 
 lint: build .venv/.stamp-test
-	@tools/lint.sh
+	@tools/checks/lint.sh
 
 bench: build
+	@.venv/bin/ninja -C build --quiet tools/overheads/launch_overhead tools/overheads/alloc_bench
 	@tools/overheads/overheads.sh
 
 schemas: build
 	@.venv/bin/python -m okosu.records.schema --write
 
 deps:
-	@tools/deps.sh
+	@tools/setup/deps.sh
 
 # The packages with which `okosu lab` builds, boots, simulates, proves and synthesises; never part of the main job.
 lab-deps: .venv/.stamp-rtl
-	@tools/lab-deps.sh
+	@tools/setup/lab-deps.sh
 
 # The libraries that `okosu bench blas1` compares with; optional.
 peers: .venv/.stamp-run
 	@papers/hpc_programming/bench/peers.sh
 
-.venv/.stamp-run: pyproject.toml tools/venv.sh lab/entry_points.txt papers/entry_points.txt
-	@tools/deps.sh && tools/venv.sh run report
+.venv/.stamp-run: pyproject.toml tools/setup/venv.sh lab/entry_points.txt papers/entry_points.txt
+	@tools/setup/deps.sh && tools/setup/venv.sh run report
 
 .venv/.stamp-test: .venv/.stamp-run
-	@tools/venv.sh test test
+	@tools/setup/venv.sh test test
 
 .venv/.stamp-rtl: .venv/.stamp-run
-	@tools/venv.sh rtl rtl
+	@tools/setup/venv.sh rtl rtl
 
 clean:
 	@rm -rf build build-*

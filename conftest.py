@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import hashlib
 import os
 import signal
 import subprocess
@@ -11,13 +13,20 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import made_once
 import pytest
+from effort import length
+from hypothesis import settings
 
 from okosu import native
 from okosu.errors import OkosuError
 
 FATAL = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 """Signals whose default action ends a program, and which whoever starts this run may have had ignored."""
+
+# Of the tests that hypothesis draws the input for; some that start programs have fewer.
+settings.register_profile("okosu", max_examples=length(30, 300, 3000), deadline=None)
+settings.load_profile("okosu")
 
 
 def pytest_configure() -> None:
@@ -32,6 +41,7 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    made_once.share()
 
 
 @functools.cache
@@ -44,9 +54,28 @@ def refuses_ptrace() -> bool:
     return '"traced": false' in subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
+@functools.cache
+def no_preload_from() -> str | None:
+    """Return a folder of libraries whose path LD_PRELOAD cannot hold, if there is one.
+
+    The libraries are okosu's, and those that the tests build in the folder for temporary files. There okosu-run says
+    why it loads none, and the tests of what it then says are run everywhere.
+    """
+    try:
+        libraries = native.find("libokosu-preload.so")
+    except OkosuError:
+        libraries = Path(__file__)
+    folders = [str(libraries.parent), tempfile.gettempdir()]
+    return next((folder for folder in folders if " " in folder or ":" in folder), None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("ptrace") and refuses_ptrace():
         pytest.skip("ptrace is refused here")
+    if item.get_closest_marker("unspaced") and " " in tempfile.gettempdir() + str(Path(__file__)):
+        pytest.skip("a makefile, #! line or word of a service's command cannot name a path with a space")
+    if item.get_closest_marker("preloads") and (folder := no_preload_from()):
+        pytest.skip(f"LD_PRELOAD cannot name a library in {folder}, which has a space or colon in its name")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,8 +83,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(item.path).parent.name == "long":
             item.add_marker(pytest.mark.long)
+        if item.get_closest_marker("alone") and "mark.alone" not in Path(item.path).read_text():
+            raise pytest.UsageError(f"{item.nodeid}: tools/checks/test.sh finds the files of such tests by mark.alone")
         if "OKOSU_LAB" not in os.environ and item.get_closest_marker("long"):
             item.add_marker(pytest.mark.skip(reason="make test-lab runs it"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart() -> None:
+    """Collect no garbage while tests are collected, which makes none: a third of that time is the collector's."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    # What was loaded so far stays until the end, and is not looked through again.
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -75,18 +118,12 @@ def temporary() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def compiled() -> Callable[..., Path]:
     """Return a function that compiles C text with cc and the flags given, once each, and returns the program."""
-    folder = tmp_path_factory.mktemp("compiled")
-    known: dict[tuple[str, ...], Path] = {}
 
     def compile_c(source: str, *flags: str) -> Path:
-        key = (source, *flags)
-        if key not in known:
-            program = folder / f"program{len(known)}"
-            command = ["cc", "-O1", "-x", "c", "-", "-o", str(program), *flags]
-            subprocess.run(command, input=source, text=True, check=True)
-            known[key] = program
-        return known[key]
+        name = "program-" + hashlib.sha256("\0".join([source, *flags]).encode()).hexdigest()[:16]
+        command = ["cc", "-O1", "-x", "c", "-", *flags, "-o"]
+        return made_once.made(name, lambda out: subprocess.run([*command, out], input=source, text=True, check=True))
 
     return compile_c

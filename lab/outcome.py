@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,10 @@ STREAMS = ("stdout", "stderr", "control", "log")
 _EXIT = re.compile(rb"^(exit|signal) (\d+) (\d+\.\d+)\n", re.M)
 _FAIL = re.compile(rb"^fail (.*)$", re.M)
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
+# What an exception was, and where: it is printed before the panic that it leads to.
+_CAUSE = re.compile(r"\b(?:BUG: .*|Oops: .*|RIP: \S+)")
+_CAUSES = 4
+_KEPT_LOGS = 20
 
 
 class GuestError(OkosuError):
@@ -69,7 +74,7 @@ class Heard:
         if match := _FAIL.search(self.streams["control"]):
             return match[1].decode(errors="replace")
         if panic := _PANIC.search(self.log):
-            return f"kernel panic: {panic[1]}"
+            return "; ".join([f"kernel panic: {panic[1]}", *_CAUSE.findall(self.log)[:_CAUSES]])
         return None
 
 
@@ -100,11 +105,15 @@ class Outcome:
 
 
 def keep_log(heard: Heard) -> Path:
-    """Write what came out of a guest that failed into the cache, and return the file."""
-    path = cache.root() / "failed-guest.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(heard.together)
-    return path
+    """Write what came out of a guest that failed into the cache, where the last few are kept, and return the file."""
+    folder = cache.root()
+    folder.mkdir(parents=True, exist_ok=True)
+    older = sorted(folder.glob("failed-guest-*.log"), key=lambda path: path.stat().st_mtime)
+    for path in older[: 1 - _KEPT_LOGS]:
+        path.unlink(missing_ok=True)
+    with tempfile.NamedTemporaryFile(prefix="failed-guest-", suffix=".log", dir=folder, delete=False) as file:
+        file.write(heard.together)
+    return Path(file.name)
 
 
 def last_lines(log: str, count: int = 3) -> str:

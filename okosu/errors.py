@@ -12,6 +12,14 @@ NOT_FOUND = 127
 INTERRUPTED = 130
 
 
+class Stopped(KeyboardInterrupt):
+    """SIGINT, SIGTERM or SIGHUP has arrived; `number` says which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 class OkosuError(Exception):
     """A failure that a person can act on.
 

@@ -19,11 +19,12 @@ _BUILD_PLACES = {
     "okosu-run": "native/launch/okosu-run",
     "okosu-measure": "native/measure/okosu-measure",
     "okosu-warm": "native/measure/okosu-warm",
+    "okosu-textcache": "native/launch/okosu-textcache",
     "okosu-zerod": "native/zerod/okosu-zerod",
     "libokosu-preload.so": "native/preload/libokosu-preload.so",
 }
 
-_SCRIPTS = frozenset({"okosu-run", "okosu-zerod"})
+_SCRIPTS = frozenset({"okosu-run", "okosu-textcache", "okosu-zerod"})
 
 BENCH = "okosu-bench-"
 

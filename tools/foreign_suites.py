@@ -5,6 +5,8 @@ FOLDER/*.toml describe the suites, one a file (`Suite` below); tools/foreign/ ho
 command that fetches its suite. A suite runs twice without okosu: a test whose verdicts differ there changes by itself
 and is blamed on no lever. Then it runs under okosu-run with each lever. What differs is run again with the lever and
 without; a test that differs both times, and is the same as ever without, is listed. Exit status 3 if there is one.
+
+A record (--json) that is there already keeps its other suites, so that it can be made a suite at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +40,7 @@ from tests.native.stacks import LEVERS
 DIFFERENT = 3
 END = "(how the suite ended)"
 MISSING = "no verdict"
+NO_DIFFERENCE = "No lever makes a difference."
 _SHOWN = 50
 
 Verdicts = dict[str, str]
@@ -210,11 +213,28 @@ def tables(outcomes: Sequence[Outcome], levers: Sequence[str]) -> list[Section]:
         notes += [f"{one.suite.name}: changed without okosu: {_code(*one.flaky)}"] if one.flaky else []
     head = ["suite", "version", "tests", "passed / failed / skipped without", "flaky", *levers]
     listed = ["suite", "lever", "test", "without", "under it"]
-    about = "" if rows else "No lever makes a difference."
+    about = "" if rows else NO_DIFFERENCE
     return [
         Section(id="suites", head=head, body=body, notes=notes),
         Section(id="differences", about=about, head=listed, body=rows),
     ]
+
+
+def merged(made: Sequence[Section], earlier: Sequence[Section], now: Collection[str]) -> list[Section]:
+    """The sections with what the earlier ones hold of suites that were not run now."""
+    joined = []
+    for section, old in zip(made, earlier, strict=True):
+        if section.head != old.head:
+            told = f"it has the columns {', '.join(old.head)}; this run has {', '.join(section.head)}"
+            raise OkosuError("the record cannot be added to", told, "name another file, or run the same levers")
+        body = section.body + [row for row in old.body if row[0] not in now]
+        notes = section.notes + [note for note in old.notes if note.partition(": ")[0] not in now]
+        about = NO_DIFFERENCE if section.id == "differences" and not body else ""
+        # A suite's rows and notes keep their order, for sorting is stable.
+        body.sort(key=lambda row: row[0])
+        notes.sort(key=lambda note: note.partition(": ")[0])
+        joined.append(Section(id=section.id, about=about, head=section.head, body=body, notes=notes))
+    return joined
 
 
 def _code(*names: str) -> str:
@@ -230,7 +250,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--levers", default=",".join(here), help="of %(default)s", metavar="NAME,…")
     parser.add_argument("--suite", action="append", help="only this one (again for more)", metavar="NAME")
-    parser.add_argument("--json", type=Path, help="write a summary (okosu.summary/1) there", metavar="FILE")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        help="write a summary (okosu.summary/1) there, beside the suites that it holds already",
+        metavar="FILE",
+    )
     parser.add_argument("--logs", type=Path, help="keep the output of each run in this folder", metavar="FOLDER")
     asked = parser.parse_args(argv)
     levers = asked.levers.split(",")
@@ -244,11 +269,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if asked.logs:
             asked.logs.mkdir(parents=True, exist_ok=True)
         runner = Runner(asked.folder, asked.logs)
-        command = shlex.join(["python", "tools/foreign_suites.py", *(sys.argv[1:] if argv is None else argv)])
+        earlier = summary.read(asked.json).sections if asked.json and asked.json.exists() else []
+        if earlier:
+            merged(tables([], levers), earlier, ())  # refuses a record of other levers before anything runs
         made = Summary(
             schema=SUMMARY_SCHEMA,
             sources=[],
-            command=command,
+            # The one that makes the whole record, which may be made a suite at a time.
+            command=shlex.join(["python", "tools/foreign_suites.py", str(asked.folder), "--json", str(asked.json)]),
             tool=Tool("okosu", okosu.__version__, started),
             machine=kept_facts(machine.facts(machine.read())),
         )
@@ -256,6 +284,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for suite in suites:
             outcomes.append(compare(runner, suite, {name: LEVERS[name] for name in levers}))
             made.sections = tables(outcomes, levers)
+            if earlier:
+                made.sections = merged(made.sections, earlier, {one.suite.name for one in outcomes})
             if asked.json:
                 summary.write(made, asked.json)
     except OkosuError as error:

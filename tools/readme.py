@@ -2,18 +2,20 @@
 """Fills README.md, docs/*.md and papers/*/README.md from the summaries in results/: `python tools/readme.py`.
 
 A block is `<!-- records: PATH… WHAT -->` … `<!-- end -->`. A PATH is that of a summary from the root, or
-the name of the only summary results/*/NAME.json. WHAT is one of:
+the name of the only summary results/*/NAME.json, or FOLDER/PATTERN for all that match. WHAT is one of:
 
     try                 what `okosu try` printed, with its command
     rows                a row of one table for each arm: program, base, ratio, interval, verdict
-    programs            a row for each program: what okosu did for it
+    gallery             a row for each program of the gallery, and what its recommendations come to together
+    gallery=N           only the N programs that gain most, and the same sum over all of them
     published           each value that the paper measured, beside ours; `disputed`: those too that contradict others
     targets             each target with its worst point
     missed              the names of the targets that do not hold
     sections=ID,…       those sections of the summary (all of them without `=ID,…`)
     joined=ID           the tables of that section in several summaries as one, with a column that names the machine
 
-`<!-- picture: PATH -->` before an image `![…](FILE.svg)` has the trial's verdicts drawn into FILE.svg.
+`<!-- picture: PATH -->` before an image `![…](FILE.svg)` has the trial's verdicts drawn into FILE.svg; with a pattern,
+what is recommended in each trial that matches.
 
 Within a sentence, `<!-- figure: PATH ID.FIELD FORMAT -->TEXT<!-- end -->` holds one number: of the verdict or
 comparison ID one of its fields or `low`, `high` (the interval's ends), `faster` (1 / ratio); FORMAT as `.2f`.
@@ -28,16 +30,21 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 
 from okosu.records import summary
 from okosu.records.summary import Summary, table
 from okosu.records.types import Compared, Verdict
-from okosu.report import charts, formats, view
+from okosu.report import charts, formats, view, words
 from okosu.report.charts import Estimate
+from okosu.report.words import Words
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "tools/gallery/programs.toml"
+STYLE = ROOT / "okosu/report/report.css"
 BLOCK = re.compile(r"(<!-- records: (?P<args>[^>]*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 PICTURE = re.compile(r"<!-- picture: (?P<name>\S+) -->\n!\[[^]]*\]\((?P<file>[^)]+\.svg)\)")
 FIGURE = re.compile(r"(<!-- figure: (?P<args>[^>]*?) -->)[^<]*(<!-- end -->)")
@@ -53,34 +60,86 @@ def find(name: str) -> Path:
     return found[0] if len(found) == 1 else ROOT / "results" / name
 
 
+def _words(made: Summary) -> Words:
+    return words.words(str(made.plan["metric"]), str(made.plan.get("better", "lower")))
+
+
 def _try(held: Sequence[Named]) -> str:
     _, made = held[0]
     return f"```text\n$ {made.command}\n{made.printed}\n```\n"
 
 
 def _rows(held: Sequence[Named]) -> str:
-    head = ["program", "base", "arm", "t_arm / t_base", "95 % interval", "rounds", "verdict"]
+    head = ["program", "base", "arm", "change", "interval", "rounds won", "verdict"]
     body = []
     for path, made in held:
         name, base = path.stem, f"{made.plan['base_s']:.3g} s"
         for v in made.verdicts:
-            row = view.row(v)
+            row = view.row(v, _words(made))
             said = f"{row.verdict} (recommended)" if row.headline else row.verdict
-            body.append([name, base, row.arm, row.ratio, formats.plain(row.interval), row.rounds, said])
+            cells = [row.change, row.interval, row.won]
+            body.append([name, base, row.arm, *map(formats.plain, cells), said])
             name = base = ""
     return "\n".join(table(head, body)) + "\n"
 
 
-def _programs(held: Sequence[Named]) -> str:
+def _recommended(made: Summary) -> Verdict | None:
+    return next((v for v in made.verdicts if v.headline and v.ratio), None)
+
+
+def _gain(made: Summary) -> float:
+    """The time with what okosu recommends, as a share of base's; 1 where it recommends nothing."""
+    best = _recommended(made)
+    return best.ratio if best and best.ratio else 1.0
+
+
+def _apart(made: Summary) -> Verdict | None:
+    """The fastest of what is faster and changes more than the time, where nothing is recommended."""
+    faster = [v for v in made.verdicts if v.verdict == "FASTER" and v.ratio and not _recommended(made)]
+    return min(faster, key=lambda v: v.ratio or 1.0, default=None)
+
+
+def _by_gain(held: Sequence[Named]) -> list[Named]:
+    """What is recommended first, then what would have to be accepted, then the programs that nothing helps."""
+
+    def place(one: Named) -> tuple[bool, float, float]:
+        apart = _apart(one[1])
+        return not _recommended(one[1]), _gain(one[1]), apart.ratio or 1.0 if apart else 1.0
+
+    return sorted(held, key=place)
+
+
+def _name(path: Path) -> str:
+    return path.stem.removeprefix("gallery-")
+
+
+def _gallery(held: Sequence[Named], most: str = "") -> str:
+    head = ["program", "what it does", "okosu recommends", "faster too"]
+    head += [] if most else ["base in the pilot", "slower", "minutes"]
+    about = {one["name"]: one["about"] for one in tomllib.loads(PROGRAMS.read_text())["program"]}
     body = []
-    for _, made in held:
-        judged = [v for v in made.verdicts if v.arm != "placebo"]
-        best = next((v for v in judged if v.headline), None)
-        told = made.command.partition(" -- ")[2]
-        shown = [best] if best else judged
-        outcomes = [f"`{v.arm}`: {formats.plain(view.outcome(v, str(made.plan['metric'])))}" for v in shown]
-        body.append([f"`{told}`", "; ".join(outcomes)])
-    return "\n".join(table(["program", "what okosu found"], body)) + "\n"
+    for path, made in _by_gain(held)[: int(most) if most else None]:
+        said, best = _words(made), _recommended(made)
+        others = [v for v in made.verdicts if v is not best and v.arm != "placebo"]
+        told = {
+            kind: "; ".join(
+                f"`{v.arm}` {formats.plain(said.change(v.ratio))}" for v in others if v.verdict == kind and v.ratio
+            )
+            for kind in ("FASTER", "SLOWER")
+        }
+        found = f"`{best.arm}`: {formats.plain(view.outcome(best, said))}" if best else "nothing"
+        minutes = f"{float(made.plan['spent_s']) / 60:.1f}"
+        row = [_name(path), about.get(_name(path), ""), found, told["FASTER"]]
+        body.append(row if most else [*row, f"{made.plan['base_s']:.3g} s", told["SLOWER"], minutes])
+    ratios = [_gain(made) for _, made in held]
+    mean = formats.plain(words.words("wall", "lower").change(geometric_mean(ratios)))
+    enough = 1 / 1.1
+    won = sum(ratio <= enough for ratio in ratios)
+    apart = sum((one.ratio or 1.0) <= enough for _, made in held if (one := _apart(made)))
+    more = f", and {apart} more where a change beside the time is accepted" if apart else ""
+    total = f"{won} of {len(ratios)} are faster by 10 % or more{more}"
+    over = f"the geometric mean over all of them, with what okosu recommends: {mean}"
+    return "\n".join(table(head, body)) + f"\n\n{total}; {over}.\n"
 
 
 def _published(held: Sequence[Named]) -> str:
@@ -149,7 +208,7 @@ def _joined(held: Sequence[Named], wanted: str) -> str:
 WHATS: dict[str, Callable[..., str]] = {
     "try": _try,
     "rows": _rows,
-    "programs": _programs,
+    "gallery": _gallery,
     "published": _published,
     "disputed": _disputed,
     "targets": _targets,
@@ -162,14 +221,29 @@ def drawn(made: Summary) -> str:
     """Return the trial's verdicts as an SVG file: a ratio with its interval for each arm."""
     tones = {"FASTER": "good", "SLOWER": "bad"}
     rows = [
-        Estimate(v.arm, v.ratio, v.interval, tones.get(v.verdict, "muted"), v.stage == "confirmation")
+        Estimate(v.arm, v.ratio, v.interval, tones.get(v.verdict, "muted"), v.headline)
         for v in made.verdicts
         if v.ratio is not None
     ]
-    words = view.directions(str(made.plan["metric"]))
-    svg = charts.forest(rows, float(made.plan["min_effect"]), words, "forest", charts.WIDE)
+    return _svg(rows, made)
+
+
+def drawn_together(held: Sequence[Named]) -> str:
+    """Return an SVG file with a row for each trial: what it recommends, else what would have to be accepted, else 1."""
+    rows = []
+    for path, made in _by_gain(held):
+        best = _recommended(made) or _apart(made)
+        if best and best.ratio:
+            rows.append(Estimate(f"{_name(path)}: {best.arm}", best.ratio, best.interval, "good", best.headline))
+        else:
+            rows.append(Estimate(f"{_name(path)}: nothing", 1.0, None, "muted", False))
+    return _svg(rows, held[0][1])
+
+
+def _svg(rows: list[Estimate], made: Summary) -> str:
+    svg = charts.forest(rows, float(made.plan["min_effect"]), _words(made), "forest", charts.WIDE)
     # Alone in a file it has no page to take its colours and font from.
-    light, _, dark = (ROOT / "okosu/report/report.css").read_text().partition("@media (prefers-color-scheme: dark)")
+    light, _, dark = STYLE.read_text().partition("@media (prefers-color-scheme: dark)")
     dark = dark.partition("@media")[0]
     style = f"<style>{light}@media (prefers-color-scheme: dark){dark}svg {{ font-family: sans-serif; }}</style>"
     ground = '<rect width="100%" height="100%" fill="var(--paper)"/>'
@@ -187,7 +261,11 @@ def pictures() -> dict[Path, str]:
     found = {}
     for document in documents():
         for match in PICTURE.finditer(document.read_text()):
-            found[document.parent / match["file"]] = drawn(summary.read(find(match["name"])))
+            name, file = match["name"], document.parent / match["file"]
+            if "*" not in name:
+                found[file] = drawn(summary.read(find(name)))
+            elif held := [(path, summary.read(path)) for path in sorted(ROOT.glob(name))]:
+                found[file] = drawn_together(held)
     return found
 
 
@@ -216,9 +294,13 @@ def fill(text: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         *names, what = found["args"].split()
+        patterns = [name for name in names if "*" in name]
+        names = [name for name in names if name not in patterns]
+        names += [str(path.relative_to(ROOT)) for pattern in patterns for path in sorted(ROOT.glob(pattern))]
         paths = [find(name) for name in names]
         held = [(path, summary.read(path)) for path in paths if path.is_file()]
         lacking = [f"`{name}`" for name, path in zip(names, paths, strict=True) if not path.is_file()]
+        lacking += [f"`{pattern}`" for pattern in patterns if not names]
         told = f"\nNot recorded yet: {', '.join(lacking)}.\n" if lacking else ""
         kind, _, options = what.partition("=")
         made = WHATS[kind](held, *(options.split(",") if options else [])) if held else ""

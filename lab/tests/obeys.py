@@ -16,6 +16,6 @@ def its_schema(file: str | bytes | msgspec.Struct) -> dict[str, Any]:
     """Return the content of `file`; jsonschema.ValidationError where it does not obey the schema that it names."""
     text = msgspec.json.encode(file) if isinstance(file, msgspec.Struct) else file
     content: dict[str, Any] = json.loads(text)
-    path = schema.FOLDER / (content["schema"].replace("/", "-") + ".json")
+    (path,) = schema.FOLDER.rglob(content["schema"].replace("/", "-") + ".json")
     jsonschema.Draft202012Validator(json.loads(path.read_text())).validate(content)
     return content

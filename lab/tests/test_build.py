@@ -13,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import lives
 
 from lab import build, cache, guest, uml
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 
-pytestmark = lab_fake.needs_git
+pytestmark = [lab_fake.needs_git, pytest.mark.unspaced]
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_an_interrupted_build_ends_and_is_resumed(recipe: build.Recipe, number: 
     shell = int(pid.read_text())
     child.send_signal(number)
     child.wait()
-    while Path(f"/proc/{shell}").exists() and " (Z" not in Path(f"/proc/{shell}/status").read_text():
+    while lives(shell):
         time.sleep(0.01)
     stock = replace(recipe, series=())
     (partial,) = (cache.root() / "kernel").iterdir()

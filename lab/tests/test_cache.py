@@ -92,7 +92,7 @@ def opened(pid: int) -> set[str]:
     """Return the files that a process has open; it may close some of them meanwhile."""
     found = set()
     for descriptor in Path(f"/proc/{pid}/fd").glob("*"):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found.add(str(descriptor.readlink()))
     return found
 

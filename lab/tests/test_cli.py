@@ -14,7 +14,7 @@ import shebang
 
 from lab.tests import lab_fake, obeys
 
-pytestmark = lab_fake.needs_git
+pytestmark = [lab_fake.needs_git, pytest.mark.unspaced]
 
 
 # A program in the kernel's place: it runs the job's command on this machine and reports as a guest does.

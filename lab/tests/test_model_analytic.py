@@ -8,7 +8,7 @@ from collections import Counter
 from math import comb, sqrt
 
 import pytest
-from effort import length
+from effort import length, some
 
 from lab import machines
 from lab.tests import model_tool
@@ -33,15 +33,17 @@ def misses_of_walks(shape: str, frames: list[int], rounds: int) -> int:
 
 @pytest.mark.parametrize(
     ("ways", "colours", "fill", "published"),
-    [
-        # Rounded figures for 1 MiB of 16 ways, the Pentium 4's 512 KiB of 8 and the Celeron's 128 KiB of 4.
-        (16, 16, 0.75, 0.14),
-        (16, 16, 1.0, 0.53),
-        (8, 16, 0.75, 0.24),
-        (8, 16, 1.0, 0.54),
-        (4, 8, 0.75, 0.32),
-        (4, 8, 1.0, 0.55),
-    ],
+    some(
+        [
+            # Rounded figures for the Celeron's 128 KiB of 4 ways, the Pentium 4's 512 KiB of 8 and 1 MiB of 16.
+            (4, 8, 0.75, 0.32),
+            (4, 8, 1.0, 0.55),
+            (8, 16, 0.75, 0.24),
+            (8, 16, 1.0, 0.54),
+            (16, 16, 0.75, 0.14),
+            (16, 16, 1.0, 0.53),
+        ]
+    ),
 )
 def test_conflicts_of_random_placement_are_binomial(ways: int, colours: int, fill: float, published: float) -> None:
     pages, seeds, rounds = round(ways * colours * fill), length(10, 30), 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import example, given, settings
+from effort import length
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lab import machines
@@ -78,7 +79,6 @@ def survives(shape: bytes, trace: bytes) -> None:
 texts = st.lists(st.sampled_from(WORDS), max_size=60).map(lambda words: " ".join(words).encode("latin-1"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(texts, texts.map(lambda text: b"okosu-model 1\n" + text), st.binary(max_size=300)))
 @example(b"okosu-model 1\nrow 0 64\n")
 @example(b"okosu-model 1\ncache 4294967296 1048576 4096 lru none private\n")
@@ -86,7 +86,6 @@ def test_any_shape(shape: bytes) -> None:
     survives(shape, b"mark 0 4\naccess 0 user load 1 1 1\n")
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(texts, st.binary(max_size=300)))
 def test_any_trace(trace: bytes) -> None:
     survives(SHAPE, trace)
@@ -103,7 +102,7 @@ def test_statements_with_one_word_changed() -> None:
         "run 0 user 9",
     ]
     steps += ["mark 1 1", "flush 0 user", "io 1 kernel", "decode 15 31 128 1 0 107 111", "mark 1 2"]
-    for _ in range(100):
+    for _ in range(length(30, 300)):
         shape, trace = valid[:5], [rng.choice(steps) for _ in range(12)]
         shape += rng.sample(valid[5:], 2)
         text = rng.choice((shape, trace))

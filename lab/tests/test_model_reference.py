@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.tests import model_tool
@@ -76,7 +76,6 @@ def steps_of(seed: int, shape: Shape) -> Iterator[tuple[int, str, str, int, int,
         yield (cpu, mode, kind, *place, rng.choice((1, 2, 4, 8)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(shapes(), st.integers(0, 1 << 32))
 def test_both_find_every_line_and_page_in_the_same_place(shape: Shape, seed: int) -> None:
     reference = Model(shape)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import lives
 
 from lab import process
 
@@ -42,13 +43,6 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def test_streams_come_apart_and_whole(tmp_path: Path) -> None:
     data = "{ head -c 3000000 /dev/zero | tr '\\0' '\\377'; printf '\\r\\n\\0end'; } >&DATA"
     script = f"echo out; echo err >&2; {data}; exit 7"
@@ -74,14 +68,14 @@ def test_over_time_the_whole_tree_ends(tmp_path: Path) -> None:
         if len(pids) == 2:
             break
     assert len(pids) == 2
-    assert not any(alive(pid) for pid in pids)
+    assert not any(lives(pid) for pid in pids)
 
 
 def test_what_outlives_the_leader_is_ended_too(tmp_path: Path) -> None:
     ended, heard = run("sleep 10000 & echo $!", tmp_path)
     assert ended.returncode == 0
     assert ended.seconds < 10000
-    assert not alive(int(heard["log"]))
+    assert not lives(int(heard["log"]))
 
 
 def test_an_exception_from_the_reader_ends_the_tree(tmp_path: Path) -> None:
@@ -93,7 +87,7 @@ def test_an_exception_from_the_reader_ends_the_tree(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run("echo $$; sleep 10000", tmp_path, on_data=stop)
-    assert not alive(pids[0])
+    assert not lives(pids[0])
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
@@ -118,7 +112,7 @@ def test_the_leader_ends_when_we_are_killed() -> None:
     us = subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True)
     assert us.stdout is not None
     pid = int(us.stdout.readline())
-    assert alive(pid)
+    assert lives(pid)
     us.kill()
     us.communicate()
-    wait_for(lambda: not alive(pid))
+    wait_for(lambda: not lives(pid))

@@ -12,7 +12,7 @@ import shebang
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import memory, platforms, uml
+from lab import memory, outcome, platforms, uml
 from lab.build import Built
 from lab.job import Job, guest_path
 from lab.outcome import GuestError, Heard
@@ -37,6 +37,9 @@ OK = (
     'log("Linux version 6.12\\n"); control("start\\n"); out(b"a\\r\\n\\0\\xff"); err(b"e"); '
     'control("exit 7 1.250000000\\n")'
 )
+
+
+pytestmark = pytest.mark.unspaced
 
 
 @pytest.fixture(autouse=True)
@@ -110,9 +113,27 @@ def test_a_panic_is_told(tmp_path: Path) -> None:
         run(tmp_path, 'log("[ 1.0] Kernel panic - not syncing: VFS: no root\\n"); sys.exit(134)')
     assert caught.value.why == "kernel panic: VFS: no root"
     assert caught.value.status == 125
-    log = tmp_path / "cache/okosu/lab/failed-guest.log"
+    [log] = (tmp_path / "cache/okosu/lab").glob("failed-guest-*.log")
     assert str(log) in caught.value.fix
     assert "VFS: no root" in log.read_text()
+
+
+def test_a_panic_names_the_exception_that_led_to_it(tmp_path: Path) -> None:
+    said = (
+        "[ 1.0] BUG: kernel NULL pointer\\n[ 1.0] RIP: 0010:clear+0x1/0x2\\n[ 1.0] Kernel panic - not syncing: Fatal\\n"
+    )
+    with pytest.raises(GuestError) as caught:
+        run(tmp_path, f'log("{said}"); sys.exit(134)')
+    assert caught.value.why == "kernel panic: Fatal; BUG: kernel NULL pointer; RIP: 0010:clear+0x1/0x2"
+
+
+def test_the_logs_of_the_last_guests_that_failed_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcome, "_KEPT_LOGS", 2)
+    for why in ("first", "second", "third"):
+        with pytest.raises(GuestError):
+            run(tmp_path, f'log("Kernel panic - not syncing: {why}\\n"); sys.exit(134)')
+    kept = (tmp_path / "cache/okosu/lab").glob("failed-guest-*.log")
+    assert sorted(path.read_text().split()[-1] for path in kept) == ["second", "third"]
 
 
 def test_a_panic_after_the_commands_end_does_not_take_its_status_away(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@
  * the clocks. */
 #define BENCH_AWAY_SHARE 0.01
 #define BENCH_AWAY_NS 2000
-/* Runs of one batch before it is given up. */
+/* Runs of one batch before it is given up; with --smoke there is one. */
 #define BENCH_ATTEMPTS 5
 /*
  * A chain does not feel another hardware thread on the same core (of this machine or, in a guest,
@@ -37,7 +37,6 @@
 #define BENCH_WAIT_US 20000
 #define BENCH_SHORT_WAIT_US 500
 #define BENCH_PATIENCE_US 20e6
-#define BENCH_SMOKE_PATIENCE_US 0.2e6
 
 /* Comma-separated names of one option, in text that is the options' own. */
 struct bench_names {

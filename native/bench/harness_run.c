@@ -125,11 +125,14 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
                    unsigned round)
 {
     const struct bench_row *row = slot->row;
+    /* --smoke shows only that each row can be timed, also on a busy machine, and nobody quotes its
+     * numbers: its first batch is kept, whatever disturbed it. */
+    int most = bench->options.smoke ? 1 : BENCH_ATTEMPTS;
 
-    for (int attempt = 1; attempt <= BENCH_ATTEMPTS; attempt++) {
+    for (int attempt = 1; attempt <= most; attempt++) {
         uint64_t before, after, ticks;
         int64_t gone;
-        bool others;
+        bool others, wrong, last = attempt == most;
         double per_call;
 
         if (attempt > 1)
@@ -146,13 +149,16 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
         others |= shared(bench, after);
         gone = away(bench) - gone;
         /* A batch that was never alone on its core is better than none, and is counted; one that
-         * holds another program's time is not. */
-        if (apart(before, after, tolerance(bench, ticks)) || robbed(bench, gone, ticks) ||
-            (others && attempt < BENCH_ATTEMPTS))
+         * holds another program's time is not, except with --smoke: its chains may hold that
+         * program's time too and then say nothing of the core's speed. */
+        wrong = apart(before, after, tolerance(bench, ticks)) || robbed(bench, gone, ticks);
+        if (last ? wrong && !bench->options.smoke : wrong || others)
             continue;
         per_call = (double)ticks / (double)slot->calls;
         if (point->unit && strcmp(point->unit, "ns") == 0)
             per_call *= bench_ns_per_tick(bench);
+        else if (wrong)
+            per_call *= bench->cycles_per_tick;
         else
             per_call *= 2 * bench->clock.chain_cycles / (double)(before + after);
         slot->samples[slot->count] = per_call;

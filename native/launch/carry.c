@@ -5,6 +5,7 @@
 
 #include "helper.h"
 #include "print.h"
+#include "textcache.h"
 
 #include "base/message.h"
 
@@ -75,6 +76,41 @@ static int set_policy(struct okosu_launch *launch)
                    errno == ENOSYS ? "this kernel is built without CONFIG_NUMA"
                                    : "the kernel does not take these nodes",
                    without(plan, plan->policy_lever));
+}
+
+/* What this program gets, all others get too, and it outlives the program: so it is said when it is
+ * done, and only then. */
+static int bring_text(struct okosu_launch *launch)
+{
+    struct okosu_plan *plan = &launch->plan;
+    const char *lever = plan->text_lever, *why = NULL;
+    uint64_t all_kb = 0;
+
+    for (size_t i = 0; i < plan->text_count; i++) {
+        const char *path = plan->text[i];
+        struct okosu_textcache text;
+        int rc = okosu_textcache_bring(path, true, false, &text);
+
+        why = rc ? strerror(-rc) : text.why;
+        all_kb += text.huge_kb;
+        if (text.huge_kb > text.was_kb)
+            okosu_message(
+                okosu_arena_printf(&plan->arena,
+                                   "%s: %llu MiB of %s now lie on huge pages in the page cache, "
+                                   "for every program that maps it, and stay there",
+                                   lever, (unsigned long long)text.huge_kb / 1024, path),
+                NULL, okosu_arena_printf(&plan->arena, "okosu-textcache small %s undoes it", path));
+        if (text.huge_kb && text.huge_kb < text.whole_kb)
+            okosu_message(okosu_arena_printf(&plan->arena, "%s applied to %llu of %llu MiB of %s",
+                                             lever, (unsigned long long)text.huge_kb / 1024,
+                                             (unsigned long long)text.whole_kb / 1024, path),
+                          why, "end what uses it, and try again");
+    }
+    if (all_kb)
+        return 0;
+    okosu_message(okosu_arena_printf(&plan->arena, "%s not applied", lever), why,
+                  without(plan, lever));
+    return launch->options.strict ? FAILED : 0;
 }
 
 static void spin(double seconds)
@@ -151,6 +187,8 @@ int okosu_carry_out(struct okosu_launch *launch)
         rc = set_policy(launch);
     if (rc)
         return rc;
+    if (plan->text_lever && bring_text(launch))
+        return FAILED;
     if (plan->helper_lever) {
         error = okosu_helper_start(&launch->context.inherited, launch->proof);
         if (error && refused(launch, plan->helper_lever, "the helper", -error,

@@ -8,6 +8,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The kernel refuses more than 64 KiB of program headers; sections beyond these bounds are not
@@ -315,6 +316,95 @@ int okosu_elf_search(int fd, const char *const *strings, bool *found, unsigned c
     }
 out:
     free(buffer);
+    free(segments);
+    return rc;
+}
+
+/* A program that the kernel may load at any page, unlike a library: ld.so maps that as a file, which
+ * the kernel aligns to huge pages by itself where it is large enough. */
+static bool is_position_independent_program(int fd, const ElfW(Phdr) * segments, size_t count)
+{
+    ElfW(Dyn) entries[DYNAMIC_ENTRIES];
+
+    for (size_t i = 0; i < count; i++) {
+        size_t size = segments[i].p_filesz;
+
+        if (segments[i].p_type != PT_DYNAMIC)
+            continue;
+        size = size < sizeof(entries) ? size : sizeof(entries);
+        if (read_at(fd, entries, size, segments[i].p_offset))
+            return false;
+        for (size_t n = 0; n < size / sizeof(*entries) && entries[n].d_tag != DT_NULL; n++) {
+            if (entries[n].d_tag == DT_FLAGS_1)
+                return entries[n].d_un.d_val & DF_1_PIE;
+        }
+    }
+    return false;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+int okosu_elf_code(int fd, struct okosu_elf_code *code)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skew = 0, alignment = 0;
+    bool foreign, first = true, program;
+    ElfW(Ehdr) header = {0};
+    ElfW(Phdr) * segments;
+    struct stat st;
+    int rc = read_header(fd, &header, &foreign);
+
+    *code = (struct okosu_elf_code){0};
+    code->why = "it holds less than one aligned huge page (2 MiB) of code or constants";
+    if (rc || foreign)
+        return rc ? rc : -ENOEXEC;
+    if (fstat(fd, &st))
+        return -errno;
+    segments = read_segments(fd, &header, &rc);
+    if (!segments)
+        return rc;
+    program = is_position_independent_program(fd, segments, header.e_phnum);
+    for (unsigned i = 0; i < header.e_phnum; i++) {
+        const ElfW(Phdr) *segment = &segments[i];
+        uint64_t start, end, its_skew = (segment->p_vaddr - segment->p_offset) % OKOSU_ELF_BLOCK;
+
+        if (segment->p_type != PT_LOAD)
+            continue;
+        /* A library may be anywhere that suits its first segment; a program stays where it is. */
+        if (first && header.e_type != ET_EXEC && !program)
+            skew = its_skew;
+        first = false;
+        alignment = segment->p_align > alignment ? segment->p_align : alignment;
+        if (segment->p_filesz > (uint64_t)st.st_size ||
+            segment->p_offset > (uint64_t)st.st_size - segment->p_filesz) {
+            rc = -EBADMSG;
+            break;
+        }
+        if (segment->p_flags & PF_W)
+            continue;
+        start = round_up(segment->p_offset / page * page, OKOSU_ELF_BLOCK);
+        end = round_up(segment->p_offset + segment->p_filesz, page) / OKOSU_ELF_BLOCK *
+              OKOSU_ELF_BLOCK;
+        if (end <= start)
+            continue;
+        if (its_skew != skew) {
+            code->why = "its code is at other places in memory than in the file, modulo 2 MiB "
+                        "(its linker did not align it)";
+        } else if (code->count < OKOSU_ELF_RUNS) {
+            code->runs[code->count++] = (struct okosu_elf_blocks){start, end - start};
+        }
+    }
+    if (program && alignment < OKOSU_ELF_BLOCK && code->count) {
+        code->count = 0;
+        code->why =
+            "it is a position-independent program that asks for no alignment, and the kernel "
+            "loads it at any 4 KiB page (link it with -z max-page-size=2097152, or -no-pie)";
+    }
+    if (code->count)
+        code->why = NULL;
+    code->library = header.e_type == ET_DYN && !program && alignment < OKOSU_ELF_BLOCK;
     free(segments);
     return rc;
 }

@@ -2,6 +2,7 @@
 /* Fuzz: okosu-run --inspect over damaged copies of programs, in one process, for a sanitizer to
  * watch. Built and run by tests/native/test_launcher_inspect.py: fuzz_inspect FILE ROUNDS SEED,
  * where FILE is a program to damage. */
+#include "elffile.h"
 #include "inspect.h"
 
 #include <errno.h>
@@ -45,6 +46,21 @@ static void damage(unsigned char *bytes, size_t *size, size_t whole, uint64_t *r
         memcpy(bytes, "#!/usr/bin/env ", 15);
 }
 
+/* Nothing that is brought lies outside the file, its last page apart. */
+static void check_code(int fd, size_t size)
+{
+    struct okosu_elf_code code;
+
+    if (okosu_elf_code(fd, &code))
+        return;
+    for (unsigned i = 0; i < code.count; i++) {
+        if (!code.runs[i].size || code.runs[i].offset % OKOSU_ELF_BLOCK ||
+            code.runs[i].size % OKOSU_ELF_BLOCK ||
+            code.runs[i].offset + code.runs[i].size > size + 4096)
+            abort();
+    }
+}
+
 static int run(const unsigned char *original, size_t whole, unsigned rounds, uint64_t random)
 {
     unsigned char *bytes = malloc(whole);
@@ -69,6 +85,8 @@ static int run(const unsigned char *original, size_t whole, unsigned rounds, uin
             errors++;
         else
             kinds[program.kind]++;
+        if (rc == 0)
+            check_code(fd, size);
         if (rc == 0)
             okosu_env_free(&env);
         okosu_arena_free(&arena);

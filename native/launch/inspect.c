@@ -207,18 +207,25 @@ static unsigned version_inside(const char *path)
     return version;
 }
 
+/* Whether it is the loader that loaded this launcher. */
+static bool is_our_loader(const char *path)
+{
+    const char *ours = NULL;
+    struct stat a, b;
+
+    dl_iterate_phdr(our_interpreter, &ours);
+    return ours && stat(ours, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 /* Version of the glibc whose dynamic loader is at `path`. Nearly always it is the one that
  * loaded this launcher. Another one (nix, a chroot) names its version in its file name (before
  * 2.34) or in the text that --version prints. */
 static unsigned glibc_version(const char *path)
 {
-    const char *ours = NULL;
     char real[PATH_MAX], *base;
-    struct stat a, b;
 
-    dl_iterate_phdr(our_interpreter, &ours);
-    if (ours && stat(ours, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-        a.st_ino == b.st_ino)
+    if (is_our_loader(path))
         return version_at(gnu_get_libc_version());
     if (!realpath(path, real))
         return 0;
@@ -295,6 +302,8 @@ static void judge(struct okosu_arena *arena, struct okosu_program *program, int 
         program->kind = OKOSU_KIND_GO;
         program->why = "Go's runtime makes its own system calls, past any C library";
     } else if (elf.interpreter[0]) {
+        if (is_our_loader(elf.interpreter))
+            program->loader = okosu_arena_strndup(arena, elf.interpreter, strlen(elf.interpreter));
         judge_dynamic(arena, program, elf.interpreter);
     } else {
         judge_static(program, fd);

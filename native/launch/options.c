@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,17 @@ static const char *set_proof(struct okosu_options *options, const char *value)
     return *value ? NULL : "it is the name of a file";
 }
 
+static const char *set_proof_signal(struct okosu_options *options, const char *value)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+
+    options->proof_signal = value;
+    return *value < '0' || *value > '9' || *end || number < 1 || number > SIGRTMAX
+               ? "it is the number of a signal, 15 for SIGTERM"
+               : NULL;
+}
+
 static const char *set_pad_env(struct okosu_options *options, const char *value)
 {
     char *end;
@@ -86,6 +98,8 @@ static const struct row rows[] = {
     {"rebind", NULL, "slice the mask again even if the MPI launcher narrowed it", SWITCH(rebind)},
     {"env", "NAME=VALUE", "set a variable for the program only", set_env, 0},
     {"proof", "FILE", "append the evidence of what took effect, a JSON line a process", set_proof,
+     0},
+    {"proof-signal", "NUMBER", "write it also when this signal ends a process", set_proof_signal,
      0},
     {"pad-env", "BYTES", "pad the environment (strings with their NULs) to this size", set_pad_env,
      0},

@@ -16,6 +16,7 @@ struct okosu_options {
     char **variables;                      /* NAME=VALUE of --env; room for every argument */
     size_t variable_count;
     const char *proof;
+    const char *proof_signal; /* its number, as given */
     size_t pad_env;
     double delay; /* seconds */
     int children; /* 0, 1, or -1: not given */

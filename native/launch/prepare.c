@@ -26,8 +26,8 @@
 #define STRING_LIMIT 131072
 
 /* Variables that the launcher itself, rather than a lever, sets for the preload library. */
-static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED",
-                                     "OKOSU_PROOF", "OKOSU_PAD"};
+static const char *const spoken[] = {"OKOSU_ROOT_PID", "OKOSU_TUNABLES",     "OKOSU_ADDED",
+                                     "OKOSU_PROOF",    "OKOSU_PROOF_SIGNAL", "OKOSU_PAD"};
 /* Those that users set, too, and that are removed only if an outer okosu-run may have set them. */
 static const char *const spoken_or_users[] = {"OKOSU_CHILDREN", "OKOSU_VERBOSE"};
 
@@ -301,11 +301,13 @@ static void record(struct okosu_launch *launch, const char *name, const char *va
 
 /* The preload library, after whatever the user has there; a second copy of it would wrap the
  * first. */
-static int add_library(struct okosu_plan *plan, const char *library)
+static int add_library(struct okosu_plan *plan, const char *path)
 {
     const char *users = okosu_env_get(&plan->env, "LD_PRELOAD");
-    const char *both;
+    const char *both, *library = okosu_prepare_preload(&plan->arena, path);
 
+    if (!library)
+        return -ENOMEM;
     if (!users || !*users)
         return okosu_env_set(&plan->env, "LD_PRELOAD", library);
     for (const char *at = users; *at;) {
@@ -348,6 +350,8 @@ static int speak(struct okosu_launch *launch)
         rc = okosu_env_set(&plan->env, "OKOSU_CHILDREN", options->children ? "1" : "0");
     if (!rc && launch->proof)
         rc = okosu_env_set(&plan->env, "OKOSU_PROOF", launch->proof);
+    if (!rc && launch->proof && options->proof_signal)
+        rc = okosu_env_set(&plan->env, "OKOSU_PROOF_SIGNAL", options->proof_signal);
     if (!rc && options->verbose)
         rc = okosu_env_set(&plan->env, "OKOSU_VERBOSE", "1");
     snprintf(pid, sizeof(pid), "%d", (int)getpid());

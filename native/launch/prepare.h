@@ -35,5 +35,8 @@ int okosu_prepare_plan(struct okosu_launch *launch);
 char *okosu_prepare_outcome(struct okosu_launch *launch, const struct okosu_outcome *outcome);
 /* Path of libokosu-preload.so, or NULL. */
 char *okosu_prepare_library(struct okosu_arena *arena, const char *self);
+/* The name under which LD_PRELOAD loads a library: the loader of glibc finds it and that of musl
+ * does not. NULL: no memory. */
+const char *okosu_prepare_preload(struct okosu_arena *arena, const char *library);
 
 #endif

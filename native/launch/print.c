@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "sched_setaffinity", "set_mempolicy", helper, delay, execve */
-#define CALL_LIMIT 5
+/* "sched_setaffinity", "set_mempolicy", text, helper, delay, execve */
+#define CALL_LIMIT 6
 #define NODE_BITS (8 * sizeof(unsigned long))
 
 static void write_values(struct okosu_json *json, const struct okosu_lever *lever)
@@ -141,6 +141,14 @@ static size_t list_calls(struct okosu_launch *launch, const char **calls)
         calls[count++] =
             okosu_arena_printf(arena, "set_mempolicy(%s, %s)", okosu_print_policy(plan->policy),
                                *okosu_print_nodes(plan) ? okosu_print_nodes(plan) : "no nodes");
+    if (plan->text_lever)
+        calls[count++] = okosu_arena_printf(
+            arena,
+            "posix_fadvise(POSIX_FADV_DONTNEED), madvise(MADV_HUGEPAGE, MADV_POPULATE_READ): "
+            "the code of %s%s, unless it is on huge pages",
+            plan->text[0],
+            plan->text_count > 1 ? okosu_arena_printf(arena, " and %zu more", plan->text_count - 1)
+                                 : "");
     if (plan->helper_lever)
         calls[count++] =
             "clone(CLONE_UNTRACED) twice: a helper that calls process_madvise(MADV_COLLAPSE)";
@@ -191,6 +199,10 @@ static void write_json(struct okosu_launch *launch, const char *const *calls, si
                       plan->policy_lever ? okosu_print_policy(plan->policy) : NULL);
     okosu_json_string(&json, "nodes", plan->policy_lever ? okosu_print_nodes(plan) : NULL);
     okosu_json_bool(&json, "preload", plan->preload);
+    okosu_json_open(&json, "text", '[');
+    for (size_t i = 0; i < plan->text_count; i++)
+        okosu_json_string(&json, NULL, plan->text[i]);
+    okosu_json_close(&json, ']');
     okosu_json_bool(&json, "helper", plan->helper_lever != NULL);
     okosu_json_open(&json, "calls", '[');
     for (size_t i = 0; i < call_count; i++)

@@ -92,6 +92,11 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
         return apply_variant(plan, name, context);
     if (file)
         return apply_profile(plan, file, context);
+    if (!strcmp(value, "libc")) {
+        int rc = load(plan, context);
+
+        return rc ? rc : okosu_plan_hook(plan, "OKOSU_COPY_LIBC", "1", true);
+    }
     if (strcmp(value, "auto"))
         return okosu_plan_refuse(plan, -EINVAL, "there is no such choice", "see okosu-run --help");
     return load(plan, context);
@@ -107,6 +112,9 @@ static const struct okosu_value values[] = {
     {.value = "profile:FILE",
      .doc = "as measured here: okosu bench copy writes such a file",
      .preload = true},
+    {.value = "libc",
+     .doc = "libc's own, counted and timed: the most that this lever could save",
+     .preload = true},
     {0},
 };
 
@@ -115,6 +123,7 @@ static const struct okosu_variable variables[] = {{.name = "OKOSU_COPY", .users 
                                                   {.name = "OKOSU_ZERO", .users = true},
                                                   {.name = "OKOSU_COPY_PROFILE", .users = true},
                                                   {.name = "OKOSU_ZERO_PROFILE", .users = true},
+                                                  {.name = "OKOSU_COPY_LIBC"},
                                                   {0}};
 
 const struct okosu_lever okosu_lever_copy = {

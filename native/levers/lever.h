@@ -26,6 +26,8 @@ enum okosu_kind {
 struct okosu_program {
     char *path;  /* the file that execve gets */
     char *image; /* the ELF file that will run: path, or the interpreter of a script */
+    /* Its dynamic loader, if that is the launcher's own and so may be asked; or NULL. */
+    char *loader;
     bool script; /* PROGRAM is a script, and image its interpreter */
     enum okosu_kind kind;
     unsigned glibc; /* 2.36 is 236; 0 where not known */
@@ -75,6 +77,7 @@ struct okosu_setting {
 #define OKOSU_PLAN_HOOKS 8
 #define OKOSU_PLAN_NOTES 16
 #define OKOSU_PLAN_BESIDE 4
+#define OKOSU_PLAN_TEXT 64
 
 /* Everything that will happen from here to the program's first instruction. */
 struct okosu_plan {
@@ -96,7 +99,10 @@ struct okosu_plan {
     const char *policy_lever; /* "numa=local"; NULL: the policy stays */
     int policy;               /* MPOL_... */
     unsigned long nodes[OKOSU_NODE_LIMIT / (8 * sizeof(unsigned long))];
-    const char *helper_lever; /* "superpage=collapse"; NULL: no helper */
+    const char *helper_lever;    /* "superpage=collapse"; NULL: no helper */
+    const char *text_lever;      /* "text=cache"; NULL: the page cache stays */
+    char *text[OKOSU_PLAN_TEXT]; /* the files whose code it brings onto huge pages */
+    size_t text_count;
     bool preload;
     const char *beside[OKOSU_PLAN_BESIDE]; /* libraries loaded behind the preload library */
     size_t beside_count;
@@ -166,6 +172,10 @@ int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *conte
 int okosu_plan_compose_tunables(struct okosu_plan *plan);
 /* 0 if the program's malloc heeds GLIBC_TUNABLES, else a refusal. */
 int okosu_plan_needs_tunables(struct okosu_plan *plan, const struct okosu_context *context);
+/* 0 if the kernel gives transparent huge pages to programs that ask for them, else a refusal; `fix`
+ * is what would help where the kernel has none at all. */
+int okosu_plan_needs_thp(struct okosu_plan *plan, const struct okosu_context *context,
+                         const char *fix);
 /* 0 if the preload library can be loaded into the program, else a refusal that ends in `fix`. */
 int okosu_plan_needs_preload(struct okosu_plan *plan, const struct okosu_context *context,
                              const char *fix);

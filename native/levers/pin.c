@@ -3,7 +3,7 @@
  * its own part. */
 #include "lever.h"
 
-#include "place/mpi.h"
+#include "base/mpi.h"
 
 #include <okosu/topo.h>
 
@@ -265,6 +265,7 @@ const struct okosu_lever okosu_lever_pin = {
     .values = values,
     .variables = variables,
     .library = OKOSU_PRELOAD_LIBRARY,
+    .serves = "threads", /* each that is made gets its CPU, and one that is started again has one */
     .observes = observes,
     .apply = apply,
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plan: what the levers have in common: looking up rows, refusals, notes, and glibc's tunables. */
+/* Plan: what the levers have in common: looking up rows, refusals, notes, tunables and
+ * what programs need. */
 #include "lever.h"
+
+#include "base/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -173,4 +176,24 @@ int okosu_plan_needs_preload(struct okosu_plan *plan, const struct okosu_context
                                                 "the preload library cannot be loaded into %s: %s",
                                                 context->program->image, context->program->why),
                              fix);
+}
+
+int okosu_plan_needs_thp(struct okosu_plan *plan, const struct okosu_context *context,
+                         const char *fix)
+{
+    char text[8192], field[32];
+
+    if (okosu_file_read(text, sizeof(text), context->root,
+                        "/sys/kernel/mm/transparent_hugepage/enabled") < 0)
+        return okosu_plan_refuse(plan, -ENOSYS, "this kernel has no transparent huge pages", fix);
+    if (strstr(text, "[never]"))
+        return okosu_plan_refuse(
+            plan, -EPERM, "transparent huge pages are switched off: enabled is [never]",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
+    if (okosu_file_read(text, sizeof(text), context->root, "/proc/self/status") > 0 &&
+        okosu_file_field(text, "THP_enabled", field, sizeof(field)) == 0 && strcmp(field, "0") == 0)
+        return okosu_plan_refuse(
+            plan, -EPERM, "this process inherited PR_SET_THP_DISABLE from what started it",
+            "start okosu-run from a plain shell, or have the service manager leave THP alone");
+    return 0;
 }

@@ -5,10 +5,18 @@
 
 #include <limits.h>
 
-/* mmap_max=0 makes large blocks come from the heap, trim_threshold keeps the heap's top when they
- * are freed. Tried on glibc 2.36 with 200 blocks of 4-64 MiB: 181,000 faults without, 27,000 with
- * (the first touch of what is live at once); top_pad made no difference. A quarter of the address
- * space is beyond any heap and below any sign bit. */
+/* glibc raises its threshold when a mapped block is freed, by itself up to this. So a program may
+ * find blocks below it in the heap without us, too. Larger blocks always have a mapping of their
+ * own, and what a program does to it (pages of a file, PROT_NONE, a hole) ends with the block;
+ * mmap_max=0 would put these, too, into the heap, which such a program then destroys. */
+#if LONG_MAX > INT_MAX
+#define HEAP_LIMIT "33554432"
+#else
+#define HEAP_LIMIT "524288"
+#endif
+
+/* The heap's top is kept when blocks at its end are freed. A quarter of the address space is beyond
+ * any heap and below any sign bit. */
 #if LONG_MAX > INT_MAX
 #define NEVER_TRIM "4611686018427387904"
 #else
@@ -20,16 +28,17 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
     int rc = okosu_plan_needs_tunables(plan, context);
 
     if (!rc)
-        rc = okosu_plan_tunable(plan, "glibc.malloc.mmap_max", "0");
+        rc = okosu_plan_tunable(plan, "glibc.malloc.mmap_threshold", HEAP_LIMIT);
     if (!rc)
         rc = okosu_plan_tunable(plan, "glibc.malloc.trim_threshold", NEVER_TRIM);
-    /* Where another lever loads the preload library, the library, too, has freed blocks to
-     * retain. */
-    return rc ? rc : okosu_plan_hook(plan, "OKOSU_RETAIN", "1", false);
+    /* The library retains blocks of 2 MiB and more, and notices what the program does to them. */
+    return rc ? rc : okosu_plan_hook(plan, "OKOSU_RETAIN", "1", context->program->preloadable);
 }
 
 static const struct okosu_value values[] = {
-    {.value = "on", .doc = "large blocks stay in the heap, and the heap never shrinks"},
+    {.value = "on",
+     .doc = "freed blocks stay with the program; in a static one, those of less than 32 MiB",
+     .preload = true},
     {0},
 };
 

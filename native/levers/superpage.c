@@ -10,26 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int needs_thp(struct okosu_plan *plan, const struct okosu_context *context)
-{
-    char text[8192], field[32];
-
-    if (okosu_file_read(text, sizeof(text), context->root,
-                        "/sys/kernel/mm/transparent_hugepage/enabled") < 0)
-        return okosu_plan_refuse(
-            plan, -ENOSYS, "this kernel has no transparent huge pages",
-            "a kernel with CONFIG_TRANSPARENT_HUGEPAGE, or --superpage=hugetlb");
-    if (strstr(text, "[never]"))
-        return okosu_plan_refuse(
-            plan, -EPERM, "transparent huge pages are switched off: enabled is [never]",
-            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled");
-    if (okosu_file_read(text, sizeof(text), context->root, "/proc/self/status") > 0 &&
-        okosu_file_field(text, "THP_enabled", field, sizeof(field)) == 0 && strcmp(field, "0") == 0)
-        return okosu_plan_refuse(
-            plan, -EPERM, "this process inherited PR_SET_THP_DISABLE from what started it",
-            "start okosu-run from a plain shell, or have the service manager leave THP alone");
-    return 0;
-}
+#define NO_THP "a kernel with CONFIG_TRANSPARENT_HUGEPAGE, or --superpage=hugetlb"
 
 static int needs_hugetlb_tunable(struct okosu_plan *plan, const struct okosu_context *context)
 {
@@ -52,16 +33,17 @@ static int needs_hugetlb_tunable(struct okosu_plan *plan, const struct okosu_con
 
 static int apply_glibc(struct okosu_plan *plan, const struct okosu_context *context)
 {
-    int rc = needs_thp(plan, context);
+    int rc = okosu_plan_needs_thp(plan, context, NO_THP);
 
     if (!rc)
         rc = needs_hugetlb_tunable(plan, context);
     return rc ? rc : okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
 }
 
-static int apply_thp(struct okosu_plan *plan, const struct okosu_context *context)
+static int apply_advised(struct okosu_plan *plan, const struct okosu_context *context,
+                         const char *which)
 {
-    int rc = needs_thp(plan, context);
+    int rc = okosu_plan_needs_thp(plan, context, NO_THP);
 
     if (!rc)
         rc = okosu_plan_needs_preload(
@@ -72,7 +54,17 @@ static int apply_thp(struct okosu_plan *plan, const struct okosu_context *contex
     /* The preload library serves large blocks; the tunable covers the heap of the small ones. */
     if (!rc && context->program->hugetlb_tunable)
         rc = okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
-    return rc ? rc : okosu_plan_hook(plan, "OKOSU_SUPERPAGE", "thp", true);
+    return rc ? rc : okosu_plan_hook(plan, "OKOSU_SUPERPAGE", which, true);
+}
+
+static int apply_thp(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    return apply_advised(plan, context, "thp");
+}
+
+static int apply_small(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    return apply_advised(plan, context, "small");
 }
 
 static int apply_hugetlb(struct okosu_plan *plan, const struct okosu_context *context)
@@ -117,7 +109,7 @@ static int needs_collapse(struct okosu_plan *plan, const struct okosu_context *c
 
 static int apply_collapse(struct okosu_plan *plan, const struct okosu_context *context)
 {
-    int rc = needs_thp(plan, context);
+    int rc = okosu_plan_needs_thp(plan, context, NO_THP);
 
     if (!rc)
         rc = needs_collapse(plan, context);
@@ -146,10 +138,8 @@ static const struct {
     const char *value;
     int (*apply)(struct okosu_plan *plan, const struct okosu_context *context);
 } tiers[] = {
-    {"glibc", apply_glibc},
-    {"thp", apply_thp},
-    {"hugetlb", apply_hugetlb},
-    {"collapse", apply_collapse},
+    {"glibc", apply_glibc},     {"thp", apply_thp},           {"small", apply_small},
+    {"hugetlb", apply_hugetlb}, {"collapse", apply_collapse},
 };
 
 static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)
@@ -166,6 +156,10 @@ static const struct okosu_value values[] = {
      .doc = "glibc's own heap on huge pages, by a tunable; also in static programs"},
     {.value = "thp",
      .doc = "large blocks and mappings on aligned, advised huge pages, by the preload library",
+     .preload = true},
+    {.value = "small",
+     .doc = "the same, and mappings of 64 KiB to 2 MiB (an interpreter's arenas) cut from advised "
+            "regions",
      .preload = true},
     {.value = "hugetlb",
      .doc = "the same from the reserved pool; needs --no-fork and free pages in the pool",

@@ -49,16 +49,42 @@ bool okosu_follow_shares_memory(const struct okosu_process *process)
     return errno != ESRCH && process->vforked && !process->execed;
 }
 
-static void read_thread(struct okosu_process *process, pid_t tid,
+static void read_thread(struct okosu_run *run, struct okosu_process *process, pid_t tid,
                         const struct okosu_proc_status *status)
 {
     struct okosu_proc_stat stat;
+    struct okosu_proc_sched sched;
 
+    if (okosu_proc_sched(process->pid, tid, &sched) == 0)
+        okosu_process_take_sched(process, &sched);
     if (okosu_proc_stat(process->pid, tid, &stat))
         return;
     okosu_process_take_cpu(process, stat.cpu, status->cpus_allowed);
     if (!process->comm[0] || tid == process->pid)
         memcpy(process->comm, stat.comm, sizeof(process->comm));
+    if (run->options->threads)
+        okosu_seen_add(&run->table->thread_names, &process->thread_names, stat.comm,
+                       strlen(stat.comm));
+}
+
+void okosu_follow_read_files(struct okosu_run *run, struct okosu_process *process, pid_t tid)
+{
+    struct okosu_seen *files = &run->table->files;
+    const char *at, *name;
+    char *text;
+    size_t size;
+    bool cut;
+
+    if (!run->options->files)
+        return;
+    ssize_t length = okosu_proc_maps(process->pid, tid, &text, &cut);
+    if (length < 0)
+        return;
+    files->cut |= cut;
+    at = text;
+    while (okosu_proc_next_file(&at, text + length, &name, &size))
+        okosu_seen_add(files, &process->files, name, size);
+    free(text);
 }
 
 void okosu_follow_raise_peak(struct okosu_run *run)
@@ -97,6 +123,7 @@ static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t
             okosu_process_take_numa(process, numa);
         free(numa);
     }
+    okosu_follow_read_files(run, process, tid);
     if (run->options->proof == OKOSU_PROOF_SAMPLE)
         okosu_follow_raise_peak(run);
     memset(&process->live, 0, sizeof(process->live));
@@ -115,7 +142,7 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
     task->leaving = true;
     if (run->reading && (run->options->threads || tells) &&
         okosu_proc_status(process->pid, tid, &status) == 0) {
-        read_thread(process, tid, &status);
+        read_thread(run, process, tid, &status);
         if (tells) {
             goes_on = okosu_group_goes_on(run, process, tid, status.threads);
             /* Threads of one process may leave one by one, and only the last of them sees all that

@@ -20,6 +20,9 @@ void okosu_follow_raise_peak(struct okosu_run *run);
 void okosu_follow_scan(struct okosu_run *run);
 void okosu_follow_sync(struct okosu_run *run);
 
+/* With --files: the files that the process has mapped now, read by way of its thread TID. */
+void okosu_follow_read_files(struct okosu_run *run, struct okosu_process *process, pid_t tid);
+
 /* Whether a process lives in the memory of the one that made it (vfork, CLONE_VM). */
 bool okosu_follow_shares_memory(const struct okosu_process *process);
 

@@ -24,11 +24,19 @@ static const char help[] =
     "  --stderr=FILE      its standard error, emptied first (default inherited)\n"
     "                     FILE may be /dev/fd/N, an open descriptor\n"
     "  --timeout=SECONDS  kill the whole tree after that long\n"
+    "  --stop=NUMBER      for a service: when SIGUSR1 comes, send PROGRAM this signal, and\n"
+    "                     measure on until the tree has ended\n"
+    "  --grace=SECONDS    how long that may take before the tree is killed (default 10)\n"
     "  --proof=exit       read each process at its exit (default)\n"
     "  --proof=sample     and look at the live tree every 10 ms\n"
     "  --proof=none       no ptrace\n"
-    "  --threads          follow threads too: count them, read where each ran\n"
+    "  --digest           give the program a pipe as its standard output; print the size\n"
+    "                     and the digest of what it wrote, and copy it to --stdout\n"
+    "  --counters         count cycles, instructions and TLB misses in user mode\n"
+    "  --parent=PID       stop as by SIGTERM when PID, the caller, has ended\n"
+    "  --threads          follow threads too: count them, read their names and where each ran\n"
     "  --numa             read where the pages lie and by which policy\n"
+    "  --files            list the files that are mapped\n"
     "  --help, --version\n"
     "\n"
     "Exit status: 0 when the program was run, whatever became of it; 125 okosu-measure\n"
@@ -40,9 +48,15 @@ enum {
     OPTION_OUT,
     OPTION_ERR,
     OPTION_TIMEOUT,
+    OPTION_STOP,
+    OPTION_GRACE,
     OPTION_PROOF,
     OPTION_THREADS,
     OPTION_NUMA,
+    OPTION_FILES,
+    OPTION_DIGEST,
+    OPTION_PARENT,
+    OPTION_COUNTERS,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -52,9 +66,15 @@ static const struct option option_table[] = {
     {"stdout", required_argument, NULL, OPTION_OUT},
     {"stderr", required_argument, NULL, OPTION_ERR},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"stop", required_argument, NULL, OPTION_STOP},
+    {"grace", required_argument, NULL, OPTION_GRACE},
     {"proof", required_argument, NULL, OPTION_PROOF},
     {"threads", no_argument, NULL, OPTION_THREADS},
     {"numa", no_argument, NULL, OPTION_NUMA},
+    {"files", no_argument, NULL, OPTION_FILES},
+    {"digest", no_argument, NULL, OPTION_DIGEST},
+    {"counters", no_argument, NULL, OPTION_COUNTERS},
+    {"parent", required_argument, NULL, OPTION_PARENT},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
@@ -62,17 +82,32 @@ static const struct option option_table[] = {
 
 static const char see_help[] = "okosu-measure --help lists the options";
 
-static int parse_timeout(const char *text, uint64_t *out)
+static int parse_seconds(const char *option, const char *text, uint64_t *out)
 {
     char *end;
     double seconds = strtod(text, &end);
 
     if (end == text || *end || !isfinite(seconds) || seconds <= 0 || seconds > 1e9)
         return okosu_error_print(OKOSU_EXIT_FAILED, "it must be a number of seconds above 0",
-                                 "--timeout=60", "--timeout=%s not understood", text);
+                                 "a number such as 60 or 0.5", "--%s=%s not understood", option,
+                                 text);
     *out = (uint64_t)(seconds * 1e9);
     /* 0 would mean no limit at all */
     *out += *out == 0;
+    return 0;
+}
+
+static int parse_stop(const char *text, int *out)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || *end || number < 1 || number > SIGRTMAX || number == SIGKILL ||
+        number == SIGSTOP)
+        return okosu_error_print(OKOSU_EXIT_FAILED,
+                                 "it must be the number of a signal that a program can catch",
+                                 "--stop=15 (SIGTERM)", "--stop=%s not understood", text);
+    *out = (int)number;
     return 0;
 }
 
@@ -88,6 +123,18 @@ static int parse_proof(const char *text, enum okosu_proof *out)
     }
     return okosu_error_print(OKOSU_EXIT_FAILED, "it must be exit, sample or none", see_help,
                              "--proof=%s not understood", text);
+}
+
+static int parse_parent(const char *text, pid_t *out)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || *end || number <= 0 || number > INT32_MAX)
+        return okosu_error_print(OKOSU_EXIT_FAILED, "it must be the number of the calling process",
+                                 "--parent=$$", "--parent=%s not understood", text);
+    *out = (pid_t)number;
+    return 0;
 }
 
 /* Returns 0, an exit status, or -1 to end with success. */
@@ -108,7 +155,13 @@ static int parse_options(int argc, char **argv, struct okosu_measure_options *op
             options->err = optarg;
             break;
         case OPTION_TIMEOUT:
-            status = parse_timeout(optarg, &options->timeout_ns);
+            status = parse_seconds("timeout", optarg, &options->timeout_ns);
+            break;
+        case OPTION_STOP:
+            status = parse_stop(optarg, &options->stop);
+            break;
+        case OPTION_GRACE:
+            status = parse_seconds("grace", optarg, &options->grace_ns);
             break;
         case OPTION_PROOF:
             status = parse_proof(optarg, &options->proof);
@@ -118,6 +171,18 @@ static int parse_options(int argc, char **argv, struct okosu_measure_options *op
             break;
         case OPTION_NUMA:
             options->numa = true;
+            break;
+        case OPTION_FILES:
+            options->files = true;
+            break;
+        case OPTION_DIGEST:
+            options->digest = true;
+            break;
+        case OPTION_COUNTERS:
+            options->counters = true;
+            break;
+        case OPTION_PARENT:
+            status = parse_parent(optarg, &options->parent);
             break;
         case OPTION_HELP:
             fputs(help, stdout);
@@ -170,7 +235,7 @@ static void fill_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-    struct okosu_measure_options options = {0};
+    struct okosu_measure_options options = {.grace_ns = UINT64_C(10000000000)};
     static struct okosu_measure_result result;
     int status, error;
 
@@ -185,8 +250,12 @@ int main(int argc, char **argv)
         status = 128 + result.interrupted;
     } else if (result.exec_error) {
         status = exec_failed(options.argv[0], result.exec_error);
+    } else if (result.copy_error) {
+        status = okosu_error_print(OKOSU_EXIT_FAILED, strerror(result.copy_error),
+                                   "--stdout=FILE in a place with room for all that it prints",
+                                   "the program's output was not kept");
     } else {
-        okosu_measure_print(stdout, &result);
+        okosu_measure_print(stdout, &options, &result);
         if (fflush(stdout) || ferror(stdout))
             status = okosu_error_print(OKOSU_EXIT_FAILED, strerror(errno),
                                        "give okosu-measure a standard output it can write to",

@@ -3,16 +3,19 @@
  * exact size, under the sanitizers. usage: measure-fuzz [COUNT [SEED]]; prints what it did, aborts
  * on the first violated property. */
 #include "proc_parse.h"
+#include "seen.h"
 
 #include "base/fuzz.h"
 #include "base/json.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const char *const seeds[] = {
     "563ad2039000-7fff1738f000 ---p 00000000 00:00 0                          [rollup]\n"
     "Rss:                1756 kB\nPss:                 309 kB\nAnonymous:           112 kB\n"
-    "AnonHugePages:      2048 kB\nShared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n",
+    "AnonHugePages:      2048 kB\nFilePmdMapped:      8192 kB\nShared_Hugetlb:     2048 "
+    "kB\nPrivate_Hugetlb:    4096 kB\n",
     "Name:\tcat\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t7901\nPid:\t7901\nPPid:\t7894\n"
     "TracerPid:\t1\nVmHWM:\t    3292 kB\nThreads:\t2\nTHP_enabled:\t1\nSeccomp:\t2\n"
     "Cpus_allowed_list:\t0-1,4,6-7\n",
@@ -24,12 +27,52 @@ static const char *const seeds[] = {
     "7f1000000000 prefer (many):0-1 heap anon=1 N1=1 N255=7 N256=1 kernelpagesize_kB=4\n"
     "7f2000000000 weighted interleave:0-1 file=/anon_hugepage\\040(deleted) huge dirty=3 N0=3 "
     "kernelpagesize_kB=2048\n7f3000000000 bind=static:0 stack\n",
+    "8712345678 1342305 42\n",
+    "cat (23563, #threads: 1)\n-----------------------------------------------------------------\n"
+    "se.exec_start                                :      38903233.125741\n"
+    "se.nr_migrations                             :                   17\n",
+    "563ad2039000-563ad203a000 r--p 00000000 fe:00 4660                       /usr/bin/cat\n"
+    "563ad203a000-563ad203c000 r-xp 00001000 fe:00 4660                       /usr/bin/cat\n"
+    "563ad3000000-563ad3021000 rw-p 00000000 00:00 0                          [heap]\n"
+    "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n"
+    "7f0000001000-7f0000002000 rw-p 00000000 00:00 0                          [anon:/usr/a b]\n"
+    "7f0000002000-7f0000003000 r--s 00000000 fe:00 18446744073709551615       /tmp/a\\012b  c \n"
+    "7f0000003000-7f0000004000 rw-s 00000000 00:01 4                          /memfd:x (deleted)\n"
+    "7fff00000000-7fff00001000 rw-s 00000000 00:0f 77 anon_inode:[perf_event]\n"
+    "7fff00001000-7fff00002000 r-xp 00000000 fe:00 4660                       /cut",
     "\xf0\x9f\x8c\x85 \xe3\x81\x8a \xc3\xa9 \xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \"\\\x01\x7f",
 };
 
 static bool ended(const char *text, size_t size)
 {
     return memchr(text, '\0', size) != NULL;
+}
+
+static struct okosu_seen seen;
+static struct okosu_seen_bits shown;
+
+static void take_files(const char *text, size_t length)
+{
+    const char *at = text, *end = text + length, *name;
+    size_t size;
+
+    while (okosu_proc_next_file(&at, end, &name, &size)) {
+        require(name > text && size > 0 && name + size < at && at <= end, "name outside");
+        require(*name == '/' && !memchr(name, '\n', size), "no name of a file");
+        okosu_seen_add(&seen, &shown, name, size);
+    }
+    require(at == end, "text left over");
+}
+
+static void check_files(void)
+{
+    static const char *const names[] = {"/usr/bin/cat", "/tmp/a\\012b  c ", "/memfd:x (deleted)"};
+    size_t count = sizeof(names) / sizeof(names[0]);
+
+    take_files(seeds[6], strlen(seeds[6]));
+    require(seen.count == count, "files miscounted");
+    for (size_t i = 0; i < count; i++)
+        require(okosu_seen_has(&shown, i) && !strcmp(seen.items[i], names[i]), "file misread");
 }
 
 /* The values of the unmodified seeds, worked out by hand. */
@@ -39,10 +82,19 @@ static void check_seeds(void)
     struct okosu_proc_status status;
     struct okosu_proc_stat stat;
     static struct okosu_proc_numa numa;
+    struct okosu_proc_sched sched;
 
+    require(!okosu_proc_parse_delay(seeds[4], strlen(seeds[4]), &sched) &&
+                sched.delay_ns == 1342305,
+            "schedstat misread");
+    require(!okosu_proc_parse_migrations(seeds[5], strlen(seeds[5]), &sched) &&
+                sched.migrations == 17,
+            "sched misread");
+    require(okosu_proc_parse_migrations(seeds[4], strlen(seeds[4]), &sched) == -EINVAL,
+            "migrations found where there are none");
     require(!okosu_proc_parse_rollup(seeds[0], strlen(seeds[0]), &memory) &&
                 memory.rss_kb == 1756 && memory.anon_kb == 112 && memory.anon_huge_kb == 2048 &&
-                memory.hugetlb_kb == 6144,
+                memory.file_huge_kb == 8192 && memory.hugetlb_kb == 6144,
             "smaps_rollup misread");
     require(!okosu_proc_parse_status(seeds[1], strlen(seeds[1]), &status) && status.state == 't' &&
                 status.tgid == 7901 && status.ppid == 7894 && status.tracer == 1 &&
@@ -114,8 +166,11 @@ static void check_parsers(const char *text, size_t length)
     struct okosu_proc_status status;
     struct okosu_proc_stat stat;
     static struct okosu_proc_numa numa;
+    struct okosu_proc_sched sched;
     uint64_t value;
 
+    okosu_proc_parse_delay(text, length, &sched);
+    okosu_proc_parse_migrations(text, length, &sched);
     okosu_proc_parse_rollup(text, length, &memory);
     okosu_proc_parse_status(text, length, &status);
     require(ended(status.cpus_allowed, sizeof(status.cpus_allowed)), "CPU list without an end");
@@ -127,6 +182,8 @@ static void check_parsers(const char *text, size_t length)
     require(numa.policy_count <= OKOSU_POLICIES, "too many policies");
     for (size_t i = 0; i < numa.policy_count; i++)
         require(ended(numa.policies[i], OKOSU_POLICY), "policy without an end");
+    take_files(text, length);
+    require(seen.count <= OKOSU_SEEN_LIMIT, "too many names");
     okosu_proc_parse_key(text, length, "MemAvailable:", &value);
 }
 
@@ -160,6 +217,7 @@ int main(int argc, char **argv)
     static char text[8192];
 
     check_seeds();
+    check_files();
     for (size_t i = 0; i < count; i++) {
         size_t length = mutate(text, sizeof(text));
         char *exact = malloc(length ? length : 1);
@@ -169,6 +227,7 @@ int main(int argc, char **argv)
         check_json(exact, length);
         free(exact);
     }
+    okosu_seen_clear(&seen);
     printf("measure-fuzz: %zu inputs\n", count);
     return 0;
 }

@@ -93,6 +93,8 @@ int okosu_proc_parse_rollup(const char *text, size_t length, struct okosu_memory
             out->anon_kb = value;
         } else if (take(&line, "AnonHugePages:") && take_number(&line, &value)) {
             out->anon_huge_kb = value;
+        } else if (take(&line, "FilePmdMapped:") && take_number(&line, &value)) {
+            out->file_huge_kb = value;
         } else if ((take(&line, "Private_Hugetlb:") || take(&line, "Shared_Hugetlb:")) &&
                    take_number(&line, &value)) {
             out->hugetlb_kb += value;
@@ -255,6 +257,49 @@ void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_k
         for (unsigned i = 0; i <= highest; i++)
             out->pages[i] += page_kb ? nodes[i] * unit_kb / page_kb : 0;
     }
+}
+
+int okosu_proc_parse_delay(const char *text, size_t length, struct okosu_proc_sched *out)
+{
+    struct span all = {text, text + length};
+    uint64_t ran;
+
+    return take_number(&all, &ran) && take_number(&all, &out->delay_ns) ? 0 : -EINVAL;
+}
+
+int okosu_proc_parse_migrations(const char *text, size_t length, struct okosu_proc_sched *out)
+{
+    struct span all = {text, text + length}, line;
+
+    while (next_line(&all, &line)) {
+        if (!take(&line, "se.nr_migrations"))
+            continue;
+        skip_blanks(&line);
+        return take(&line, ":") && take_number(&line, &out->migrations) ? 0 : -EINVAL;
+    }
+    return -EINVAL;
+}
+
+bool okosu_proc_next_file(const char **text, const char *end, const char **name, size_t *length)
+{
+    struct span all = {*text, end}, line, word;
+    bool found = false;
+
+    while (!found && next_line(&all, &line)) {
+        bool whole = all.at > line.end;
+        int before = 0;
+        /* address, rights, offset, device, inode; what is no file is [heap], [anon:NAME], nothing */
+        while (before < 5 && next_word(&line, &word))
+            before++;
+        skip_blanks(&line);
+        found = whole && before == 5 && line.at < line.end && *line.at == '/';
+    }
+    *text = all.at;
+    if (found) {
+        *name = line.at;
+        *length = (size_t)(line.end - line.at);
+    }
+    return found;
 }
 
 bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out)

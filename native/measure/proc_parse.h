@@ -25,7 +25,7 @@ enum {
 
 /* Kibibytes; hugetlb is not part of rss, as in the kernel. */
 struct okosu_memory {
-    uint64_t rss_kb, anon_kb, anon_huge_kb, hugetlb_kb;
+    uint64_t rss_kb, anon_kb, anon_huge_kb, file_huge_kb, hugetlb_kb;
 };
 
 struct okosu_proc_status {
@@ -54,15 +54,31 @@ struct okosu_proc_numa {
     size_t policy_count;
 };
 
+/* What the scheduler did to one thread since it began. */
+struct okosu_proc_sched {
+    uint64_t delay_ns;   /* ready to run, and waiting for a CPU */
+    uint64_t migrations; /* moves from one CPU to another */
+};
+
 /* Each returns 0, or -EINVAL when the text lacks what the file always has; *out is then zeroed or
  * partly filled. */
 int okosu_proc_parse_rollup(const char *text, size_t length, struct okosu_memory *out);
 int okosu_proc_parse_status(const char *text, size_t length, struct okosu_proc_status *out);
 int okosu_proc_parse_stat(const char *text, size_t length, struct okosu_proc_stat *out);
 
+/* From schedstat, and from sched; each sets its own field of *out. */
+int okosu_proc_parse_delay(const char *text, size_t length, struct okosu_proc_sched *out);
+int okosu_proc_parse_migrations(const char *text, size_t length, struct okosu_proc_sched *out);
+
 /* `page_kb` is the base page size. Lines that make no sense are skipped. */
 void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_kb,
                                 struct okosu_proc_numa *out);
+
+/* The next mapping of a file in maps: *text moves behind its line, and *name and *length tell its
+ * name inside the text, as the kernel writes it: a newline in it is \012, and " (deleted)" follows
+ * the name of a file that has none any more. False: there is none. A line without a newline, as
+ * where the text was cut, is left out. */
+bool okosu_proc_next_file(const char **text, const char *end, const char **name, size_t *length);
 
 /* The number after "KEY" at the start of a line ("MemAvailable:"); false if there is none. */
 bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out);

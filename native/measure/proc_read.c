@@ -15,8 +15,10 @@ enum {
     /* status of a kernel built for 8192 CPUs and 1024 nodes is about 6 KiB */
     TEXT_SIZE = 16384,
     PATH_SIZE = 80,
-    /* numa_maps has a line a mapping, and a process may have 65530 of them (vm.max_map_count) */
-    NUMA_TEXT_LIMIT = 64 << 20,
+    /* maps and numa_maps have a line a mapping, and a process may have 65530 of them
+       (vm.max_map_count) */
+    LINES_FIRST = 1 << 16,
+    LINES_LIMIT = 64 << 20,
 };
 
 /* Read up to `size` bytes from `fd`; /proc hands out a page or so a call. */
@@ -80,39 +82,68 @@ int okosu_proc_stat(pid_t pid, pid_t tid, struct okosu_proc_stat *out)
     return length < 0 ? (int)length : okosu_proc_parse_stat(text, (size_t)length, out);
 }
 
-int okosu_proc_numa(pid_t pid, pid_t tid, struct okosu_proc_numa *out)
+int okosu_proc_sched(pid_t pid, pid_t tid, struct okosu_proc_sched *out)
 {
-    char path[PATH_SIZE], *text = NULL;
+    char text[TEXT_SIZE];
+    ssize_t length = slurp_of(pid, tid, "schedstat", text, sizeof(text));
+    int error = length < 0 ? (int)length : okosu_proc_parse_delay(text, (size_t)length, out);
+
+    if (error)
+        return error;
+    length = slurp_of(pid, tid, "sched", text, sizeof(text));
+    return length < 0 ? (int)length : okosu_proc_parse_migrations(text, (size_t)length, out);
+}
+
+/* A file with a line a mapping. Returns its length, or -errno with *text NULL. */
+static ssize_t slurp_lines(pid_t pid, pid_t tid, const char *file, char **text, bool *cut)
+{
+    char path[PATH_SIZE];
     size_t length = 0, room = 0;
     ssize_t got = 0;
-    int fd, result = 0;
+    int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/numa_maps", (int)pid, (int)tid);
+    *text = NULL;
+    *cut = false;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    do {
-        if (room >= NUMA_TEXT_LIMIT)
+    while (length == room && !*cut) {
+        room = room ? room * 2 : LINES_FIRST;
+        char *larger = realloc(*text, room);
+        if (larger)
+            *text = larger;
+        got = larger ? read_all(fd, *text + length, room - length) : -ENOMEM;
+        if (got < 0)
             break;
-        room = room ? room * 2 : 1 << 16;
-        char *larger = realloc(text, room);
-        if (!larger) {
-            result = -ENOMEM;
-            goto out;
-        }
-        text = larger;
-        got = read_all(fd, text + length, room - length);
-        if (got < 0) {
-            result = (int)got;
-            goto out;
-        }
         length += (size_t)got;
-    } while (length == room);
-    okosu_proc_parse_numa_maps(text, length, (unsigned)(sysconf(_SC_PAGESIZE) / 1024), out);
-out:
-    free(text);
+        *cut = length == LINES_LIMIT;
+    }
     close(fd);
-    return result;
+    if (got < 0) {
+        free(*text);
+        *text = NULL;
+        return got;
+    }
+    return (ssize_t)length;
+}
+
+int okosu_proc_numa(pid_t pid, pid_t tid, struct okosu_proc_numa *out)
+{
+    char *text;
+    bool cut;
+    ssize_t length = slurp_lines(pid, tid, "numa_maps", &text, &cut);
+
+    if (length < 0)
+        return (int)length;
+    okosu_proc_parse_numa_maps(text, (size_t)length, (unsigned)(sysconf(_SC_PAGESIZE) / 1024), out);
+    free(text);
+    return 0;
+}
+
+ssize_t okosu_proc_maps(pid_t pid, pid_t tid, char **text, bool *cut)
+{
+    return slurp_lines(pid, tid, "maps", text, cut);
 }
 
 pid_t okosu_proc_tgid(pid_t tid)

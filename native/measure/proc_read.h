@@ -33,6 +33,13 @@ int okosu_proc_status(pid_t pid, pid_t tid, struct okosu_proc_status *out);
 int okosu_proc_stat(pid_t pid, pid_t tid, struct okosu_proc_stat *out);
 int okosu_proc_numa(pid_t pid, pid_t tid, struct okosu_proc_numa *out);
 
+/* The text of maps, cut where it is longer than 64 MiB; returns its length or -errno. The caller
+ * frees *text. */
+ssize_t okosu_proc_maps(pid_t pid, pid_t tid, char **text, bool *cut);
+
+/* From schedstat and sched. Returns 0, or -errno where the kernel keeps either of them not. */
+int okosu_proc_sched(pid_t pid, pid_t tid, struct okosu_proc_sched *out);
+
 /* The thread group of TID, 0 when it has gone. */
 pid_t okosu_proc_tgid(pid_t tid);
 

@@ -11,8 +11,10 @@
  * the wake-up of this loop. Measured on an idle two-core virtual machine, it is 0.04 ms for a
  * single process and 0.2 ms for each child; on a busy machine a scheduling delay is added. It is
  * the same in every arm. */
+#include "error.h"
 #include "follow.h"
 #include "group.h"
+#include "output.h"
 #include "proc_read.h"
 #include "sample.h"
 #include "spawn.h"
@@ -43,8 +45,10 @@ enum {
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* Block the signals that the loop waits for. Those that the caller has ignored (nohup, a shell's
- * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself. */
-static void take_signals(sigset_t *awaited, sigset_t *before)
+ * background job) stay ignored; SIGCHLD must not be, or the kernel would reap the tree itself,
+ * nor SIGTERM where it tells of the caller's end. */
+static void take_signals(const struct okosu_measure_options *options, sigset_t *awaited,
+                         sigset_t *before)
 {
     struct sigaction action;
 
@@ -55,6 +59,10 @@ static void take_signals(sigset_t *awaited, sigset_t *before)
         if (sigaction(fatal_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
             sigaddset(awaited, fatal_signals[i]);
     }
+    if (options->parent)
+        sigaddset(awaited, SIGTERM);
+    if (options->stop)
+        sigaddset(awaited, SIGUSR1);
     sigprocmask(SIG_BLOCK, awaited, before);
 }
 
@@ -107,7 +115,8 @@ static void has_changed(struct okosu_run *run, pid_t pid, int status, const stru
 }
 
 /* The process may have ended since it was listed, and its number may be another's by now. The
- * descriptor holds whoever has the number, and the start tells whether that is who was listed. */
+ * descriptor holds whoever has the number, and the start tells whether that is who was listed (in
+ * clock ticks: numbers do not come round within one). */
 static void kill_listed(const struct okosu_proc_row *row)
 {
     int fd = (int)syscall(SYS_pidfd_open, row->pid, 0U);
@@ -151,17 +160,20 @@ static void condemn(struct okosu_run *run)
 /* Kill and reap the rest of the tree. As the subreaper, this process becomes the parent of orphans,
  * so that listing and killing until there is no child ends with no process alive. Killed tracees
  * still stop at their exit, and are read there unless the run is void. */
-static void end_tree(struct okosu_run *run)
+static void end_tree(struct okosu_run *run, const sigset_t *awaited)
 {
-    uint64_t give_up = okosu_run_now() + END_PATIENCE_MS * MILLISECOND;
-    sigset_t children;
+    const struct okosu_measure_result *result = run->result;
+    uint64_t spare_until = 0, give_up;
 
-    sigemptyset(&children);
-    sigaddset(&children, SIGCHLD);
+    /* What a stopped program leaves running may end by itself until its time is over. */
+    if (result->asked && !result->timed_out && !result->interrupted)
+        spare_until = run->asked_ns + run->options->grace_ns;
+    give_up = spare_until > okosu_run_now() ? spare_until : okosu_run_now();
+    give_up += END_PATIENCE_MS * MILLISECOND;
     run->spare_launcher_until = okosu_run_now() + LAUNCHER_GRACE_MS * MILLISECOND;
     while (okosu_run_now() < give_up) {
         struct rusage usage;
-        int status;
+        int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
         if (pid < 0 && errno == ECHILD)
             return;
@@ -169,8 +181,11 @@ static void end_tree(struct okosu_run *run)
             has_changed(run, pid, status, &usage);
             continue;
         }
-        condemn(run);
-        await_signal(&children, okosu_run_now() + 2 * MILLISECOND);
+        if (okosu_run_now() >= spare_until)
+            condemn(run);
+        signal = await_signal(awaited, okosu_run_now() + 2 * MILLISECOND);
+        if (signal && signal != SIGCHLD && signal != SIGUSR1)
+            spare_until = 0;
     }
 }
 
@@ -195,7 +210,17 @@ static uint64_t look(struct okosu_run *run, uint64_t *interval)
     return now + (cost > *interval ? cost : *interval);
 }
 
-static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
+/* The program has not been reaped, so that its number is its own. Returns the time until which it
+ * may take to end. */
+static uint64_t ask_to_stop(struct okosu_run *run)
+{
+    run->result->asked = true;
+    run->asked_ns = okosu_run_now();
+    kill(run->root, run->options->stop);
+    return run->asked_ns + run->options->grace_ns;
+}
+
+static void follow_tree(struct okosu_run *run, struct okosu_output *output, const sigset_t *awaited)
 {
     const struct okosu_measure_options *options = run->options;
     struct okosu_measure_result *result = run->result;
@@ -229,7 +254,15 @@ static void follow_tree(struct okosu_run *run, const sigset_t *awaited)
         wake = next_look < deadline ? next_look : deadline;
         if (run->held && wake > now + MILLISECOND)
             wake = now + MILLISECOND;
-        signal = await_signal(awaited, wake);
+        if (output->pipe >= 0)
+            signal = okosu_output_await(output, wake);
+        else
+            signal = await_signal(awaited, wake);
+        if (signal == SIGUSR1) {
+            if (!result->asked)
+                deadline = ask_to_stop(run);
+            continue;
+        }
         if (signal && signal != SIGCHLD) {
             result->interrupted = signal;
             return;
@@ -256,24 +289,42 @@ int okosu_measure_run(const struct okosu_measure_options *options,
                       struct okosu_measure_result *result)
 {
     struct okosu_run run = {.options = options, .result = result, .table = &result->table};
+    struct okosu_output output = {.pipe = -1, .copy = -1, .signals = -1};
     struct okosu_child child;
     struct okosu_process *root;
     sigset_t awaited, before;
     int streams[3], error;
 
     memset(result, 0, sizeof(*result));
+    take_signals(options, &awaited, &before);
+    if (options->parent) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != options->parent) {
+            result->interrupted = SIGTERM;
+            return 0;
+        }
+    }
     error = okosu_spawn_open(options, streams);
     if (error)
         return error;
-    take_signals(&awaited, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1L);
-    error = okosu_spawn_fork(options, streams, &before, &child);
+    if (options->digest)
+        error = okosu_output_begin(&output, &streams[STDOUT_FILENO], options->out, &awaited);
+    if (!error)
+        error = okosu_spawn_fork(options, streams, &before, &child);
     for (int i = 0; i < 3; i++)
         close(streams[i]);
-    if (error)
+    if (error) {
+        okosu_error_print(OKOSU_EXIT_FAILED, strerror(-error),
+                          "end other processes, or raise their limits (ulimit -u, ulimit -n)",
+                          "%s not started", options->argv[0]);
+        okosu_output_end(&output);
         return error;
+    }
     run.self = getpid();
     run.root = child.pid;
+    if (options->counters)
+        okosu_counters_open(&result->counters, run.root);
     run.reading = options->proof != OKOSU_PROOF_NONE;
     result->sampled = options->proof == OKOSU_PROOF_SAMPLE;
     root = okosu_table_process(run.table, run.root);
@@ -287,11 +338,19 @@ int okosu_measure_run(const struct okosu_measure_options *options,
         error = okosu_spawn_release(&child);
     }
     if (!error)
-        follow_tree(&run, &awaited);
+        follow_tree(&run, &output, &awaited);
     if (error || result->timed_out || result->interrupted)
         run.reading = false;
-    end_tree(&run);
+    end_tree(&run, &awaited);
+    okosu_output_end(&output);
+    if (options->counters)
+        okosu_counters_close(&result->counters);
+    if (result->asked && run.root_reaped)
+        result->stop_ns = run.end_ns - run.asked_ns;
     okosu_table_end_all(run.table);
+    result->copy_error = output.error;
+    result->out_bytes = output.digest.length;
+    result->out_digest = okosu_digest_end(&output.digest);
     result->exec_error = okosu_spawn_finish(&child);
     result->wall_ns = run.end_ns - run.start_ns;
     result->wall_ns -= result->stopped_ns < result->wall_ns ? result->stopped_ns : result->wall_ns;

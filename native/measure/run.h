@@ -18,7 +18,9 @@ struct okosu_run {
     bool root_reaped; /* the measurement is over */
     bool held;        /* some process is */
     uint64_t start_ns, end_ns;
+    uint64_t asked_ns;             /* when the program was asked to stop */
     uint64_t spare_launcher_until; /* its helper may finish until then */
+    uint64_t sampled_threads;      /* the most at once of those that no tracer follows */
     /* Tasks that ended before their maker's event was seen; a ring. */
     pid_t unannounced[OKOSU_UNANNOUNCED];
     unsigned unannounced_next;

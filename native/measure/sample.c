@@ -35,7 +35,7 @@ static void notice_exec(struct okosu_process *process)
 }
 
 /* Where the threads run and may run; returns how many there are beside the first. */
-static uint64_t sample_threads(struct okosu_process *process)
+static uint64_t sample_threads(struct okosu_run *run, struct okosu_process *process)
 {
     struct okosu_pids threads;
     uint64_t others = 0;
@@ -49,6 +49,9 @@ static uint64_t sample_threads(struct okosu_process *process)
                 okosu_proc_status(process->pid, tid, &status))
                 continue;
             okosu_process_take_cpu(process, stat.cpu, status.cpus_allowed);
+            if (run->options->threads)
+                okosu_seen_add(&run->table->thread_names, &process->thread_names, stat.comm,
+                               strlen(stat.comm));
             others += tid != process->pid;
         }
     }
@@ -93,12 +96,17 @@ static pid_t read_memory(pid_t pid, struct okosu_memory *memory)
     return tid;
 }
 
+static bool is_traced(const struct okosu_run *run, const struct okosu_process *process)
+{
+    return run->result->traced && !process->untraceable;
+}
+
 static uint64_t sample_process(struct okosu_run *run, struct okosu_process *process)
 {
     pid_t tid;
     struct okosu_memory memory = {0};
     struct okosu_proc_numa *numa;
-    bool traced = run->result->traced && !process->untraceable;
+    bool traced = is_traced(run, process);
     uint64_t others;
 
     if (process->final)
@@ -113,7 +121,7 @@ static uint64_t sample_process(struct okosu_run *run, struct okosu_process *proc
     if (!tid)
         return 0;
     process->live = memory;
-    others = sample_threads(process);
+    others = sample_threads(run, process);
     if (!traced)
         keep_sample(process);
     if (run->options->numa && (numa = malloc(sizeof(*numa)))) {
@@ -121,6 +129,7 @@ static uint64_t sample_process(struct okosu_run *run, struct okosu_process *proc
             okosu_process_take_numa(process, numa);
         free(numa);
     }
+    okosu_follow_read_files(run, process, tid);
     return others;
 }
 
@@ -129,9 +138,16 @@ void okosu_sample_take(struct okosu_run *run)
     uint64_t threads = 0;
 
     okosu_follow_sync(run);
-    for (struct okosu_process *p = run->table->processes; p; p = p->next)
-        threads += sample_process(run, p);
-    if (threads > run->result->threads)
-        run->result->threads = threads;
+    for (struct okosu_process *p = run->table->processes; p; p = p->next) {
+        uint64_t others = sample_process(run, p);
+        /* The tracer counts the threads that it follows, and it may hear of one later than /proc
+         * shows it. */
+        if (!(run->options->threads && is_traced(run, p)))
+            threads += others;
+    }
+    if (threads > run->sampled_threads) {
+        run->result->threads += threads - run->sampled_threads;
+        run->sampled_threads = threads;
+    }
     okosu_follow_raise_peak(run);
 }

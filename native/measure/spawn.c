@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -92,6 +94,27 @@ int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]
     return 0;
 }
 
+/* What it means that execvp failed with `error`. It also reports EACCES where it found the program
+ * nowhere, but could not look into one of the folders of PATH. */
+static int exec_error(const char *program, int error)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_MAX];
+
+    if (error != EACCES || strchr(program, '/') || !path)
+        return error;
+    for (;; path++) {
+        size_t length = strcspn(path, ":");
+
+        snprintf(file, sizeof(file), "%.*s%s%s", (int)length, path, length ? "/" : "", program);
+        if (access(file, F_OK) == 0)
+            return EACCES;
+        path += length;
+        if (!*path)
+            return ENOENT;
+    }
+}
+
 /* In the child: all preparation is done before the clock starts. */
 _Noreturn static void become_program(const struct okosu_measure_options *options,
                                      const int streams[3], const sigset_t *mask, pid_t parent,
@@ -119,7 +142,7 @@ _Noreturn static void become_program(const struct okosu_measure_options *options
         _exit(OKOSU_EXIT_FAILED);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(options->argv[0], options->argv);
-    error = errno;
+    error = exec_error(options->argv[0], errno);
 fail:
     if (write(failed, &error, sizeof(error)) < 0)
         _exit(OKOSU_EXIT_FAILED);

@@ -110,6 +110,8 @@ void okosu_process_reset(struct okosu_process *process)
     memset(&process->memory, 0, sizeof(process->memory));
     memset(process->cpus, 0, sizeof(process->cpus));
     memset(process->pages, 0, sizeof(process->pages));
+    memset(&process->files, 0, sizeof(process->files));
+    memset(&process->thread_names, 0, sizeof(process->thread_names));
     process->hwm_kb = 0;
     process->leaderless = process->final = process->shared = false;
 }
@@ -154,12 +156,17 @@ void okosu_table_end(struct okosu_table *table, struct okosu_process *process)
         return;
     }
     table->ended++;
+    table->sched.delay_ns += process->sched.delay_ns;
+    table->sched.migrations += process->sched.migrations;
+    table->scheduled |= process->scheduled;
     if (process->forked)
         table->forks++;
     if (process->shared) {
         free_process(process);
         return;
     }
+    okosu_seen_merge(&table->ended_files, &process->files);
+    okosu_seen_merge(&table->ended_thread_names, &process->thread_names);
     okosu_memory_add(&table->exit, &process->memory);
     keep_if_large(table, process);
 }
@@ -176,6 +183,8 @@ void okosu_table_clear(struct okosu_table *table)
     for (size_t i = 0; i < table->largest_count; i++)
         free_process(table->largest[i]);
     table->largest_count = 0;
+    okosu_seen_clear(&table->files);
+    okosu_seen_clear(&table->thread_names);
 }
 
 void okosu_names_add(struct okosu_names *names, const char *name)
@@ -200,6 +209,7 @@ void okosu_memory_add(struct okosu_memory *sum, const struct okosu_memory *more)
     sum->rss_kb += more->rss_kb;
     sum->anon_kb += more->anon_kb;
     sum->anon_huge_kb += more->anon_huge_kb;
+    sum->file_huge_kb += more->file_huge_kb;
     sum->hugetlb_kb += more->hugetlb_kb;
 }
 
@@ -213,6 +223,7 @@ void okosu_memory_raise(struct okosu_memory *highest, const struct okosu_memory 
     highest->rss_kb = larger(highest->rss_kb, other->rss_kb);
     highest->anon_kb = larger(highest->anon_kb, other->anon_kb);
     highest->anon_huge_kb = larger(highest->anon_huge_kb, other->anon_huge_kb);
+    highest->file_huge_kb = larger(highest->file_huge_kb, other->file_huge_kb);
     highest->hugetlb_kb = larger(highest->hugetlb_kb, other->hugetlb_kb);
 }
 
@@ -238,4 +249,11 @@ void okosu_process_take_numa(struct okosu_process *process, const struct okosu_p
         memcpy(process->pages, numa->pages, sizeof(process->pages));
     for (size_t i = 0; i < numa->policy_count; i++)
         okosu_names_add(&process->policies, numa->policies[i]);
+}
+
+void okosu_process_take_sched(struct okosu_process *process, const struct okosu_proc_sched *sched)
+{
+    process->sched.delay_ns += sched->delay_ns;
+    process->sched.migrations += sched->migrations;
+    process->scheduled = true;
 }

@@ -5,6 +5,7 @@
 #define OKOSU_MEASURE_TABLE_H
 
 #include "proc_parse.h"
+#include "seen.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +50,9 @@ struct okosu_process {
     struct okosu_names masks, policies;
     uint64_t cpus[OKOSU_CPUS / 64];
     uint64_t pages[OKOSU_NODES];
+    struct okosu_proc_sched sched; /* over its threads that were read at their end */
+    bool scheduled;                /* there was such a thread */
+    struct okosu_seen_bits files, thread_names;
 };
 
 struct okosu_task {
@@ -66,6 +70,10 @@ struct okosu_table {
     size_t largest_count;
     struct okosu_memory exit; /* over the processes that ended */
     uint64_t ended, forks;    /* counts of them, the launcher's helper apart */
+    struct okosu_proc_sched sched;
+    bool scheduled;
+    struct okosu_seen files, thread_names;                  /* of all processes … */
+    struct okosu_seen_bits ended_files, ended_thread_names; /* … and of those that ended */
 };
 
 struct okosu_task *okosu_table_find(struct okosu_table *table, pid_t tid);
@@ -98,5 +106,6 @@ void okosu_memory_raise(struct okosu_memory *highest, const struct okosu_memory 
 /* Take over a reading. */
 void okosu_process_take_cpu(struct okosu_process *process, int cpu, const char *mask);
 void okosu_process_take_numa(struct okosu_process *process, const struct okosu_proc_numa *numa);
+void okosu_process_take_sched(struct okosu_process *process, const struct okosu_proc_sched *sched);
 
 #endif

@@ -168,7 +168,8 @@ int okosu_commit(const struct okosu_span *s, uint32_t first, uint32_t from, size
     }
     if (from < dense)
         advise_missing(s, first + from, dense - from);
-    if (fresh && s->chunks[first].advised && !s->chunks[first].hugetlb)
+    /* Whether it became huge could only be asked by calls that a filter may forbid. */
+    if (fresh && s->chunks[first].advised && !s->chunks[first].hugetlb && !okosu_config.filtered)
         populate_first(s, first);
     return 0;
 }

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct okosu_proof;
+
 struct okosu_companion {
     const char *library; /* its file's name */
     /* Called in the constructor of libokosu-preload.so, when environ is set; NULL: nothing to
@@ -16,8 +18,10 @@ struct okosu_companion {
     void (*begin)(void);
     /* Called in the child of a fork: restart the counts; `inert`: stop serving the process. */
     void (*forked)(bool inert);
-    /* Append the line of evidence to the file. Async-signal-safe. */
-    void (*evidence)(const char *proof);
+    /* Called before the program filters system calls; NULL: nothing to do. */
+    void (*filtered)(void);
+    /* Write the line of evidence. Async-signal-safe. */
+    void (*evidence)(struct okosu_proof *proof);
 };
 
 #define OKOSU_COMPANION OKOSU_EXPORT __attribute__((weak))

@@ -4,6 +4,7 @@
 
 #include "evidence.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,6 +77,8 @@ static enum okosu_tier read_tier(char **env)
         return OKOSU_TIER_NONE;
     if (strcmp(text, "thp") == 0)
         return OKOSU_TIER_THP;
+    if (strcmp(text, "small") == 0)
+        return OKOSU_TIER_SMALL;
     if (strcmp(text, "hugetlb") == 0)
         return OKOSU_TIER_HUGETLB;
     okosu_reason_add(OKOSU_WHY_BAD_VALUE);
@@ -155,6 +158,8 @@ void okosu_config_read(char **env)
     c->openmp_binds = openmp_binds(env);
     read_pin_list(env);
     read_proof(env);
+    if (c->proof[0] && read_number(env, "OKOSU_PROOF_SIGNAL", 1, SIGRTMAX, &value))
+        c->proof_signal = (int)value;
     /* The inert library makes no system call, so it is asked only where the answer matters. */
     if (read_number(env, "OKOSU_ROOT_PID", 1, INT_MAX, &value) && (!c->children || c->pin_count))
         c->is_root = (pid_t)value == getpid();

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_HUGETLB };
+enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_SMALL, OKOSU_TIER_HUGETLB };
 
 #define OKOSU_PIN_LIST_MAX 1024 /* threads beyond the list start again at its head */
 #define OKOSU_CPU_LIMIT 8192    /* CONFIG_NR_CPUS of the largest distribution kernels */
@@ -26,12 +26,14 @@ struct okosu_config {
     bool is_root; /* the launcher started this process; known with pins and without children only */
     bool children; /* children inherit the levers */
     bool verbose;
+    bool filtered;     /* the program filters system calls: ours may end it */
     bool openmp_binds; /* OpenMP runtimes have been told to place their threads themselves */
     bool budget_given;
     size_t budget;    /* bytes; meaningful if budget_given */
     unsigned density; /* per cent, 1..100 */
     unsigned pin_count;
     uint16_t pin_list[OKOSU_PIN_LIST_MAX];
+    int proof_signal;     /* the evidence is written when this signal ends the process; 0: none */
     char proof[PATH_MAX]; /* absolute path, or "" */
 };
 

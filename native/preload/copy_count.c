@@ -36,6 +36,7 @@ void okosu_count_restart(void)
                 atomic_store(&slots[s].classes[kind][c].bytes, 0);
             }
         }
+        atomic_store(&slots[s].timed_ns, 0);
     }
 }
 
@@ -74,8 +75,16 @@ static void put_kind(struct okosu_json *json, enum okosu_count_kind kind,
     okosu_json_unsigned(json, names[2], all_bytes);
 }
 
-void okosu_count_put(struct okosu_json *json)
+void okosu_count_put(struct okosu_json *json, bool timed)
 {
+    uint64_t ns = 0;
+
     put_kind(json, OKOSU_COUNT_COPY, (const char *const[]){"classes", "calls", "bytes"});
     put_kind(json, OKOSU_COUNT_SET, (const char *const[]){"set_classes", "set_calls", "set_bytes"});
+    if (!timed)
+        return;
+    for (unsigned i = 0; i < used(); i++)
+        ns += atomic_load_explicit(&slots[i].timed_ns, memory_order_relaxed);
+    okosu_json_unsigned(json, "timed_ns", ns);
+    okosu_json_unsigned(json, "timed_above", OKOSU_COUNT_TIMED_ABOVE);
 }

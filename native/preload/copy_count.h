@@ -9,6 +9,7 @@
 #include "base/json.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,12 +17,17 @@
 #define OKOSU_COUNT_CLASSES 48
 #define OKOSU_COUNT_SLOTS 128
 
+/* Where libc's own routines are timed, only calls of more bytes than this are: two readings of the
+ * clock would take longer than a shorter copy. */
+#define OKOSU_COUNT_TIMED_ABOVE 4096
+
 enum okosu_count_kind { OKOSU_COUNT_COPY, OKOSU_COUNT_SET, OKOSU_COUNT_KINDS };
 
 struct okosu_count_slot {
     struct {
         _Atomic uint64_t calls, bytes;
     } classes[OKOSU_COUNT_KINDS][OKOSU_COUNT_CLASSES];
+    _Atomic uint64_t timed_ns;
 } __attribute__((aligned(64)));
 
 /* Eight bytes of the static TLS that every preloaded library competes for. */
@@ -32,8 +38,8 @@ struct okosu_count_slot *okosu_count_take(void);
 /* Start again from nothing (child of fork). */
 void okosu_count_restart(void);
 /* Write the members "calls", "bytes", "classes", and the same for sets, with the present sums over
- * all threads. */
-void okosu_count_put(struct okosu_json *json);
+ * all threads; with TIMED also "timed_ns", the time of all calls of more than "timed_above" bytes. */
+void okosu_count_put(struct okosu_json *json, bool timed);
 
 static inline unsigned okosu_count_class(size_t n)
 {
@@ -58,4 +64,11 @@ static inline void okosu_count_note(enum okosu_count_kind kind, size_t n)
         slot = okosu_count_take();
     okosu_count_add(&slot->classes[kind][c].calls, 1);
     okosu_count_add(&slot->classes[kind][c].bytes, n);
+}
+
+static inline void okosu_count_time(uint64_t ns)
+{
+    struct okosu_count_slot *slot = okosu_count_mine;
+
+    okosu_count_add(&(slot ? slot : okosu_count_take())->timed_ns, ns);
 }

@@ -5,7 +5,7 @@
  * begin() they are plain loops that need nothing.
  *
  * 2. A call costs one indirect jump more than okosu_copy() itself, and the counting if a proof was
- * asked for.
+ * asked for. With OKOSU_COPY_LIBC libc's own routines serve, and are timed if a proof was asked for.
  *
  * 3. memcpy is memmove: programs linked before 2011 call it so (memcpy@GLIBC_2.2.5 is memmove by
  * ABI), and glibc's memcpy can do it on x86-64. Ranges that do not overlap pay two comparisons for
@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef void *mover(void *dst, const void *src, size_t n);
@@ -53,6 +54,10 @@ static void *early_set(void *p, int byte, size_t n)
     return p;
 }
 
+/* What stands behind these hooks, libc's or another library's. */
+static mover *next_move;
+static setter *next_set;
+
 static void *counted_move(void *dst, const void *src, size_t n)
 {
     okosu_count_note(OKOSU_COUNT_COPY, n);
@@ -63,6 +68,40 @@ static void *counted_set(void *p, int byte, size_t n)
 {
     okosu_count_note(OKOSU_COUNT_SET, n);
     return okosu_set(p, byte, n);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void *timed_move(void *dst, const void *src, size_t n)
+{
+    uint64_t begun;
+
+    okosu_count_note(OKOSU_COUNT_COPY, n);
+    if (n <= OKOSU_COUNT_TIMED_ABOVE)
+        return next_move(dst, src, n);
+    begun = now_ns();
+    next_move(dst, src, n);
+    okosu_count_time(now_ns() - begun);
+    return dst;
+}
+
+static void *timed_set(void *p, int byte, size_t n)
+{
+    uint64_t begun;
+
+    okosu_count_note(OKOSU_COUNT_SET, n);
+    if (n <= OKOSU_COUNT_TIMED_ABOVE)
+        return next_set(p, byte, n);
+    begun = now_ns();
+    next_set(p, byte, n);
+    okosu_count_time(now_ns() - begun);
+    return p;
 }
 
 static _Atomic(mover *) move_route = early_move;
@@ -129,14 +168,9 @@ OKOSU_EXPORT void *__mempcpy_chk(void *dst, const void *src, size_t n, size_t ro
     return mempcpy(dst, src, n);
 }
 
-/* What stands behind these hooks, libc's or another library's. */
-static mover *next_move;
-static setter *next_set;
-
-static bool proof_wanted(void)
+/* Whether the variable is set and not empty; `name` ends in "=". getenv may be the program's own. */
+static bool is_set(const char *name)
 {
-    static const char name[] = "OKOSU_PROOF=";
-
     for (char **entry = environ; *entry; entry++) {
         size_t i = 0;
 
@@ -147,6 +181,8 @@ static bool proof_wanted(void)
     }
     return false;
 }
+
+static bool by_libc;
 
 /* Makes the choice and routes the calls; does nothing the second time. Reads environ, which must be
  * set. Counts from here on where OKOSU_PROOF is set. */
@@ -160,11 +196,19 @@ static void begin(void)
      * does not convert between object and function pointers; POSIX documents this way. */
     *(void **)&next_move = dlsym(RTLD_NEXT, "memmove");
     *(void **)&next_set = dlsym(RTLD_NEXT, "memset");
+    by_libc = is_set("OKOSU_COPY_LIBC=") && next_move && next_set;
+    if (by_libc) {
+        if (is_set("OKOSU_PROOF="))
+            route(timed_move, timed_set);
+        else
+            route(next_move, next_set);
+        return;
+    }
     /* The choice reads files and the environment with functions that copy: meanwhile the plain
      * loops serve those. */
     okosu_copy_chosen(OKOSU_COPY_ANY, 1);
     okosu_zero_chosen(OKOSU_ZERO_ANY, 1);
-    if (proof_wanted())
+    if (is_set("OKOSU_PROOF="))
         route(counted_move, counted_set);
     else
         route(okosu_copy_move, okosu_set);
@@ -204,18 +248,22 @@ static void put_choice(struct okosu_json *json)
     okosu_json_string(json, "choice", text);
 }
 
-static void evidence(const char *proof)
+static void evidence(struct okosu_proof *proof)
 {
     static char text[8192];
     struct okosu_line l = OKOSU_LINE(text);
     struct okosu_json json = {.line = &l};
 
-    okosu_proof_open(&json);
+    okosu_proof_open(&json, proof);
     okosu_json_string(&json, "by", "copy");
-    put_choice(&json);
+    if (by_libc)
+        okosu_json_string(&json, "choice", "libc");
+    else
+        put_choice(&json);
     /* False where a profile or a name was unusable and the automatic choice stayed. */
-    okosu_json_bool(&json, "as_asked", okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0);
-    okosu_count_put(&json);
+    okosu_json_bool(&json, "as_asked",
+                    by_libc || (okosu_copy_state(NULL) == 0 && okosu_zero_state(NULL) == 0));
+    okosu_count_put(&json, by_libc);
     okosu_proof_close(&json, proof);
 }
 

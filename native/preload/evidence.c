@@ -7,12 +7,15 @@
 #include "proof.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PINS_SHOWN 64
+#define PROOF_BYTES                                                                                \
+    12800 /* a line of our own and those of the companions, each as long as can be */
 #define MESSAGES_MAX 8
 
 static const char *const reason_texts[OKOSU_WHY_COUNT] = {
@@ -39,10 +42,14 @@ static const char *const reason_texts[OKOSU_WHY_COUNT] = {
     [OKOSU_WHY_COMMIT_FAILED] = "memory for a large block could not be committed",
     [OKOSU_WHY_MAP_UNALIGNED] = "an mmap could not be aligned to 2 MiB",
     [OKOSU_WHY_MAP_TABLE] = "too many large mmaps at one time: not advised",
+    [OKOSU_WHY_RESERVATION] =
+        "an mmap with MAP_NORESERVE is longer than the budget: taken for a reservation",
     [OKOSU_WHY_CHANGED] =
         "the program changed the mapping of pages inside a block: freed and not kept",
     [OKOSU_WHY_BAD_FREE] = "free or realloc of a pointer that is no block: ignored",
     [OKOSU_WHY_PIN_FAILED] = "a thread could not be pinned to its CPU",
+    [OKOSU_WHY_DEEPBIND] = "a library was loaded that may free blocks by libc's function "
+                           "(RTLD_DEEPBIND): no more of ours",
 };
 
 struct okosu_counters okosu_counters;
@@ -51,6 +58,8 @@ static atomic_size_t reasons[OKOSU_WHY_COUNT];
 static _Atomic uint16_t pins[PINS_SHOWN];
 static atomic_uint messages;
 static _Atomic pid_t owner;
+static atomic_bool sealed;
+static struct okosu_proof proof = {.path = okosu_config.proof};
 static struct stat stderr_at_start;
 
 static void put_counter(struct okosu_json *json, const char *key, const atomic_size_t *counter)
@@ -85,8 +94,10 @@ static void put_reasons(struct okosu_json *json)
 
 static const char *tier_name(void)
 {
-    static const char *const names[] = {
-        [OKOSU_TIER_NONE] = "", [OKOSU_TIER_THP] = "thp", [OKOSU_TIER_HUGETLB] = "hugetlb"};
+    static const char *const names[] = {[OKOSU_TIER_NONE] = "",
+                                        [OKOSU_TIER_THP] = "thp",
+                                        [OKOSU_TIER_SMALL] = "small",
+                                        [OKOSU_TIER_HUGETLB] = "hugetlb"};
 
     return names[okosu_config.tier];
 }
@@ -171,7 +182,9 @@ void okosu_evidence_pinned(unsigned cpu)
  * made that the program would not make. */
 static void own(void)
 {
-    if (okosu_config.proof[0] || okosu_config.verbose)
+    if (atomic_load(&sealed))
+        atomic_store(&owner, 0);
+    else if (okosu_config.proof[0] || okosu_config.verbose)
         atomic_store(&owner, getpid());
 }
 
@@ -208,10 +221,15 @@ static void write_proof(void)
     static char text[4096];
     struct okosu_line l = OKOSU_LINE(text);
     struct okosu_json json = {.line = &l};
+    struct okosu_proof to = proof;
 
-    okosu_proof_open(&json);
+    okosu_proof_open(&json, &to);
     put_evidence(&json);
-    okosu_proof_close(&json, okosu_config.proof);
+    okosu_proof_close(&json, &to);
+    for (unsigned i = 0; i < okosu_companion_count; i++) {
+        if (okosu_companions[i])
+            okosu_companions[i]->evidence(&to);
+    }
 }
 
 static void write_summary(void)
@@ -239,17 +257,66 @@ void okosu_evidence_write(void)
 
     if (!atomic_load_explicit(&owner, memory_order_relaxed))
         return;
+    /* Behind a filter a child of vfork cannot be told from its parent, which writes over its
+     * lines. */
+    if (atomic_load(&sealed)) {
+        write_proof();
+        return;
+    }
     me = getpid();
     if (!atomic_compare_exchange_strong(&owner, &me, 0))
         return;
     if (okosu_config.proof[0]) {
+        okosu_proof_identify(&proof);
         write_proof();
-        for (unsigned i = 0; i < okosu_companion_count; i++) {
-            if (okosu_companions[i])
-                okosu_companions[i]->evidence(okosu_config.proof);
-        }
     }
     if (okosu_config.verbose)
         write_summary();
     errno = saved;
+}
+
+void okosu_evidence_seal(void)
+{
+    static char text[PROOF_BYTES];
+    struct okosu_line lines = OKOSU_LINE(text);
+    int saved = errno;
+
+    if (!atomic_load(&owner) || atomic_load(&sealed) || atomic_load(&owner) != getpid())
+        return;
+    if (okosu_config.verbose)
+        write_summary();
+    okosu_config.verbose = false;
+    if (okosu_config.proof[0]) {
+        memset(text, '\n', sizeof(text));
+        lines.used = sizeof(text);
+        okosu_proof_identify(&proof);
+        proof.mapped = okosu_line_map(proof.path, &lines);
+        proof.room = sizeof(text);
+        if (!proof.mapped)
+            write_proof();
+    }
+    if (!proof.mapped)
+        atomic_store(&owner, 0);
+    atomic_store(&sealed, true);
+    errno = saved;
+}
+
+/* SA_RESETHAND has restored the default action, and SA_NODEFER has left the signal unblocked: raised
+ * again, it ends the process as it would have without us. */
+static void write_and_die(int signal)
+{
+    okosu_evidence_write();
+    raise(signal);
+}
+
+void okosu_evidence_at_signal(void)
+{
+    struct sigaction now, ours = {
+                              .sa_handler = write_and_die,
+                              .sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK),
+                          };
+
+    if (okosu_config.proof_signal && sigaction(okosu_config.proof_signal, NULL, &now) == 0 &&
+        !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+        sigaction(okosu_config.proof_signal, &ours, NULL);
 }

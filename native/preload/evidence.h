@@ -2,10 +2,11 @@
 /* What the preload library did, for the effect proof: counters, reasons, and the line at the end.
  *
  * 1. Counters are relaxed atomics: any thread, any time, no lock.
- * 2. Each refusal counts under exactly one reason; nothing is refused silently.
+ * 2. Each refusal counts under at least one reason; nothing is refused silently.
  * 3. The line is written at most once for a process, by the process the counters belong to (a child
  *    of vfork shares them and writes nothing), with one write() and without allocating.
- * 4. A process that is killed by a signal, or replaces itself by exec, leaves no line. */
+ * 4. A process that is killed by a signal other than OKOSU_PROOF_SIGNAL, or replaces itself by exec,
+ * leaves no line. */
 #pragma once
 
 #include <stdatomic.h>
@@ -33,9 +34,11 @@ enum okosu_reason {
     OKOSU_WHY_COMMIT_FAILED,
     OKOSU_WHY_MAP_UNALIGNED,
     OKOSU_WHY_MAP_TABLE,
+    OKOSU_WHY_RESERVATION,
     OKOSU_WHY_CHANGED,
     OKOSU_WHY_BAD_FREE,
     OKOSU_WHY_PIN_FAILED,
+    OKOSU_WHY_DEEPBIND,
     OKOSU_WHY_COUNT
 };
 
@@ -65,6 +68,10 @@ void okosu_evidence_advised(size_t by);
 /* A thread was pinned to `cpu`. */
 void okosu_evidence_pinned(unsigned cpu);
 
+/* Have the line written when config's signal is about to end the process. A program that sets a
+ * handler of its own replaces ours. */
+void okosu_evidence_at_signal(void);
+
 /* From now on the counters are this process's own (called in the constructor and in the child of
  * fork). */
 void okosu_evidence_own(void);
@@ -74,3 +81,7 @@ void okosu_evidence_restart(void);
 
 /* Writes the line to OKOSU_PROOF, and a summary to stderr if asked. Async-signal-safe. */
 void okosu_evidence_write(void);
+
+/* The program is about to have the kernel filter its system calls: from now on the evidence makes
+ * none. A child of fork then leaves no line, and the summary speaks of what was until now. */
+void okosu_evidence_seal(void);

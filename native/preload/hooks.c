@@ -10,11 +10,14 @@
  *
  * 3. A request that cannot be served here goes to the next function; errno is then as that function
  * sets it, and unchanged where we succeed. */
+#include "deepbind.h"
+#include "evidence.h"
 #include "export.h"
 #include "init.h"
 #include "large.h"
 #include "maps.h"
 #include "next.h"
+#include "small_maps.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -25,6 +28,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
@@ -51,12 +56,19 @@ static void *large(size_t size, size_t align, bool *zeroed)
     return p;
 }
 
-/* The next allocator found no memory. Returns whether the region gave something back, so that a
+static bool relieved_of(int error)
+{
+    bool freed = error == ENOMEM && okosu_small_relieve();
+
+    return (error == ENOMEM && okosu_large_relieve()) || freed;
+}
+
+/* The next allocator found no memory. Returns whether the regions gave something back, so that a
  * second try is worthwhile. */
 static bool relieved(void)
 {
     int saved = errno;
-    bool freed = saved == ENOMEM && okosu_large_relieve();
+    bool freed = relieved_of(saved);
 
     errno = saved;
     return freed;
@@ -275,7 +287,7 @@ OKOSU_EXPORT int posix_memalign(void **out, size_t align, size_t size)
         return 0;
     }
     err = okosu_next.posix_memalign(out, align, size);
-    if (err == ENOMEM && okosu_large_relieve())
+    if (relieved_of(err))
         err = okosu_next.posix_memalign(out, align, size);
     return err;
 }
@@ -323,8 +335,13 @@ static __attribute__((noinline)) void *large_mmap(void *hint, size_t length, int
     long got;
 
     okosu_init();
-    if (length >= okosu_maps_from && okosu_maps_wants(hint, length, prot, flags, offset)) {
-        got = okosu_maps_map(length, prot, flags);
+    if (length >= okosu_maps_from && okosu_small_wants(hint, length, prot, flags, offset)) {
+        p = okosu_small_map(length);
+        if (p)
+            return p;
+    }
+    if (length >= okosu_maps_from && okosu_maps_wants(length, prot, flags, offset)) {
+        got = okosu_maps_map(hint, length, prot, flags);
         if (!okosu_sys_failed(got))
             return (void *)got;
     }
@@ -336,8 +353,11 @@ static __attribute__((noinline)) void *large_mmap(void *hint, size_t length, int
 
 OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, off_t offset)
 {
-    if (UNLIKELY(flags & MAP_FIXED))
+    if (UNLIKELY(flags & MAP_FIXED)) {
+        okosu_maps_forget(hint, length);
+        okosu_small_forget(hint, length);
         okosu_large_changed(hint, length);
+    }
     if (UNLIKELY(length >= okosu_maps_from))
         return large_mmap(hint, length, prot, flags, fd, offset);
     return okosu_next.mmap(hint, length, prot, flags, fd, offset);
@@ -351,6 +371,7 @@ OKOSU_EXPORT void *mmap64(void *hint, size_t length, int prot, int flags, int fd
 OKOSU_EXPORT int munmap(void *start, size_t length)
 {
     okosu_maps_forget(start, length);
+    okosu_small_forget(start, length);
     okosu_large_changed(start, length);
     return okosu_next.munmap(start, length);
 }
@@ -412,4 +433,32 @@ OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
     if (UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0)
         okosu_large_changed(start, segment.shm_segsz);
     return okosu_next.shmat(id, start, flags);
+}
+
+/* libnuma's: no libc has this function, so that it is looked up here and not in next.c. */
+long mbind(void *start, unsigned long length, int mode, const unsigned long *nodes,
+           unsigned long bits, unsigned flags);
+
+OKOSU_EXPORT long mbind(void *start, unsigned long length, int mode, const unsigned long *nodes,
+                        unsigned long bits, unsigned flags)
+{
+    static long (*next)(void *, unsigned long, int, const unsigned long *, unsigned long, unsigned);
+
+    okosu_large_changed(start, length);
+    if (!next && !okosu_next_find(&next, "mbind"))
+        return syscall(SYS_mbind, start, length, mode, nodes, bits, flags);
+    return next(start, length, mode, nodes, bits, flags);
+}
+
+bool okosu_hooks_serve(void)
+{
+    okosu_init();
+    return okosu_large_from != SIZE_MAX ||
+           atomic_load_explicit(&okosu_large_span, memory_order_relaxed);
+}
+
+void okosu_hooks_stop(void)
+{
+    okosu_reason_add(OKOSU_WHY_DEEPBIND);
+    okosu_large_from = SIZE_MAX;
 }

@@ -8,8 +8,7 @@
  *
  * 3. A process that is spawned or exec'd starts on the whole list of CPUs, not on the spawning
  * thread's CPU: for a child of fork the fork handler does this, but vfork, posix_spawn and exec run
- * no handler. (execl and related functions after a vfork are not covered: libc calls its own
- * execve.) */
+ * no handler. */
 #include "evidence.h"
 #include "export.h"
 #include "init.h"
@@ -17,8 +16,11 @@
 #include "pin.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 OKOSU_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
@@ -134,13 +136,18 @@ OKOSU_EXPORT FILE *popen(const char *command, const char *mode)
     LOOSENED(FILE *, okosu_next.popen(command, mode));
 }
 
-OKOSU_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+static int replace_by(const char *path, char *const *argv, char *const *env)
 {
     if (!OKOSU_NEXT_HAS(execve)) {
         errno = ENOSYS;
         return -1;
     }
     LOOSENED(int, okosu_next.execve(path, argv, env));
+}
+
+OKOSU_EXPORT int execve(const char *path, char *const argv[], char *const env[])
+{
+    return replace_by(path, argv, env);
 }
 
 OKOSU_EXPORT int execv(const char *path, char *const argv[])
@@ -170,6 +177,85 @@ OKOSU_EXPORT int execvpe(const char *file, char *const argv[], char *const env[]
     LOOSENED(int, okosu_next.execvpe(file, argv, env));
 }
 
+OKOSU_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
+{
+    if (!OKOSU_NEXT_HAS(fexecve)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.fexecve(fd, argv, env));
+}
+
+/* glibc 2.34. */
+int execveat(int folder, const char *path, char *const argv[], char *const env[], int flags);
+
+OKOSU_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const env[],
+                          int flags)
+{
+    if (!OKOSU_NEXT_HAS(execveat)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execveat(folder, path, argv, env, flags));
+}
+
+/* The functions with a list of arguments are written out, because libc's call its own execve and
+ * not ours. Like libc's they take no memory but the stack's, for they may run in a child of
+ * vfork. */
+static size_t count_list(const char *arg, va_list *more)
+{
+    size_t count = 0;
+
+    for (; arg; arg = va_arg(*more, const char *))
+        count++;
+    return count;
+}
+
+static void copy_list(const char **argv, const char *arg, va_list *more)
+{
+    for (; arg; arg = va_arg(*more, const char *))
+        *argv++ = arg;
+    *argv = NULL;
+}
+
+/* Declares `argv`, the arguments from `arg` on, and `more`, which stands behind them. */
+#define ARGUMENTS(argv, arg, more)                                                                 \
+    va_list more;                                                                                  \
+                                                                                                   \
+    va_start(more, arg);                                                                           \
+    const char *argv[count_list(arg, &more) + 1];                                                  \
+    va_end(more);                                                                                  \
+    va_start(more, arg);                                                                           \
+    copy_list(argv, arg, &more)
+
+OKOSU_EXPORT int execl(const char *path, const char *arg, ...)
+{
+    ARGUMENTS(argv, arg, more);
+    va_end(more);
+    return replace_by(path, (char *const *)argv, environ);
+}
+
+OKOSU_EXPORT int execle(const char *path, const char *arg, ...)
+{
+    char *const *env;
+
+    ARGUMENTS(argv, arg, more);
+    env = va_arg(more, char *const *);
+    va_end(more);
+    return replace_by(path, (char *const *)argv, env);
+}
+
+OKOSU_EXPORT int execlp(const char *file, const char *arg, ...)
+{
+    ARGUMENTS(argv, arg, more);
+    va_end(more);
+    if (!OKOSU_NEXT_HAS(execvp)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    LOOSENED(int, okosu_next.execvp(file, (char *const *)argv));
+}
+
 OKOSU_EXPORT void _exit(int status)
 {
     okosu_evidence_write();
@@ -180,4 +266,35 @@ OKOSU_EXPORT void _exit(int status)
 OKOSU_EXPORT void _Exit(int status)
 {
     _exit(status);
+}
+
+/* Which arguments are there depends on the option; reading more is harmless, and libc's own prctl
+ * does the same. */
+OKOSU_EXPORT int prctl(int option, ...)
+{
+    unsigned long words[4];
+    va_list more;
+
+    va_start(more, option);
+    for (int i = 0; i < 4; i++)
+        words[i] = va_arg(more, unsigned long);
+    va_end(more);
+    if (option == PR_SET_SECCOMP)
+        okosu_filtered();
+    if (!OKOSU_NEXT_HAS(prctl))
+        return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    return okosu_next.prctl(option, words[0], words[1], words[2], words[3]);
+}
+
+/* libseccomp's: no libc has this function. What installs a filter by syscall() itself escapes. */
+int seccomp_load(void *filter);
+
+OKOSU_EXPORT int seccomp_load(void *filter)
+{
+    static int (*next)(void *);
+
+    if (!next && !okosu_next_find(&next, "seccomp_load"))
+        return -ENOSYS;
+    okosu_filtered();
+    return next(filter);
 }

@@ -11,6 +11,7 @@
 #include "next.h"
 #include "pin.h"
 #include "policy.h"
+#include "small_maps.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -30,6 +31,8 @@ static void set_switches(void)
 
     okosu_large_from = huge || okosu_config.retain ? OKOSU_LARGE_MIN : SIZE_MAX;
     okosu_maps_from = huge ? OKOSU_CHUNK : SIZE_MAX;
+    if (okosu_config.tier == OKOSU_TIER_SMALL)
+        okosu_maps_from = OKOSU_SMALL_MIN;
 }
 
 static void go_inert(void)
@@ -41,6 +44,7 @@ static void go_inert(void)
 
 static void before_fork(void)
 {
+    okosu_small_prefork();
     okosu_maps_prefork();
     okosu_large_prefork();
     okosu_policy_prefork();
@@ -51,6 +55,7 @@ static void after_fork(bool in_child)
     okosu_policy_postfork();
     okosu_large_postfork(in_child);
     okosu_maps_postfork();
+    okosu_small_postfork(in_child);
 }
 
 static void after_fork_in_parent(void)
@@ -66,7 +71,7 @@ static void after_fork_in_child(void)
     okosu_evidence_restart();
     after_fork(true);
     okosu_policy_forked();
-    okosu_pin_child();
+    okosu_pin_stop();
     okosu_config.is_root = false;
     for (unsigned i = 0; i < okosu_companion_count; i++) {
         if (okosu_companions[i])
@@ -117,6 +122,7 @@ void okosu_init(void)
     }
     okosu_config_read(environ);
     okosu_evidence_own();
+    okosu_evidence_at_signal();
     if (sysconf(_SC_PAGESIZE) != (long)OKOSU_PAGE) {
         okosu_reason_add(OKOSU_WHY_PAGE_SIZE);
         go_inert();
@@ -132,6 +138,23 @@ void okosu_init(void)
     handle_forks();
     at_quick_exit(okosu_evidence_write);
     errno = saved;
+}
+
+void okosu_filtered(void)
+{
+    if (okosu_config.filtered)
+        return;
+    okosu_evidence_seal();
+    okosu_pin_stop();
+    if (okosu_large_from != SIZE_MAX) {
+        okosu_large_begin();
+        okosu_policy_begin();
+    }
+    for (unsigned i = 0; i < okosu_companion_count; i++) {
+        if (okosu_companions[i] && okosu_companions[i]->filtered)
+            okosu_companions[i]->filtered();
+    }
+    okosu_config.filtered = true;
 }
 
 __attribute__((constructor)) static void enter(void)

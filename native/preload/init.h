@@ -17,3 +17,7 @@ extern OKOSU_LOCAL size_t okosu_maps_from;
 
 /* Reads the environment if that has not been done and can be. */
 void okosu_init(void);
+
+/* The program is about to have the kernel filter its system calls, and may be ended at one that it
+ * would not make itself. What is else done at the first block or at the end is done now. */
+void okosu_filtered(void);

@@ -69,12 +69,14 @@ static bool reserve_at(uintptr_t place, size_t bytes)
  * program needs room too. */
 static bool is_reserved(void)
 {
-    size_t bytes = okosu_sys.address_top() / 32, limit = okosu_sys.address_limit() / 4;
+    size_t bytes, limit;
     unsigned attempt;
 
     if (region.tried)
         return region.span.base != NULL;
     region.tried = true;
+    bytes = okosu_sys.address_top() / 32;
+    limit = okosu_sys.address_limit() / 4;
     if (bytes > REGION_BYTES)
         bytes = REGION_BYTES;
     if (bytes > limit)
@@ -88,6 +90,13 @@ static bool is_reserved(void)
     }
     okosu_reason_add(OKOSU_WHY_NO_REGION);
     return false;
+}
+
+void okosu_large_begin(void)
+{
+    okosu_lock_take(&region.lock);
+    is_reserved();
+    okosu_lock_release(&region.lock);
 }
 
 /* Returns kept runs until used and kept runs together are at most `most` chunks. */

@@ -56,6 +56,9 @@ static inline bool okosu_large_owns(const void *p)
 /* The program is about to change mappings in this range, some of which may be a block's. */
 void okosu_large_changed(const void *start, size_t length);
 
+/* Reserves the region, which is else done at the first block. */
+void okosu_large_begin(void);
+
 /* `align` is a power of two. *zeroed says whether the block is known to hold zeros. */
 void *okosu_large_alloc(size_t size, size_t align, bool *zeroed);
 void okosu_large_free(void *p);

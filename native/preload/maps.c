@@ -3,6 +3,7 @@
 #include "maps.h"
 
 #include "evidence.h"
+#include "large.h"
 #include "lock.h"
 #include "policy.h"
 #include "sys.h"
@@ -15,7 +16,13 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define KNOWN_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK)
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+#define KNOWN_FLAGS                                                                                \
+    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK | MAP_NORESERVE | MAP_FIXED |       \
+     MAP_FIXED_NOREPLACE)
 #define MAPS_MAX 1024
 
 struct advised_map {
@@ -29,10 +36,10 @@ static unsigned maps_used;         /* entries from here on are free */
 static _Atomic unsigned maps_live; /* what lets munmap skip the lock */
 
 /* Executable memory is left alone, because the levers are not meant for a code generator's pages;
- * stacks, guard areas and address-space reservations are recognised by the other flags. */
-bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset)
+ * stacks are recognised by the other flags, and address space for later by its protection. */
+bool okosu_maps_wants(size_t length, int prot, int flags, long offset)
 {
-    return !hint && !offset && length >= OKOSU_CHUNK && length <= PTRDIFF_MAX - 2 * OKOSU_CHUNK &&
+    return !offset && length >= OKOSU_CHUNK && length <= PTRDIFF_MAX - 2 * OKOSU_CHUNK &&
            prot == (PROT_READ | PROT_WRITE) && !(flags & ~KNOWN_FLAGS) &&
            (flags & (MAP_PRIVATE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
 }
@@ -44,7 +51,7 @@ static uintptr_t round_up(uintptr_t at)
 
 /* Kernels before 6.7 do not align; then a longer mapping is made and trimmed. The first mapping is
  * kept until that has worked, so that the call cannot fail where mmap would not have. */
-static intptr_t map_aligned(size_t length, int prot, int flags)
+intptr_t okosu_maps_aligned(size_t length, int prot, int flags)
 {
     intptr_t plain = okosu_sys.map(NULL, length, prot, flags), longer;
     uintptr_t start;
@@ -85,14 +92,43 @@ static void forget_entry(struct advised_map *m)
         maps_used--;
 }
 
-/* Drops what [start, end) covers whole. The lock is held. */
+/* What is left of an entry without [start, end), which covers one of its ends. */
+static void cut_entry(struct advised_map *m, uintptr_t start, uintptr_t end)
+{
+    uintptr_t first = round_up(m->start), last = first + m->chunks * OKOSU_CHUNK;
+    size_t left;
+
+    if (start <= m->start)
+        m->start = end;
+    else
+        m->end = start;
+    if (round_up(m->start) > first)
+        first = round_up(m->start);
+    if (m->end < last)
+        last = m->end;
+    left = last > first ? (last - first) / OKOSU_CHUNK : 0;
+    if (!left) {
+        forget_entry(m);
+        return;
+    }
+    okosu_policy_return(m->chunks - left);
+    m->chunks = left;
+}
+
+/* Drops [start, end), but for a hole inside an entry. The lock is held. */
 static void forget_range(uintptr_t start, uintptr_t end)
 {
     unsigned i;
 
     for (i = 0; i < maps_used; i++) {
-        if (maps[i].chunks && maps[i].start >= start && maps[i].end <= end)
-            forget_entry(&maps[i]);
+        struct advised_map *m = &maps[i];
+
+        if (!m->chunks || m->end <= start || m->start >= end)
+            continue;
+        if (start <= m->start && end >= m->end)
+            forget_entry(m);
+        else if (start <= m->start || end >= m->end)
+            cut_entry(m, start, end);
     }
 }
 
@@ -116,14 +152,19 @@ static bool remember(uintptr_t start, size_t length, size_t chunks)
     return m != NULL;
 }
 
-static void advise(uintptr_t start, size_t length)
+static void advise(uintptr_t start, size_t length, bool whole)
 {
     uintptr_t inner = round_up(start);
-    size_t chunks = inner < start + length ? (start + length - inner) / OKOSU_CHUNK : 0;
+    size_t wanted = inner < start + length ? (start + length - inner) / OKOSU_CHUNK : 0;
+    size_t chunks = okosu_policy_grant(wanted, OKOSU_KIND_THP);
 
-    chunks = okosu_policy_grant(chunks, OKOSU_KIND_THP);
     if (!chunks)
         return;
+    if (whole && chunks < wanted) {
+        okosu_reason_add(OKOSU_WHY_RESERVATION);
+        okosu_policy_return(chunks);
+        return;
+    }
     if (!remember(start, length, chunks)) {
         okosu_reason_add(OKOSU_WHY_MAP_TABLE);
         okosu_policy_return(chunks);
@@ -138,14 +179,24 @@ static void advise(uintptr_t start, size_t length)
     okosu_count(&okosu_counters.mmaps, 1);
 }
 
-long okosu_maps_map(size_t length, int prot, int flags)
+/* What a block holds is charged to the budget with the block. */
+static bool touches_blocks(uintptr_t start, size_t length)
+{
+    return okosu_large_owns((void *)start) || okosu_large_owns((void *)(start + length - 1));
+}
+
+long okosu_maps_map(void *hint, size_t length, int prot, int flags)
 {
     size_t rounded = (length + OKOSU_PAGE - 1) & ~(OKOSU_PAGE - 1);
-    intptr_t start = map_aligned(rounded, prot, flags & ~(MAP_POPULATE | MAP_NONBLOCK));
+    int plain = flags & ~(MAP_POPULATE | MAP_NONBLOCK);
+    intptr_t start = hint || flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)
+                         ? okosu_sys.map(hint, rounded, prot, plain)
+                         : okosu_maps_aligned(rounded, prot, plain);
 
     if (okosu_sys_failed(start))
         return start;
-    advise((uintptr_t)start, rounded);
+    if (!touches_blocks((uintptr_t)start, rounded))
+        advise((uintptr_t)start, rounded, flags & MAP_NORESERVE);
     /* Populate only after the advice, or the pages would be small. Like MAP_POPULATE, it may fail
      * silently. */
     if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anonymous mappings that the program makes itself, aligned to 2 MiB and advised.
+/* Anonymous mappings that the program makes itself, advised, and aligned to 2 MiB where it leaves
+ * their place to the kernel.
  *
  * 1. The program sees exactly mmap's and munmap's results: length, protection, errno.
  *
- * 2. Advised memory is charged to the budget until one munmap covers the whole mapping; pieces that
- * are unmapped in other ways stay charged, so that at worst too little is advised. */
+ * 2. Advised memory is charged to the budget until it is unmapped or replaced, all of it at once or
+ * from one of its ends, as allocators cut what they align; a hole in the middle stays charged, so
+ * that at worst too little is advised.
+ *
+ * 3. A mapping with MAP_NORESERVE is an allocator's arena or the address space of a table that will
+ * never be full. It is advised as a whole or not at all: what is longer than the budget is taken for
+ * the second. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Whether a call of mmap is one to improve: anonymous, private, writable, data, >= 2 MiB,
- * anywhere. */
-bool okosu_maps_wants(const void *hint, size_t length, int prot, int flags, long offset);
+/* Whether a call of mmap is one to improve: anonymous, private, writable, data, >= 2 MiB. */
+bool okosu_maps_wants(size_t length, int prot, int flags, long offset);
 
 /* mmap of such a call: the address or -errno (test with okosu_sys_failed). */
-long okosu_maps_map(size_t length, int prot, int flags);
+long okosu_maps_map(void *hint, size_t length, int prot, int flags);
 
-/* The program is about to unmap this range. */
+/* A new private anonymous mapping that begins at a multiple of OKOSU_CHUNK where that can be had:
+ * its address or -errno. */
+intptr_t okosu_maps_aligned(size_t length, int prot, int flags);
+
+/* The program is about to unmap or to replace this range. */
 void okosu_maps_forget(const void *start, size_t length);
 
 void okosu_maps_prefork(void);

@@ -260,6 +260,9 @@ static void *no_valloc(size_t size)
     return NULL;
 }
 
+/* Only of what libc has. A look-up that fails leaves dlerror's message behind, in the arena;
+ * the next look-up frees it by the program's free, and an allocator before ours that looks up the
+ * next free at its first call would free the message again within. */
 #define FIND(name) okosu_next_find(&found.name, #name)
 
 void okosu_next_resolve(void)
@@ -305,6 +308,9 @@ void okosu_next_resolve(void)
     FIND(execv);
     FIND(execvp);
     FIND(execvpe);
+    FIND(fexecve);
+    FIND(execveat);
+    FIND(prctl);
     okosu_next_find(&found.register_atfork, "__register_atfork");
     okosu_next_find(&found.exit_now, "_exit");
     guard_arena(&found);

@@ -57,7 +57,10 @@ struct okosu_next {
     int (*execv)(const char *, char *const[]);
     int (*execvp)(const char *, char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*fexecve)(int, char *const[], char *const[]);
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
     int (*register_atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
+    int (*prctl)(int, ...);
     void (*exit_now)(int);
 };
 

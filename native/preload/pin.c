@@ -115,7 +115,7 @@ void okosu_pin_start(void)
     }
 }
 
-void okosu_pin_child(void)
+void okosu_pin_stop(void)
 {
     if (atomic_exchange(&active, false))
         widen_self();

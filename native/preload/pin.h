@@ -25,8 +25,9 @@ struct okosu_mask {
 /* In the constructor: pins the main thread of the root, or frees a child from its parent's CPU. */
 void okosu_pin_start(void);
 
-/* In the child of a fork. */
-void okosu_pin_child(void);
+/* In the child of a fork, and before the program filters system calls: pins nothing any more, and
+ * puts the calling thread on the whole list. */
+void okosu_pin_stop(void);
 
 /* Whether this process pins its threads. */
 bool okosu_pin_active(void);

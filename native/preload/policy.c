@@ -19,11 +19,12 @@ static enum okosu_reason refusal;
 
 /* Read at the first large block and not in the constructor: most processes of a build never
  * allocate one, and the files take longer to read than the rest of the constructor. */
-static void start(void)
+void okosu_policy_begin(void)
 {
     size_t bytes;
 
-    if (atomic_load_explicit(&started, memory_order_acquire))
+    if (okosu_config.tier == OKOSU_TIER_NONE ||
+        atomic_load_explicit(&started, memory_order_acquire))
         return;
     okosu_lock_take(&start_lock);
     if (atomic_load(&started))
@@ -103,7 +104,7 @@ size_t okosu_policy_grant(size_t chunks, enum okosu_kind kind)
 
     if (okosu_config.tier == OKOSU_TIER_NONE || chunks == 0)
         return 0;
-    start();
+    okosu_policy_begin();
     if (kind == OKOSU_KIND_THP && refused) {
         okosu_reason_add(refusal);
         return 0;

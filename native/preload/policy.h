@@ -23,6 +23,9 @@ size_t okosu_policy_dense(size_t bytes);
 
 enum okosu_kind { OKOSU_KIND_THP, OKOSU_KIND_HUGETLB };
 
+/* Reads the kernel's settings, which is else done at the first block. */
+void okosu_policy_begin(void);
+
 /* Asks for `chunks` chunks on huge pages of that kind; returns how many are granted, 0..chunks. */
 size_t okosu_policy_grant(size_t chunks, enum okosu_kind kind);
 void okosu_policy_return(size_t chunks);

@@ -3,6 +3,7 @@
  *
  * As in hooks.c: a request that is not ours costs one comparison and a jump; errno is unchanged
  * where we succeed. */
+#include "deepbind.h"
 #include "export.h"
 #include "next.h"
 #include "prezero.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -196,22 +198,49 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
 /* These functions do more to a block than write to it: they protect it, lock it, or give it
  * properties that it would keep. They are rare, so the next function is looked up here and not in
  * next.c. */
-#define CHANGES(name, parameters, ...)                                                             \
-    OKOSU_EXPORT int name parameters                                                               \
+#define CHANGES(type, name, parameters, ...)                                                       \
+    OKOSU_EXPORT type name parameters                                                              \
     {                                                                                              \
-        static int(*next) parameters;                                                              \
+        static type(*next) parameters;                                                             \
                                                                                                    \
         if (UNLIKELY(okosu_prezero_meets(start, length)))                                          \
             okosu_prezero_changed(start, length);                                                  \
         if (!next && !okosu_next_find(&next, #name))                                               \
-            return (int)syscall(SYS_##name, __VA_ARGS__);                                          \
+            return (type)syscall(SYS_##name, __VA_ARGS__);                                         \
         return next(__VA_ARGS__);                                                                  \
     }
 
-CHANGES(mprotect, (void *start, size_t length, int prot), start, length, prot)
-CHANGES(pkey_mprotect, (void *start, size_t length, int prot, int key), start, length, prot, key)
-CHANGES(mlock, (const void *start, size_t length), start, length)
-CHANGES(mlock2, (const void *start, size_t length, unsigned flags), start, length, flags)
+CHANGES(int, mprotect, (void *start, size_t length, int prot), start, length, prot)
+CHANGES(int, pkey_mprotect, (void *start, size_t length, int prot, int key), start, length, prot,
+        key)
+CHANGES(int, mlock, (const void *start, size_t length), start, length)
+CHANGES(int, mlock2, (const void *start, size_t length, unsigned flags), start, length, flags)
+
+/* libnuma's: no libc has this function. */
+long mbind(void *start, unsigned long length, int mode, const unsigned long *nodes,
+           unsigned long bits, unsigned flags);
+CHANGES(long, mbind,
+        (void *start, unsigned long length, int mode, const unsigned long *nodes,
+         unsigned long bits, unsigned flags),
+        start, length, mode, nodes, bits, flags)
+
+/* Only SHM_REMAP replaces what is mapped, and how long the segment is only the kernel knows. */
+OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
+{
+    static void *(*next)(int, const void *, int);
+    struct shmid_ds segment;
+    bool over = UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0 &&
+                okosu_prezero_meets(start, segment.shm_segsz);
+    void *p;
+
+    if (over && !okosu_prezero_map_over((void *)start, segment.shm_segsz))
+        return MAP_FAILED;
+    p = next || okosu_next_find(&next, "shmat") ? next(id, start, flags)
+                                                : (void *)syscall(SYS_shmat, id, start, flags);
+    if (over)
+        okosu_prezero_mapped_over((void *)start, segment.shm_segsz, p != MAP_FAILED);
+    return p;
+}
 
 /* Whether the advice is over when the call returns. */
 static bool is_about_content(int advice)
@@ -244,16 +273,25 @@ static void *next_mremap(void *old, size_t old_length, size_t new_length, int fl
     return next(old, old_length, new_length, flags, to);
 }
 
-/* Move pages out of the pool, which keeps their addresses. The daemon's memory stays the pool's, and
- * is copied if all of it can be read. */
-static void *lift(void *old, size_t length)
+/* Move pages out of the pool, which keeps their addresses. Where they cannot be moved they are
+ * copied if all of them can be read: the daemon's memory stays the pool's; a block may lie in
+ * several of the kernel's mappings, which the program takes for one; and Linux before 5.7 knows no
+ * MREMAP_DONTUNMAP. */
+static void *lift(void *old, size_t length, bool *moved)
 {
+    int error = ENOMEM;
     void *p;
 
-    if (okosu_prezero_is_private(old, length))
-        return next_mremap(old, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+    *moved = false;
+    if (okosu_prezero_is_private(old, length)) {
+        p = next_mremap(old, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+        *moved = p != MAP_FAILED;
+        if (*moved)
+            return p;
+        error = errno;
+    }
     if (okosu_prezero_was_changed(old, length)) {
-        errno = ENOMEM;
+        errno = error;
         return MAP_FAILED;
     }
     p = okosu_next.mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -261,11 +299,11 @@ static void *lift(void *old, size_t length)
 }
 
 /* The pages leave the pool in one step and become what the program asked for in another, because
- * only a move that keeps the length leaves a mapping behind (MREMAP_DONTUNMAP, Linux 5.7). */
+ * only a move that keeps the length leaves a mapping behind. */
 static void *move_out(void *old, size_t old_length, size_t new_length, int flags, void *to)
 {
-    void *p, *lifted = lift(old, old_length);
-    bool was_private = okosu_prezero_is_private(old, old_length);
+    bool moved;
+    void *p, *lifted = lift(old, old_length, &moved);
     int saved;
 
     if (lifted == MAP_FAILED)
@@ -274,7 +312,7 @@ static void *move_out(void *old, size_t old_length, size_t new_length, int flags
     saved = errno;
     if (p != MAP_FAILED)
         okosu_prezero_unmap(old, old_length);
-    else if (was_private)
+    else if (moved)
         next_mremap(lifted, old_length, old_length, MREMAP_MAYMOVE | MREMAP_FIXED, old);
     else
         okosu_next.munmap(lifted, old_length);
@@ -364,4 +402,14 @@ OKOSU_EXPORT int setns(int fd, int kind)
         okosu_prezero_resume();
     pthread_setcancelstate(cancel, NULL);
     return rc;
+}
+
+bool okosu_hooks_serve(void)
+{
+    return true;
+}
+
+void okosu_hooks_stop(void)
+{
+    okosu_prezero_stop();
 }

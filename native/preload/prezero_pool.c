@@ -88,8 +88,12 @@ static struct {
 
 static void *run_unbound(void *arg)
 {
+    unsigned long mask[sizeof(mask_at_start) / sizeof(mask_at_start[0])];
+
     (void)arg;
-    if (mask_bytes > 0)
+    /* Only where it differs: libokosu-threads.so stands aside once a thread is moved. */
+    if (mask_bytes > 0 && (syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask) != mask_bytes ||
+                           memcmp(mask, mask_at_start, (size_t)mask_bytes) != 0))
         syscall(SYS_sched_setaffinity, 0, mask_bytes, mask_at_start);
     return start.run(start.arg);
 }
@@ -108,7 +112,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     return okosu_next.pthread_create(thread, attr, run_unbound, NULL);
 }
 
-/* The pool's own mappings are not the program's, so its calls pass by the hooks of this library. */
+/* The pool's own mappings are not the program's, so its calls pass by the hooks of this library; the
+ * next library's see them (see sys.c). */
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
@@ -124,7 +129,7 @@ int __wrap_munmap(void *at, size_t bytes)
 int __wrap_madvise(void *at, size_t bytes, int advice);
 int __wrap_madvise(void *at, size_t bytes, int advice)
 {
-    return (int)syscall(SYS_madvise, at, bytes, advice);
+    return okosu_next.madvise(at, bytes, advice);
 }
 
 /* Under strict overcommit every mapping is charged in full, so that reserved address space is
@@ -370,7 +375,13 @@ static void forked(bool inert)
         atomic_store(counters[i], 0);
 }
 
-static void evidence(const char *proof)
+/* The making of the pool reads files and starts a thread. */
+static void filtered(void)
+{
+    atomic_store(&begun, true);
+}
+
+static void evidence(struct okosu_proof *proof)
 {
     const struct {
         const char *key;
@@ -382,7 +393,7 @@ static void evidence(const char *proof)
     struct okosu_line l = OKOSU_LINE(text);
     struct okosu_json json = {.line = &l};
 
-    okosu_proof_open(&json);
+    okosu_proof_open(&json, proof);
     okosu_json_string(&json, "by", "prezero");
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         okosu_json_unsigned(&json, fields[i].key, atomic_load(fields[i].value));
@@ -393,5 +404,6 @@ OKOSU_EXPORT const struct okosu_companion okosu_companion_prezero = {
     .library = "libokosu-prezero.so",
     .begin = read_environment,
     .forked = forked,
+    .filtered = filtered,
     .evidence = evidence,
 };

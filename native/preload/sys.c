@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real system calls (see sys.h). syscall(2) is used where the libc name is a hook of this very
- * library, and where it is a cancellation point, which malloc must not be. */
+ * library, and where it is a cancellation point, which malloc must not be.
+ *
+ * What maps memory or takes it away goes to the next library's functions. UCX and Open MPI watch
+ * those (they overwrite the first instructions of libc's) to end the registration of memory with a
+ * network adapter, which would otherwise read and write the old pages. As under libc's malloc, such
+ * a hook may be called while the allocator's lock is held. */
 #include "sys.h"
+
+#include "next.h"
 
 #include "base/avail.h"
 #include "base/calls.h"
@@ -46,27 +53,29 @@ static int result_of(long value, int saved)
 static intptr_t sys_map(void *where, size_t length, int prot, int flags)
 {
     int saved = errno;
-    long got = syscall(SYS_mmap, where, length, prot, flags, -1, 0L);
+    void *got = okosu_next.mmap(where, length, prot, flags, -1, 0);
 
-    if (got == -1) {
-        got = -errno;
+    if (got == MAP_FAILED) {
+        int err = errno;
+
         errno = saved;
+        return -err;
     }
-    return got;
+    return (intptr_t)got;
 }
 
 static int sys_unmap(void *where, size_t length)
 {
     int saved = errno;
 
-    return result_of(syscall(SYS_munmap, where, length), saved);
+    return result_of(okosu_next.munmap(where, length), saved);
 }
 
 static int sys_advise(void *where, size_t length, int advice)
 {
     int saved = errno;
 
-    return result_of(syscall(SYS_madvise, where, length, advice), saved);
+    return result_of(okosu_next.madvise(where, length, advice), saved);
 }
 
 /* MADV_WIPEONFORK is refused for pages of a file and for shared ones; a hole fails every call. The
@@ -84,6 +93,8 @@ static bool sys_is_plain(void *where, size_t length)
     return plain;
 }
 
+/* Older versions of UCX lose the fifth argument, and with it the place to move to. They learn of the
+ * move when `from` is mapped anew. */
 static int sys_move(void *from, void *to, size_t length)
 {
     int saved = errno;

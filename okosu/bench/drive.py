@@ -159,7 +159,7 @@ def _away_from(cpu: int) -> Iterator[None]:
 
 
 def _environment() -> dict[str, str]:
-    return {**ONE_THREAD, **os.environ}
+    return {**ONE_THREAD, **os.environ, "OKOSU_BENCH_PARENT": str(os.getpid())}
 
 
 def _reap(process: subprocess.Popen[bytes]) -> None:

@@ -182,15 +182,19 @@ def _yes(value: bool | None) -> str:
 
 def _limits(m: Machine) -> list[str]:
     lim = m.limits
+    alone = "nice counts only within a session (sched_autogroup), and keeps no other one's load from a trial"
+    notes = [alone] if m.autogroup else []
     if not lim.version:
-        return ["no control groups"]
+        return ["no control groups", *notes]
+    if lim.cpu_max is not None and lim.cpu_max < len(m.cpus_allowed):
+        notes.insert(0, "programs that start a thread for each CPU are halted when this time is used up")
     parts = [f"memory {amount(lim.memory_max)}" if lim.memory_max is not None else "memory unlimited"]
     parts.append(f"time of {lim.cpu_max:.3g} CPUs" if lim.cpu_max is not None else "time unlimited")
     if lim.cpuset_cpus:
         parts.append(f"CPUs {show_cpulist(lim.cpuset_cpus)}")
     if lim.cpuset_mems:
         parts.append(f"nodes {show_cpulist(lim.cpuset_mems)}")
-    return [f"cgroup v{lim.version}: {'; '.join(parts)}"]
+    return [f"cgroup v{lim.version}: {'; '.join(parts)}", *notes]
 
 
 def _virtual(m: Machine) -> list[str]:

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import shlex
 import stat
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 from okosu.errors import OkosuError
 
 _LOOK_AGAIN_S = 0.5
+_SHOWN = 100
 
 
 def path(user: int | None = None) -> Path:
@@ -96,6 +98,17 @@ def _others() -> list[int]:
     return [user for user in users - {os.geteuid()} if _holder(user) is not None]
 
 
+def _command(process: int) -> str:
+    """What the process was started as, from its word `okosu` on; "" if that cannot be read."""
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_text(errors="replace").rstrip("\0").split("\0")
+    except OSError:
+        return ""
+    names = [Path(word).name for word in words]
+    line = shlex.join(["okosu", *words[names.index("okosu") + 1 :]] if "okosu" in names else words)
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 3] + "..."
+
+
 def _tell(user: int, told: set[int]) -> None:
     if user in told:
         return
@@ -107,4 +120,6 @@ def _tell(user: int, told: set[int]) -> None:
             who += f" of {pwd.getpwuid(user).pw_name}"
         except KeyError:
             who += f" of user {user}"
-    print(f"another okosu is measuring on this machine ({who}); waiting for it to end", file=sys.stderr)
+    if process and (command := _command(process)):
+        who += f": {command}"
+    print(f"another okosu is measuring on this machine ({who}); waiting for it to end", file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ from okosu.records import files, summary
 from okosu.records.files import File
 from okosu.records.summary import SUMMARY_SCHEMA, Kept, Row, Section, Source, Summary
 from okosu.records.types import KINDS, BenchFile, Plan, ReproduceFile, TryFile
-from okosu.report import commands, view
+from okosu.report import commands, formats, view, words
 
 _MOST_ROWS = 200
 """A file of more records than this (a sweep over sizes) keeps its sections, and no row for each record."""
@@ -24,7 +24,7 @@ _MOST_ROWS = 200
 _RECORDS = tuple(str(kind.__struct_config__.tag).partition("/")[0] for kind in KINDS)
 _FACTS = ("id", "model", "vendor", "family", "microcode", "arch", "kernel", "glibc")
 _NESTED = {"memory_kb": ("memory", "total_kb"), "thp": ("thp", "enabled"), "under": ("virtual", "hypervisor")}
-_PLAN = ("metric", "alpha", "min_effect", "seed", "k", "base_s", "warm_kb")
+_PLAN = ("metric", "better", "alpha", "min_effect", "seed", "k", "base_s", "warm_kb")
 
 
 def make(paths: list[Path]) -> Summary:
@@ -61,6 +61,7 @@ def of(envelope: File, source: Source) -> Summary:
     if isinstance(envelope, TryFile):
         seen = view.of(envelope)
         made.command, made.plan, made.verdicts = seen.again, _plan(envelope.plan), envelope.verdicts
+        made.plan["spent_s"] = round(envelope.spent_s, 1)
         made.printed = "\n\n".join(filter(None, [_table.render(envelope), seen.headline.command]))
     else:
         again = commands.bench(envelope) if isinstance(envelope, BenchFile) else ""
@@ -79,6 +80,7 @@ def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
     if any(envelope.plan.options.command != asked.command for envelope in held):
         raise OkosuError("these files are of different programs", "", "name trials of one program", USAGE_ERROR)
     arms = list(dict.fromkeys(verdict.arm for envelope in held for verdict in envelope.verdicts))
+    said = words.of(asked)
     rows, body = [], []
     for arm in arms:
         verdicts = [verdict for envelope in held for verdict in envelope.verdicts if verdict.arm == arm]
@@ -87,12 +89,13 @@ def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
         ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
         if ratios:
             spread = summary.spread(ratios)
-            body[-1] += [str(spread.count), f"{spread.median:.3f}", f"{spread.least:.3f}–{spread.greatest:.3f}"]
+            ends = [formats.plain(said.change(ratio)) for ratio in (spread.median, spread.greatest, spread.least)]
+            body[-1] += [str(spread.count), ends[0], " to ".join(ends[1:])]
             rows.append(
                 Row(
                     subject=" ".join(asked.command),
                     arm=arm,
-                    stage="screening",
+                    stage="rounds",
                     metric="t_arm / t_base, a trial each",
                     unit="times",
                     samples=spread,
@@ -112,7 +115,7 @@ def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
             Section(
                 id="trials",
                 title=f"{len(held)} trials",
-                head=["arm", "verdicts", "trials with a ratio", "median of t_arm / t_base", "least–greatest"],
+                head=["arm", "verdicts", "trials with rounds", "median change", "worst to best"],
                 body=body,
             )
         ],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from okosu.levers.base import Availability
     from okosu.machine.model import Machine
     from okosu.machine.program import Program
+    from okosu.recipes import Recipe
 
     Judged = dict[str, tuple[Availability, list[list[str]]]]
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--root", metavar="DIR|TAR", help="a captured machine instead of this one (default: OKOSU_ROOT, or /)")
     add("--capture", metavar="FILE", help="write the files that okosu reads to FILE (.tar, .tar.gz, .tar.xz)")
+    add("--recipes", action="append", default=[], metavar="DIR", help="a folder with recipes of your own")
     add("--json", metavar="FILE|-", help="write everything as JSON too; -: to stdout, instead of the text")
     add("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM", help="a program to judge the levers for")
 
@@ -68,11 +70,11 @@ def _report(here: Machine, args: argparse.Namespace) -> None:
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     program = inspect(command[0]) if command else None
-    judged = _judge(here, program)
+    judged, matching = _judge(here, program), _matching(here, program, args.recipes)
     if args.json:
-        _write_json(here, program, judged, args.json)
+        _write_json(here, program, judged, matching, args.json)
     if args.json != "-":
-        _print(here, program, judged)
+        _print(here, program, judged, matching)
 
 
 def _judge(here: Machine, program: Program | None) -> Judged:
@@ -90,7 +92,22 @@ def _judge(here: Machine, program: Program | None) -> Judged:
     return judged
 
 
-def _write_json(here: Machine, program: Program | None, judged: Judged, to: str) -> None:
+def _matching(here: Machine, program: Program | None, folders: list[str]) -> list[Recipe]:
+    """The recipes that are for the program, by its files alone, and have something to try, to install or to warn of."""
+    from okosu import recipes
+
+    every = recipes.found(folders).values()
+    if program is None:
+        return []
+    return [
+        recipe
+        for recipe in every
+        if recipe.harm(program)
+        or (recipe.matches(program, None) and (recipe.values(here, program, None) or recipe.lacking(here, program)))
+    ]
+
+
+def _write_json(here: Machine, program: Program | None, judged: Judged, matching: list[Recipe], to: str) -> None:
     import msgspec
 
     import okosu
@@ -104,6 +121,16 @@ def _write_json(here: Machine, program: Program | None, judged: Judged, to: str)
             name: {"available": a.ok, "why": a.why, "fix": a.fix, "arms": arms} for name, (a, arms) in judged.items()
         },
     }
+    if program is not None:
+        document["recipes"] = {
+            recipe.name: {
+                "doc": recipe.doc,
+                "arms": recipe.values(here, program, None),
+                "changes": dict(recipe.changes),
+                "lacking": [{"why": one.why, "fix": one.fix} for one in recipe.lacking(here, program)],
+            }
+            for recipe in matching
+        }
     text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
     if to == "-":
         sys.stdout.write(text)
@@ -114,12 +141,15 @@ def _write_json(here: Machine, program: Program | None, judged: Judged, to: str)
         raise OkosuError(f"{to} cannot be written", error.strerror or "", "a file in a folder that exists") from error
 
 
-def _print(here: Machine, program: Program | None, judged: Judged) -> None:
+def _print(here: Machine, program: Program | None, judged: Judged, matching: list[Recipe]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False, markup=False)
     with console.capture() as text:
         _show(console, here, program, judged)
+        if program is not None and matching:
+            console.print()
+            console.print(_recipes(here, program, matching))
     # Rich pads each cell with blanks to its column's width.
     sys.stdout.write(re.sub(r" +$", "", text.get(), flags=re.MULTILINE))
 
@@ -150,14 +180,41 @@ def _grid(listed: Rows) -> Any:
     return grid
 
 
-def _table(judged: Judged, arms_known: bool) -> Any:
+def _columns(first: str, last: str) -> Any:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, padding=(0, 2), pad_edge=False, header_style="bold")
-    table.add_column("lever", no_wrap=True, min_width=11)
+    table.add_column(first, no_wrap=True, min_width=11)
     table.add_column("here", no_wrap=True)
-    table.add_column("why, and what would change it", overflow="fold")
+    table.add_column(last, overflow="fold")
+    return table
+
+
+def _recipes(here: Machine, program: Program, matching: list[Recipe]) -> Any:
+    """The recipes for this program: what they would set, what that changes, and what is missing."""
+    from rich.text import Text
+
+    table = _columns("recipe", "what it does; a trial's first run confirms that the program is one for it")
+    for recipe in matching:
+        arms, lacking = recipe.values(here, program, None), recipe.lacking(here, program)
+        notes = [recipe.doc]
+        for value in (value for values in arms for value in values):
+            set_to = recipe.variables(value, here, program)
+            notes.append(f"to try: {' '.join(f'{name}={text}' for name, text in set_to.items())}")
+        notes += [f"changes {what}: {hazard}" for what, hazard in recipe.changes.items()]
+        if recipe.file.by_name_only:
+            notes.append(f"only where it is asked for: --levers {recipe.name}")
+        for one in lacking:
+            notes += [one.why, *([f"fix: {one.fix}"] if one.fix else [])]
+        state = Text("yes", style="green") if arms else Text("no", style="red")
+        table.add_row(Text(recipe.name), state, Text("\n".join(notes)))
+    return table
+
+
+def _table(judged: Judged, arms_known: bool) -> Any:
+    from rich.text import Text
+
+    table = _columns("lever", "why, and what would change it")
     for name, (available, arms) in judged.items():
         notes = [available.why] if available.why else []
         if arms_known and arms:

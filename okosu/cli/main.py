@@ -5,16 +5,22 @@ three-part error."""
 from __future__ import annotations
 
 import argparse
+import codecs
+import contextlib
+import difflib
+import errno
 import importlib
+import io
 import os
 import pkgutil
+import re
 import sys
 from types import ModuleType
 from typing import NoReturn
 
 import okosu
-from okosu import cli, plugins
-from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
+from okosu import cli, plugins, stops
+from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError, Stopped
 
 EXAMPLES = """\
   okosu try -- ./app args          which levers make this program faster here, and is it certain?
@@ -34,7 +40,26 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the usage error instead of printing a usage dump that would hide it."""
-        raise OkosuError(message, "", f"{self.prog} --help", USAGE_ERROR)
+        what, why, fix = message, "", f"{self.prog} --help"
+        if found := re.fullmatch(r"argument (\S+): expected one argument", message):
+            option = found[1].split("/")[0]
+            what, why, fix = (
+                f"{option} needs a value",
+                "nothing, or another option, stands behind it",
+                f"{option}=VALUE",
+            )
+        elif found := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
+            option = found[1].split("/")[0]
+            what, why = f"{option} {found[2]}: there is no such value", f"{option} takes {found[3]}".replace("'", "")
+        elif found := re.fullmatch(r"unrecognized arguments: (.*)", message):
+            known = [option for action in self._actions for option in action.option_strings]
+            name = found[1].split()[0].partition("=")[0]
+            near = difflib.get_close_matches(name, known, 1, 0.7)
+            what, why = f"{name} is not known", f"{self.prog} has no such option"
+            fix = f"did you mean {near[0]}? {fix}" if near else fix
+        elif found := re.fullmatch(r"the following arguments are required: (.*)", message):
+            what, why = f"{self.prog} needs {found[1]}", "nothing was named"
+        raise OkosuError(what, why, fix, USAGE_ERROR)
 
     def format_help(self) -> str:
         """The help text: examples first, then argparse's description of the arguments."""
@@ -89,8 +114,6 @@ def _nearest(name: str) -> OkosuError:
     if name in IN_A_CHECKOUT:
         why = f"{IN_A_CHECKOUT[name]} it, and neither is part of the installed package"
         return OkosuError(f"okosu {name} is not installed", why, "a checkout of okosu: make build", USAGE_ERROR)
-    import difflib
-
     near = difflib.get_close_matches(name, list(commands()), 1)
     fix = f"okosu {near[0]}" if near else "okosu --help lists the commands"
     return OkosuError(f"no command is called {name!r}", "", fix, USAGE_ERROR)
@@ -103,8 +126,12 @@ def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespa
         cut = words.index("--")
         own, program = words[:cut], words[cut + 1 :]
     args = _parser(name, module).parse_args(own)
+    # Words before `--` that are no options are lost otherwise: they would take the program's place.
+    args.stray = getattr(args, "command", []) if program else []
     if program or not hasattr(args, "command"):
         args.command = program
+    args.given = [word.partition("=")[0] for word in own if word.startswith("-")]
+    args.words = words
     return args
 
 
@@ -138,8 +165,46 @@ def dispatch(argv: list[str]) -> int:
     return status
 
 
+PLAIN = str.maketrans(
+    {"×": "x", "–": "-", "—": "-", "−": "-", "≤": "<=", "≥": ">=", "±": "+-", "→": "->", "…": "...", "µ": "u", "·": "*"}
+)
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """What is written for characters that the output's encoding has not."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(PLAIN)
+    return "".join(c if c.isascii() else "?" for c in text), error.end
+
+
+def _encode_anything() -> None:
+    """Let stdout and stderr degrade what they cannot encode, where the locale is not UTF-8."""
+    codecs.register_error("okosu.plain", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="okosu.plain")
+
+
 def main() -> int:
     """Entry point of the console script."""
+    status = _status()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # A terminal that was closed, or a full disk. Python would end with a status of its own, 120.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if status == 0:
+                print(f"okosu: the output could not be written: {error.strerror}", file=sys.stderr)
+                status = 1
+    return status
+
+
+def _status() -> int:
+    _encode_anything()
+    if sys.argv[1:2] != ["run"]:
+        stops.stoppable()
     try:
         return dispatch(sys.argv[1:])
     except OkosuError as error:
@@ -150,5 +215,15 @@ def main() -> int:
         # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        # Python names no file in an error of a stream that was open already: the output, on a full disk.
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(OSError):
+            print(f"okosu: the output could not be written: {error.strerror}", file=sys.stderr)
+        return 1
+    except Stopped as stop:
+        return 128 + stop.number
     except KeyboardInterrupt:
         return INTERRUPTED

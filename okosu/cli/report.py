@@ -4,22 +4,26 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from okosu.errors import USAGE_ERROR, OkosuError
 
 NAME = "report"
 PLACE = 6
-HELP = "make one self-contained HTML page of record files"
+HELP = "make one self-contained HTML page of record files, or of a folder of them by kind of machine"
 EXAMPLES = """\
   okosu report trial.json                      writes trial.html beside it and prints its path
   okosu report monday.json tuesday.json -o week.html
+  okosu report /shared/records                 verdicts by kind of machine; writes report.html there
   okosu report --summary trial.json -o small.json   verdicts, quantiles and a digest: what documents are made from
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="record files of okosu try, bench or reproduce")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="records of okosu try, bench or reproduce, or a folder"
+    )
     parser.add_argument(
         "-o", "--output", metavar="OUT", help="the file to write (default: the first FILE with .html or .summary.json)"
     )
@@ -33,15 +37,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the page and print its path. OkosuError if a file cannot be read or the page cannot be written."""
     from okosu.records import files
-    from okosu.report import page
+    from okosu.report import kinds, page
 
     if args.command:
-        raise OkosuError("okosu report runs no program", "", "okosu report FILE… [-o OUT.html]", USAGE_ERROR)
+        raise OkosuError(
+            "okosu report runs no program",
+            "it makes a page of record files",
+            "okosu report FILE… [-o OUT.html]",
+            USAGE_ERROR,
+        )
     if args.summary:
         return _summarise(args)
-    held = [(path, files.read(path)) for path in map(Path, args.files)]
-    output = Path(args.output) if args.output else Path(args.files[0]).with_suffix(".html")
-    text = page.render(held)
+    paths = [Path(name) for name in args.files]
+    beside = paths[0] / "report.html" if paths[0].is_dir() else paths[0].with_suffix(".html")
+    output = Path(args.output) if args.output else beside
+    _check_folder(output)
+    held: list[tuple[Path, files.File]] = [(path, files.read(path)) for path in paths if not path.is_dir()]
+    by_kind = None
+    if folders := [path for path in paths if path.is_dir()]:
+        from okosu.cli import _kinds
+        from okosu.cluster import collect
+
+        gathered = collect.gather(folders)
+        held += [(one.path, one.file) for one in gathered.found]
+        by_kind = kinds.view(collect.collected(gathered))
+        print(_kinds.render(by_kind), file=sys.stderr)
+    text = page.render(held, by_kind)
     if output.resolve() in {path.resolve() for path, _ in held}:
         raise OkosuError(f"{output} is one of the record files", "the page would replace it", "another name after -o")
     try:
@@ -50,6 +71,13 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(f"{output} not written", f"{error.strerror or error}", "another place after -o") from error
     print(output)
     return 0
+
+
+def _check_folder(output: Path) -> None:
+    """Refuse a place where no file can be made, before anything is rendered. No folder is made for a typing error."""
+    if output.is_dir() or not output.parent.is_dir():
+        why = "it is a folder" if output.is_dir() else f"there is no folder {output.parent}"
+        raise OkosuError(f"{output} not written", why, "a file in a folder that exists, after -o", USAGE_ERROR)
 
 
 def _summarise(args: argparse.Namespace) -> int:
@@ -62,6 +90,7 @@ def _summarise(args: argparse.Namespace) -> int:
         raise OkosuError(
             f"{output} is one of the record files", "the summary would replace it", "another name after -o"
         )
+    _check_folder(output)
     made = _summary.make(paths)
     try:
         summary.write(made, output)

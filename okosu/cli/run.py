@@ -5,7 +5,9 @@ file."""
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from pathlib import Path
 
 from okosu import native
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
@@ -46,30 +48,57 @@ def _expand(argv: list[str]) -> list[str]:
         word = own[i]
         if word == "--from":
             if i + 1 == len(own):
-                raise OkosuError("--from needs a records file", "", "okosu run --from FILE -- PROGRAM", USAGE_ERROR)
-            made += _recommended(own[i + 1])
+                raise OkosuError(
+                    "--from needs a records file",
+                    "nothing stands behind it",
+                    "okosu run --from FILE -- PROGRAM",
+                    USAGE_ERROR,
+                )
+            made += _recommended(own[i + 1], rest[1:])
             i += 2
             continue
-        made += _recommended(word.removeprefix("--from=")) if word.startswith("--from=") else [word]
+        made += _recommended(word.removeprefix("--from="), rest[1:]) if word.startswith("--from=") else [word]
         i += 1
     return [*made, *rest]
 
 
-def _recommended(name: str) -> list[str]:
-    """The launcher options that the trial in the file recommends. Warns where the machine or its state is not the
-    trial's.
+def _recommended(name: str, command: list[str]) -> list[str]:
+    """The launcher options that the trial in the file recommends, or that of this kind of machine in the folder. Warns
+    where the program, the machine or its state is not the trial's.
     """
-    from pathlib import Path
-
+    if Path(name).is_dir():
+        return _of_this_kind(Path(name), command)
     from okosu import machine
+    from okosu.machine.program import called
     from okosu.records import files
     from okosu.records.types import TryFile
 
     envelope = files.read_as(TryFile, Path(name))
     best = [v for v in envelope.verdicts if v.headline]
-    for line in machine.differences(envelope.machine, machine.read()):
-        print(f"okosu: {name}: {line}", file=sys.stderr)
+    tried = envelope.plan.options.command
+    if command and called(command) != called(tried):
+        what = f"it was measured with {tried[0] if tried else 'no program'}, and this is {command[0]}"
+        print(f"okosu: {name}: {what}: what helps one can slow the other: okosu try", file=sys.stderr)
+    if lines := machine.differences(envelope.machine, machine.read()):
+        again = f"a lever can lose here what it won there: okosu try --revalidate {shlex.quote(name)}"
+        for line in [*lines, again]:
+            print(f"okosu: {name}: {line}", file=sys.stderr)
     if not best:
         print(f"okosu: {name} recommends no lever: the program runs as it is", file=sys.stderr)
         return []
+    if not best[0].options:
+        better = shlex.join(envelope.use(best[0]))
+        print(f"okosu: {name} recommends another command line: {better}; this one runs as it is", file=sys.stderr)
     return list(best[0].options)
+
+
+def _of_this_kind(folder: Path, command: list[str]) -> list[str]:
+    """The launcher options that the record of this kind of machine recommends; none where the folder has none."""
+    from okosu import machine
+    from okosu.cluster import collect
+
+    choice = collect.choose(folder, machine.read(), command)
+    # Which record it is, is not said by each of a job's ranks.
+    for line in choice.said if choice.path is None or sys.stderr.isatty() else []:
+        print(f"okosu: {line}", file=sys.stderr)
+    return [] if choice.path is None else _recommended(str(choice.path), command)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from types import MappingProxyType
 
 from okosu.levers import launcher
 from okosu.machine.model import Machine
@@ -29,10 +30,44 @@ class Availability:
     fix: str = ""
 
 
-class Lever(ABC):
-    """One lever. A subclass is one file in okosu/levers, found by directory scan; `name` is its row in okosu-run."""
+@dataclass(frozen=True)
+class Bound:
+    """The largest share of base's time that a lever could save, by arithmetic on what was counted, and that sum in
+    words.
+    """
 
-    name: ClassVar[str]
+    share: float
+    why: str
+
+
+def share_of_work(run: Measurement, pilot: Measurement) -> float:
+    """How much of the pilot's work a run did, by their CPU time, at most 1.
+
+    It is 1 or close to it for a program that ends by itself. A service whose load lasts a fixed time does as much as
+    the machine lets it, and its counts with it.
+    """
+    before = pilot.user_ns + pilot.sys_ns
+    return min(1.0, (run.user_ns + run.sys_ns) / before) if before else 1.0
+
+
+class Lever(ABC):
+    """One lever. A subclass is one file in okosu/levers, found by directory scan, and `name` is its row in okosu-run;
+    or it is a recipe (okosu/recipes), which sets variables alone.
+    """
+
+    name: str
+    likely: float = 0.05
+    """The share of the time that it saved in the programs of results/ that it helped most: what is tried first where
+    the budget has no room for all."""
+    changes: Mapping[str, str] = MappingProxyType({})
+    """What it changes beside the time (okosu/records/recipe.py), and for each the hazard in one sentence."""
+
+    disturbed_by: frozenset[str] = frozenset()
+    """What must not be observed in rounds with this lever, because observing it takes the time that the lever saves."""
+    spares: frozenset[str] = frozenset()
+    """What of `observes` its proof needs in the pilot alone."""
+    bounding: str = ""
+    """A value that is no arm: a run with it gives `bound` more to go by. "" for none."""
 
     @property
     def facts(self) -> launcher.Facts:
@@ -45,7 +80,7 @@ class Lever(ABC):
 
     @functools.cached_property
     def observes(self) -> frozenset[str]:
-        """What okosu-measure must observe for the proof besides memory: "threads", "numa"."""
+        """What okosu-measure must observe for the proof besides memory: "threads", "numa", "files"."""
         return frozenset(self.facts.observes)
 
     @abstractmethod
@@ -75,6 +110,29 @@ class Lever(ABC):
         """Say whether the value works through the preload library (it is then judged against the placebo too)."""
         row = self.facts.value(value)
         return row is not None and row.preload and program.preloadable
+
+    def variables(self, value: str, machine: Machine, program: Program) -> dict[str, str] | None:
+        """The variables that are all that the value is; None where okosu-run has the lever as an option."""
+        return None
+
+    def bound(self, machine: Machine, base: Sequence[Measurement], run: Measurement | None) -> Bound | None:
+        """The most that the lever can save of this program's wall and CPU time; None where nothing sound can be said.
+
+        `base` holds base's runs in the pilot, at least one; `run` is the lever's own, None before there is one. The
+        bound must be generous: an arm below the smallest effect of interest is never measured.
+        """
+        return None
+
+    def settle(self, value: str, applied: bool, program: str) -> list[str]:
+        """The command that brings about, outside the clock, what a run with this value (`applied`) or without it is to
+        find, and fails if it cannot; [] for levers of which nothing outlives the program. `program` is its path or
+        name.
+        """
+        return []
+
+    def enough(self, proof: Proof) -> bool:
+        """Say of a value's pilot, which proved its effect, whether the values after it could hardly do more."""
+        return False
 
     @abstractmethod
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:

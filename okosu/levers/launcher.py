@@ -38,7 +38,7 @@ class Facts(msgspec.Struct, frozen=True):
     excludes: list[str]
     """Levers that it cannot be applied together with."""
     observes: list[str]
-    """What okosu-measure must look at for the proof, beyond memory: "threads", "numa"."""
+    """What okosu-measure must look at for the proof, beyond memory: "threads", "numa", "files"."""
 
     def value(self, given: str) -> Value | None:
         """The row of which `given` is a value: "list:0-3" is one of "list:CPUS"."""
@@ -89,15 +89,19 @@ class _Outcome(msgspec.Struct):
 class _Printed(msgspec.Struct):
     levers: list[_Outcome]
     env: dict[str, str | None] = {}
+    text: list[str] = []
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What okosu-run would do for one lever. `env` holds the variables that it would set or unset (null)."""
+    """What okosu-run would do for one lever. `env` holds the variables that it would set or unset (null), `text` the
+    files whose code it would bring onto huge pages.
+    """
 
     applied: bool
     why: str = ""
     fix: str = ""
     env: dict[str, str | None] = {}
+    text: list[str] = []
 
 
 def plan(lever: str, value: str, program: str, root: str = "/") -> Plan:
@@ -127,7 +131,7 @@ def plan(lever: str, value: str, program: str, root: str = "/") -> Plan:
         outcome = next(o for o in printed.levers if o.name == lever)
     except (msgspec.DecodeError, StopIteration):
         raise _refused(option, done.stderr) from None
-    return Plan(outcome.applied, outcome.why, outcome.fix, printed.env)
+    return Plan(outcome.applied, outcome.why, outcome.fix, printed.env, printed.text)
 
 
 def _refused(option: str, said: str) -> OkosuError:

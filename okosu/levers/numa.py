@@ -25,6 +25,7 @@ class Numa(Lever):
     """Memory policy by set_mempolicy, which children inherit."""
 
     name = "numa"
+    likely = 0.3
 
     def needs(self, machine: Machine) -> Availability:
         """A policy needs two nodes with memory that this process may use."""

@@ -6,9 +6,11 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 from okosu.levers import launcher
-from okosu.levers.base import Availability, Lever
+from okosu.levers.base import Availability, Bound, Lever
 from okosu.machine.model import Machine
 from okosu.machine.parse import cpulist, show_cpulist
 from okosu.machine.program import Program
@@ -16,6 +18,12 @@ from okosu.records.measurement import Measurement
 from okosu.records.types import Proof
 
 POLICIES = ("compact", "scatter", "one-per-core")
+MIGRATION_S = 3e-3
+"""The most that a move to another CPU costs: 2 MiB of private caches, refilled line by line from memory at 90 ns."""
+BLOCKING_S = 0.1e-3
+"""The most that the choice of the CPU changes of one wait: waking an idle virtual CPU takes some tens of µs."""
+PREEMPTION_S = 0.25e-3
+"""The most that one preemption costs beside the wait: a TLB of 2048 entries and 32 KiB of cache, at 90 ns each."""
 _SHOWN = 64
 """Threads of which the preload library names the CPU."""
 
@@ -24,6 +32,8 @@ class Pin(Lever):
     """Thread placement by a named policy or a list of CPUs."""
 
     name = "pin"
+    # The library tells which CPU each thread was given; what is read of the others at their end is one more witness.
+    spares = frozenset({"threads"})
 
     def needs(self, machine: Machine) -> Availability:
         """Pinning needs a choice: at least two CPUs."""
@@ -43,6 +53,25 @@ class Pin(Lever):
         for policy in POLICIES:
             arms.setdefault(order(policy, machine.root), policy)
         return [[policy] for cpus, policy in arms.items() if cpus]
+
+    def bound(self, machine: Machine, base: Sequence[Measurement], run: Measurement | None) -> Bound | None:
+        """What one thread on equal CPUs lost by moving between them, by waiting for them and by being interrupted.
+
+        None for several threads or processes (which share caches), for several nodes, and for CPUs that differ.
+        """
+        if any(m.threads or m.forks or m.processes > 1 or not m.traced for m in base):
+            return None
+        if len(machine.nodes) > 1 or not _equal_cpus(machine):
+            return None
+        worst: tuple[float, str] = (0.0, "")
+        for m in base:
+            if m.delay_ns is None or m.migrations is None or m.delay_ns >= m.wall_ns:
+                return None
+            lost = m.delay_ns / 1e9 + m.migrations * MIGRATION_S + m.nvcsw * BLOCKING_S + m.nivcsw * PREEMPTION_S
+            moved = f"{m.migrations} moves between CPUs, {m.nvcsw + m.nivcsw} switches"
+            told = f"one thread: {moved} and {m.delay_ns / 1e6:.3g} ms of waiting cost {1e3 * lost:.3g} ms at most"
+            worst = max(worst, (lost * 1e9 / m.wall_ns, told))
+        return Bound(*worst)
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """The proof: all masks and all CPUs used are among those wanted, some mask is narrower than base's, and the
@@ -65,6 +94,17 @@ class Pin(Lever):
         single = sum(len(cpulist(mask)) == 1 for mask in masks)
         text = f"threads ran on CPUs {show_cpulist(sorted(used or allowed))} of {show_cpulist(list(wanted))}"
         return Proof(True, f"{text}; {single} of {len(masks)} distinct masks hold one CPU", values)
+
+
+def _equal_cpus(machine: Machine) -> bool:
+    """Say whether all CPUs are alike, and none shares its core with another that this process leaves idle or not."""
+    if machine.cores > 1 and machine.smt:
+        return False
+    folder = Path(machine.root, "sys/devices/system/cpu")
+    for what in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        if len({path.read_text().strip() for path in folder.glob(f"cpu[0-9]*/{what}")}) > 1:
+            return False
+    return not Path(machine.root, "sys/devices/cpu_atom").exists()
 
 
 def _masks(run: Measurement) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from okosu.levers.base import Availability, Lever
+from okosu.levers.base import Availability, Lever, share_of_work
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -24,6 +24,7 @@ class Prezero(Lever):
     """
 
     name = "prezero"
+    likely = 0.5
 
     def needs(self, machine: Machine) -> Availability:
         """Available with base pages of 4 KiB; without huge pages the pool uses base pages."""
@@ -69,7 +70,7 @@ class Prezero(Lever):
         text = served.text(base.minflt - run.minflt)
         if pilot is not None:
             was = _served(pilot)
-            holds = was is not None and 2 * served.bytes >= was.bytes
+            holds = was is not None and 2 * served.bytes >= was.bytes * share_of_work(run, pilot)
             return Proof(holds, text, values)
         if served.bytes < LEAST_BYTES:
             return Proof(False, f"the program hardly asks for blocks of 2 MiB: {text}", values)

@@ -22,6 +22,7 @@ class Retain(Lever):
     """Keeps glibc from handing large blocks back to the kernel."""
 
     name = "retain"
+    likely = 0.5
 
     def needs(self, machine: Machine) -> Availability:
         """Glibc's malloc must have tunables."""

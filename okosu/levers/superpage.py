@@ -17,6 +17,8 @@ LEAST_SHARE = 0.5
 """In the pilot, at least this share of the anonymous memory lies on huge pages …"""
 LEAST_GAIN = 0.05
 """… and this much more than in base, whose own share wanders by a few per cent where THP is on for all."""
+NEARLY_ALL = 0.95
+"""Share of the anonymous memory on huge pages above which no other value is tried."""
 FEW_FAULTS = 512
 """A program that faults less often than this, all in all, has not touched one huge page's worth of memory."""
 
@@ -28,9 +30,10 @@ _GRANT = "sudo setcap cap_sys_nice+ep okosu-run, then "
 
 
 class Superpage(Lever):
-    """The values glibc, thp and hugetlb, tried in this order; collapse only when it is asked for by name."""
+    """The values glibc, thp, small and hugetlb, tried in this order; collapse only when it is asked for by name."""
 
     name = "superpage"
+    likely = 0.6
 
     def needs(self, machine: Machine) -> Availability:
         """The kernel must have transparent huge pages, not switched off, or a pool with free 2 MiB pages."""
@@ -60,7 +63,7 @@ class Superpage(Lever):
                 tiers.append("glibc")
             # The library works in chunks of 2 MiB; with base pages of 64 KiB a huge page is larger than such a chunk.
             if program.preloadable and machine.thp.pmd_size in (0, PAGE_KB * 1024):
-                tiers.append("thp")
+                tiers += ["thp", "small"]
         if program.preloadable and _pool(machine) and base is not None and base.forks == 0:
             tiers.append("hugetlb")
         return [tiers] if tiers else []
@@ -74,6 +77,10 @@ class Superpage(Lever):
         why = program.why or "huge pages of 2 MiB cannot be had for it here"
         able = "SYS_NICE" in machine.rights.capabilities and machine.rights.initial_userns
         return Availability(False, why, _COLLAPSE if able else _GRANT + _COLLAPSE)
+
+    def enough(self, proof: Proof) -> bool:
+        """Values differ in which memory they put on huge pages, and hardly any is left."""
+        return proof.values.get("share", 0.0) >= NEARLY_ALL
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """In the pilot, enough of the peak must lie on huge pages. Later runs must resemble the pilot in their huge

@@ -9,15 +9,9 @@ from typing import Any
 
 import msgspec
 
+from okosu.machine.kinds import apart, stored
 from okosu.machine.model import Machine
 from okosu.machine.read import state
-
-FACTS = {
-    "id": "machine",
-    "model": "CPU",
-    "kernel": "kernel",
-    "glibc": "glibc",
-}
 
 
 def facts(machine: Machine) -> dict[str, Any]:
@@ -28,26 +22,26 @@ def facts(machine: Machine) -> dict[str, Any]:
 
 def differences(then: dict[str, Any], now: Machine) -> list[str]:
     """What has changed since `then` was stored, one line for each difference."""
-    here: dict[str, Any] = msgspec.to_builtins(now)
-    lines = []
-    for key, label in FACTS.items():
-        if key in then and key in here and then[key] != here[key]:
-            lines.append(f"measured with {label} {then[key]}, this is {here[key]}")
-    for key, label in (("thp", "transparent huge pages"), ("pools", "the huge page pools")):
-        if key in then and key in here and then[key] != here[key]:
-            lines.append(f"{label} were set otherwise then")
-    if lines:
-        lines.append("a lever can lose here what it won there: okosu try --revalidate FILE")
+    before = stored(then)
+    lines = [f"measured with {label} {was}, this is {here}" for label, was, here in apart(before, now)]
+    if "pools" in then and _sizes(before) != _sizes(now):
+        lines.append("the huge page pools were set otherwise then")
     return lines
 
 
-def notes(machine: Machine) -> list[str]:
-    """What about the machine's present state makes measuring slow or uncertain, one line each."""
+def _sizes(machine: Machine) -> dict[int, int]:
+    return {pool.size_kb: pool.total for pool in machine.pools}
+
+
+def notes(machine: Machine, warm: bool = True) -> list[str]:
+    """What about the machine's present state makes measuring slow or uncertain, one line each; `warm` says whether
+    memory is touched before each run.
+    """
     said = []
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load > 0.5 * cpus:
         said.append(f"note: the load is {load:.1f} on {cpus} CPUs: verdicts stay right, but need more rounds")
-    if machine.virtual.lazy_memory:
+    if machine.virtual.lazy_memory and warm:
         why = machine.virtual.lazy_why
         said.append(f"note: memory is touched before each run ({why}); --no-warm turns it off")
     return said

@@ -171,7 +171,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as this process sees it."""
 
     id: str = ""
-    """Hash of what decides a lever's sign: CPU model, caches, kernel, glibc and THP mode."""
+    """Hash of the machine's kind (okosu/machine/kinds.py)."""
     root: str = "/"
     """Where it was read; anything but "/" is a captured machine."""
     model: str = ""
@@ -188,6 +188,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[Node] = []
     governor: str = ""
     turbo: bool | None = None
+    autogroup: bool | None = None
+    """Whether the scheduler groups the threads of each session, so that nice counts only among those of one."""
     kernel: str = ""
     glibc: str = ""
     thp: Thp = Thp()
@@ -228,12 +230,3 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         """glibc's version as numbers, () where unknown."""
         parts = self.glibc.split(".")
         return tuple(int(p) for p in parts) if all(p.isdecimal() for p in parts) else ()
-
-
-def identity(machine: Machine) -> str:
-    """The hash that `Machine.id` holds: 12 hexadecimal digits, the same for equal facts on any machine."""
-    import hashlib
-
-    caches = [(c.level, c.type, c.size, c.ways, c.sets) for c in machine.caches]
-    facts = (machine.model, machine.arch, caches, machine.kernel, machine.glibc, machine.thp.mode)
-    return hashlib.blake2b(repr(facts).encode(), digest_size=6).hexdigest()

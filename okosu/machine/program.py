@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -27,6 +30,19 @@ class Program(msgspec.Struct, frozen=True):
     def heeds_tunables(self) -> bool:
         """Say whether the program's malloc reads GLIBC_TUNABLES."""
         return self.kind in ("glibc", "static-glibc") and not self.setuid
+
+
+def called(command: Sequence[str]) -> str:
+    """The name by which programs are told apart: their file's, because a copy elsewhere is the same program."""
+    return Path(shutil.which(command[0]) or command[0]).resolve().name if command else ""
+
+
+def notes(command: Sequence[str]) -> list[str]:
+    """What a trial of this command line measures otherwise than one would think, one line each."""
+    if called(command) != "srun":
+        return []
+    why = "Slurm starts srun's ranks, so they are no children of it: what is proved is of srun alone, and no placement"
+    return [f"note: {why} (pin, numa) reaches them; put the levers behind srun, see docs/CLUSTER.md, MPI"]
 
 
 def inspect(name: str) -> Program:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from okosu.machine import accelerators, cpu, memory, rights, system, virtual
-from okosu.machine.model import Machine, Pressure, State, identity
+from okosu.machine.kinds import identity
+from okosu.machine.model import Machine, Pressure, State
 from okosu.machine.parse import count, cpulist, pressure, real, steal
 from okosu.machine.tree import Tree
 
@@ -39,6 +40,7 @@ def read(root: Path | Tree = Path("/")) -> Machine:
         nodes=nodes,
         governor=tree.line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         turbo=cpu.turbo(tree),
+        autogroup={"0": False, "1": True}.get(tree.line("/proc/sys/kernel/sched_autogroup_enabled")),
         kernel=tree.line("/proc/sys/kernel/osrelease"),
         glibc=facts.glibc,
         thp=memory.thp(tree),

@@ -60,7 +60,10 @@ def destination(json: str | None, kind: str, subject: str) -> Path:
     path = Path(str(json))
     if path.is_dir() or not path.parent.is_dir():
         raise OkosuError(
-            f"--json {json}: no file can be written there", "", "a file in a folder that exists, or -", USAGE_ERROR
+            f"--json {json}: no file can be written there",
+            "it is a folder" if path.is_dir() else f"there is no folder {path.parent}",
+            "a file in a folder that exists, or -",
+            USAGE_ERROR,
         )
     return path
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from okosu import plugins
+from okosu.records.collected import COLLECTED_SCHEMA, Collected
+from okosu.records.recipe import RECIPE_SCHEMA, RecipeFile
 from okosu.records.summary import SUMMARY_SCHEMA, Summary
 from okosu.records.types import KINDS, RECORD_SCHEMA, Record, SelftestFile
 
@@ -24,15 +27,18 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def generate() -> dict[str, str]:
-    """The text of each schema by the name of its file, such as "okosu.try-2.json"."""
-    added = [kind for kinds in plugins.load("okosu.schemas").values() for kind in kinds()]
-    named: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in [*KINDS, SelftestFile, *added]}
-    named |= {RECORD_SCHEMA: Record, SUMMARY_SCHEMA: Summary}
-    return {_file(name): _text(name, msgspec.json.schema(kind)) for name, kind in sorted(named.items())}
-
-
-def _file(name: str) -> str:
-    return name.replace("/", "-") + ".json"
+    """The text of each schema by its path below schemas/, such as "okosu.try-3.json"; what the lab and the papers
+    register has a folder of the entry point's name.
+    """
+    rooms: dict[str, Sequence[Any]] = {"": [*KINDS, SelftestFile]}
+    rooms |= {f"{room}/": kinds() for room, kinds in plugins.load("okosu.schemas").items()}
+    named = {(room, str(kind.__struct_config__.tag)): kind for room, kinds in rooms.items() for kind in kinds}
+    named |= {("", RECORD_SCHEMA): Record, ("", SUMMARY_SCHEMA): Summary, ("", COLLECTED_SCHEMA): Collected}
+    named |= {("", RECIPE_SCHEMA): RecipeFile}
+    return {
+        f"{room}{name.replace('/', '-')}.json": _text(name, msgspec.json.schema(kind))
+        for (room, name), kind in sorted(named.items())
+    }
 
 
 def _text(name: str, schema: dict[str, Any]) -> str:
@@ -53,7 +59,7 @@ def main(argv: list[str] | None = None) -> int:
     for name, text in generate().items():
         path = FOLDER / name
         if arguments.write:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             print(path)

@@ -10,14 +10,14 @@ import msgspec
 
 import okosu
 from okosu.records.measurement import Measurement
+from okosu.records.recipe import Change
 
 RECORD_SCHEMA: Final = "okosu.record/1"
 Metric = Literal["wall", "cpu", "rss", "regex"]
 Kind = Literal["base", "placebo", "lever", "user", "stack"]
-Stage = Literal["pilot", "screening", "confirmation"]
+Stage = Literal["pilot", "rounds"]
+Leaving = Literal["decided", "beaten", "bounded", "futile"]
 
-STAGES: Final[tuple[Stage, ...]] = ("screening", "confirmation")
-"""What follows the pilot."""
 BASE, PLACEBO, STACK = "base", "placebo", "stack"
 
 
@@ -59,7 +59,8 @@ class Record(msgspec.Struct, kw_only=True):
     subject: str
     lever: str = ""
     variant: str = ""
-    stage: Literal["pilot", "screening", "confirmation", "bench"] = "screening"
+    stage: Literal["pilot", "rounds", "bench", "confirmation"] = "rounds"
+    """Of a trial "pilot" or "rounds"; of a benchmark "bench", or "confirmation" for its fresh processes."""
     metric: str
     unit: str
     samples: list[float] = []
@@ -84,11 +85,19 @@ class Record(msgspec.Struct, kw_only=True):
         return [Place(*place) for place in zip(rounds, self.parts or [0] * len(self.samples), strict=True)]
 
 
+class Later(msgspec.Struct, frozen=True):
+    """What the rounds of an arm after its decision say alone: the median ratio, their number, and its wins in them."""
+
+    ratio: float
+    rounds: int
+    wins: int
+
+
 class Verdict(msgspec.Struct, kw_only=True):
     """What is concluded of one arm. `ratio` is t_arm / t_base: below 1 is faster.
 
-    `verdict` is one of FASTER, SLOWER, SAME, UNRESOLVED, NOT CONFIRMED, NOT APPLIED, WRONG OUTPUT, UNAVAILABLE; ratio
-    and interval are null where nothing could be measured.
+    `verdict` is one of FASTER, SLOWER, SAME, UNRESOLVED, NOT CONFIRMED, CANNOT MATTER, NOT APPLIED, WRONG OUTPUT,
+    UNAVAILABLE; ratio and interval, over all rounds of the arm, are null where nothing was measured.
     """
 
     arm: str
@@ -99,12 +108,23 @@ class Verdict(msgspec.Struct, kw_only=True):
     interval: tuple[float, float] | None = None
     ratio_of_sums: float | None = None
     rounds: int = 0
+    wins: int = 0
+    """Rounds in which the arm was better than base."""
     ties: int = 0
+    value: float | None = None
+    """Median over its rounds, in the metric's own unit (seconds, MiB, the number that the program prints)."""
+    base_value: float | None = None
+    """Base's median in the same rounds."""
+    decided: int | None = None
+    """The round, from 1, after which it was first known to be FASTER, SLOWER or SAME."""
+    later: Later | None = None
+    """Of an arm that was known to win: the rounds after that alone."""
+    bound: float | None = None
+    """Of CANNOT MATTER: the largest share of base's cost that it could save, by arithmetic. Of UNRESOLVED: the
+    interval's lower end."""
     proof: str = ""
-    applied: bool = False
-    stage: Literal["screening", "confirmation"] = "screening"
-    confirmed: bool | None = None
-    """True or false after confirmation on fresh rounds; null where there was none."""
+    applied: bool | None = None
+    """Whether its effect was read back from the program; null where there was nothing to prove."""
     carry_over: bool = False
     headline: bool = False
     """The arm that is recommended: its ratio is the one to quote."""
@@ -152,15 +172,40 @@ class Arm(msgspec.Struct, frozen=True):
     """Whether it works through the preload library, so that it is judged against the placebo too."""
     extra: list[str] = []
     """Further options of okosu-run (--no-fork, --delay=…)."""
+    command: list[str] = []
+    """The command line that it runs in place of the plan's; empty: the plan's own."""
+    recipes: list[str] = []
+    """Those of `levers` that okosu-run does not know, because they are variables alone (`env`)."""
+    changes: dict[str, str] = {}
+    """What it changes beside the time, and for each the hazard in a sentence."""
 
     @property
     def options(self) -> list[str]:
         """The options of okosu-run that make this arm."""
-        made = [f"--{name}={value}" for name, value in self.levers.items()]
+        made = [f"--{name}={value}" for name, value in self.levers.items() if name not in self.recipes]
         made += [f"--env={name}={value}" for name, value in self.env.items()]
         if self.kind == "placebo":
             made.append("--placebo")
         return made + self.extra
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """How a service is driven, whose command is that of the options. Times in seconds.
+
+    In these texts and in the command, {port} stands for a free port on loopback and {tmp} for a private folder, both
+    new in each run.
+    """
+
+    load: str
+    """A shell command: its wall time is judged, or the number that a regex finds in its output."""
+    ready: list[str]
+    """When the service is ready, all in this order: tcp:PORT, unix:PATH, log:REGEX or cmd:COMMAND."""
+    ready_s: float = 60.0
+    """How long the service may take to become ready."""
+    stop: str = "TERM"
+    """What stops it: the name of a signal without SIG, or a shell command."""
+    grace_s: float = 10.0
+    """How long it may take to stop, before it is killed."""
 
 
 class Options(msgspec.Struct, kw_only=True):
@@ -173,28 +218,71 @@ class Options(msgspec.Struct, kw_only=True):
     alpha: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.05
     min_effect: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.01
     budget_s: float = 600.0
+    brief: bool = False
+    """The user named no budget: half of it is enough for a program that takes at most 10 s."""
     min_rounds: int = 0
-    """Rounds that a stage runs at least, however early its arms are resolved."""
+    """Rounds that are run at least, however early the arms are resolved."""
     max_rounds: int = 1000
+    precision: float | None = None
+    """Half-width of a winner's interval, as a share of base, at which it needs no more rounds; null: the larger of
+    min_effect and a tenth of its effect."""
     timeout_s: float | None = None
     seed: int = 0
     stdin: str = ""
+    output: Literal["null", "pipe", "file"] = "pipe"
+    """Where the program's standard output goes: nowhere (and is not compared), through a pipe, or into a file."""
+    ignore_failure: bool = False
+    """Compare runs that all fail the same way, as base does."""
     check: str = ""
     prepare: str = ""
     conclude: str = ""
+    setup: str = ""
+    cleanup: str = ""
+    """Shell commands before and after each timed run (prepare, conclude), and before and after the whole trial."""
+    warmup: int = 0
+    """Runs of base, and of each arm with a command line of its own, before anything is measured."""
     warm: bool = True
     children: bool = True
     levers: dict[str, str] = {}
-    """Lever name to the value asked for, "" for its candidates; empty for all levers."""
+    """Name of a lever or recipe to the value asked for, "" for its candidates; empty for none."""
+    race: bool = False
+    """Whether the pilot may leave out arms that look hardly worth their rounds: where the user named no levers."""
+    unasked: list[str] = []
+    """The recipes among them that nobody named: of those that are for other programs nothing is said."""
+    recipes: list[str] = []
+    """Folders with recipes, beside okosu's and the user's."""
+    accept: list[Change] = []
+    """What an arm may change and be recommended all the same."""
     user_arms: dict[str, dict[str, str]] = {}
+    versus: list[list[str]] = []
+    """Other command lines, each an arm."""
+    scan: dict[str, list[str]] = {}
+    """Name of a variable or of a placeholder to its values, each an arm."""
+    template: list[str] = []
+    """The command line as it was typed, where it has placeholders; `command` is then that with their first values."""
+    service: Service | None = None
+    """Where the command is a service that a load judges; None where the command itself is judged."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why an arm left the trial for another reason than its time: NOT APPLIED, WRONG OUTPUT or UNAVAILABLE."""
+    """Why an arm was not tried, or left the trial for another reason than its time: NOT APPLIED, WRONG OUTPUT,
+    UNAVAILABLE, CANNOT MATTER, or UNRESOLVED where the budget had no room for it.
+    """
 
     verdict: str
     why: str
     fix: str = ""
+    bound: float | None = None
+    """Of CANNOT MATTER: the largest share of base's cost that it could save."""
+    round: int = 0
+    """The round, from 1, in which it failed; 0 for the pilot."""
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What an arm was first known to be (FASTER, SLOWER, SAME), and after which round, from 1."""
+
+    verdict: str
+    round: int
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -211,10 +299,10 @@ class Plan(msgspec.Struct, kw_only=True):
     options: Options
     given: list[Arm] = []
     """Arms that the caller made, tried in the place of those that the options name."""
-    stages: list[Stage] = msgspec.field(default_factory=lambda: list(STAGES))
     arms: list[Arm] = []
-    """Base, placebo, then every arm that counts in K; a stack is added when its confirmation begins."""
+    """Base, placebo, then every arm that counts in K; a stack is added when it joins the rounds."""
     k: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """The arms that share the level: levers, arms of the user, and one more where a stack of winners is possible."""
     observes: list[str] = []
     proof_mode: Literal["exit", "sample"] = "exit"
     pad_to: int = 0
@@ -239,6 +327,10 @@ class Plan(msgspec.Struct, kw_only=True):
                 return arm
         raise KeyError(name)
 
+    def unaccepted(self, arm: Arm) -> dict[str, str]:
+        """What the arm changes that the user did not accept, with the hazard of each."""
+        return {what: hazard for what, hazard in arm.changes.items() if what not in self.options.accept}
+
     def run_s(self, names: list[str]) -> float:
         """The expected seconds of one run of each named arm, with the overhead around each run."""
         return sum(self.arm_s.get(name, self.base_s) + self.overhead_s for name in names)
@@ -258,14 +350,33 @@ class Envelope(msgspec.Struct, kw_only=True, tag_field="schema"):
         return str(self.__struct_config__.tag)
 
 
-class TryFile(Envelope, kw_only=True, tag="okosu.try/2"):
+class TryFile(Envelope, kw_only=True, tag="okosu.try/3"):
     """What `okosu try` keeps of a trial."""
 
     plan: Plan
     failures: dict[str, Failure] = {}
-    confirm_arms: list[str] = []
-    """The arms of the confirmation, once it has begun."""
+    rounds: int = 0
+    """Rounds that were run to their end."""
+    decided: dict[str, Decision] = {}
+    left: dict[str, Leaving] = {}
+    """Why an arm runs no more: it is decided, cannot beat the winner, has nothing to gain, or needs more than the
+    budget."""
+    settled: int | None = None
+    """The round, from 0, since which an untimed run of base precedes each run, for an arm was seen to carry over."""
+    spent_s: float = 0.0
+    """Seconds of the budget that the pilot and the rounds have used."""
     verdicts: list[Verdict] = []
+    counted: dict[str, dict[str, int]] = {}
+    """Of base and of the recommended arm, the hardware counters of one more run each."""
+    uncounted: str = ""
+    """Why there are no counters."""
+
+    def use(self, verdict: Verdict) -> list[str]:
+        """The command line that applies a verdict's arm: `okosu run …`, or the arm's own command line."""
+        asked = self.plan.options
+        own = next((arm.command for arm in self.plan.arms if arm.name == verdict.arm), [])
+        children = [] if asked.children else ["--children=0"]
+        return own or ["okosu", "run", *verdict.options, *children, "--", *asked.command]
 
 
 class BenchPlan(msgspec.Struct, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from okosu.records.types import BASE, STAGES, BenchPlan, Envelope, Plan, ReproducePlan
+from okosu.records.types import BASE, BenchPlan, Envelope, Plan, ReproducePlan
 from okosu.report import formats
 from okosu.report.model import EXPLAINING, Trial
 
@@ -29,6 +29,7 @@ _PLAN = (
     ("warm_kb", "warm memory"), ("warm_why", "why memory is warmed"), ("pad_to", "environment padded to"),
     ("proof_mode", "effect proof taken"), ("check", "output judged by"),
     ("stdin", "standard input"), ("prepare", "before each run"), ("conclude", "after each run"),
+    ("setup", "before all runs"), ("cleanup", "after all runs"), ("warmup", "runs before the first"),
     ("children", "children inherit levers"), ("min_rounds", "rounds at least"),
     ("max_rounds", "rounds at most"),
 )  # fmt: skip
@@ -117,25 +118,22 @@ def plan(planned: Plan | BenchPlan | ReproducePlan) -> list[tuple[str, str]]:
     return found
 
 
-def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, str, list[tuple[str, str]]]]]:
-    """(column labels, rows (arm, stage, cells)); a cell is (median, ratio to base's median in the same stage)."""
+def explaining(trial: Trial) -> tuple[list[str], list[tuple[str, list[tuple[str, str]]]]]:
+    """(column labels, rows (arm, cells)); a cell is (median, ratio to base's median)."""
     metrics = [m for m in EXPLAINING if m != trial.metric and any(key[2] == m for key in trial.records)]
-    found: list[tuple[str, str, list[tuple[str, str]]]] = []
+    found: list[tuple[str, list[tuple[str, str]]]] = []
     for arm in trial.arms:
-        for stage in STAGES:
-            if any((stage, arm.name, metric) in trial.records for metric in metrics):
-                found.append((arm.name, stage, [_cell(trial, stage, arm.name, metric) for metric in metrics]))
-                # Each arm has one row, of its screening where it took part in it, else of its fresh rounds.
-                break
+        if any(("rounds", arm.name, metric) in trial.records for metric in metrics):
+            found.append((arm.name, [_cell(trial, arm.name, metric) for metric in metrics]))
     return [_LABELS[metric] for metric in metrics], found
 
 
-def _cell(trial: Trial, stage: str, arm: str, metric: str) -> tuple[str, str]:
-    mine = list(trial.samples(stage, arm, metric).values())
+def _cell(trial: Trial, arm: str, metric: str) -> tuple[str, str]:
+    mine = list(trial.samples(arm, metric).values())
     if not mine:
         return formats.DASH, ""
-    unit = trial.records[stage, arm, metric].unit
-    base = list(trial.samples(stage, BASE, metric).values())
+    unit = trial.records["rounds", arm, metric].unit
+    base = list(trial.samples(BASE, metric).values())
     text = formats.quantity(median(mine), unit)
     if arm == BASE or not base or not median(base):
         return text, ""

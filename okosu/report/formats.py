@@ -8,6 +8,7 @@ from unicodedata import category
 
 DASH = "–"
 _THIN = "\N{NARROW NO-BREAK SPACE}"
+PERCENT = f"{_THIN}%"
 _SCALES = {
     "s": ((600.0, 60.0, "min"), (1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "µs"), (0.0, 1e-9, "ns")),
     "MiB": ((1024.0**2, 1024.0**2, "TiB"), (1024.0, 1024.0, "GiB"), (1.0, 1.0, "MiB"), (0.0, 1 / 1024, "KiB")),
@@ -52,7 +53,8 @@ def bounds(interval: tuple[float, float] | None) -> str:
 
 def percent(share: float, digits: int = 2) -> str:
     """0.0125 as "1.3 %", with `digits` significant digits; anything but zero shows at least one of them."""
-    size = math.floor(math.log10(abs(share * 100))) if share else 0
+    # Of the rounded number: 0.0999…, with two digits, is 0.10 and not 0.100.
+    size = math.floor(math.log10(float(f"{abs(share * 100):.{digits - 1}e}"))) if share else 0
     return f"{share * 100:.{min(3, max(0, digits - 1 - size))}f}{_THIN}%"
 
 
@@ -66,6 +68,14 @@ def count(value: float) -> str:
     return f"{round(value):,}".replace(",", _THIN)
 
 
+def large(value: float) -> str:
+    """A large count with three digits: 1.23 G, 45.6 M, 789 k."""
+    for one, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= one:
+            return f"{significant(value / one)}{_THIN}{name}"
+    return f"{value:g}"
+
+
 def scale(value: float, unit: str) -> tuple[float, str]:
     """(size of the unit, its name) of the unit in which a sample of this size reads best."""
     if value == 0:
@@ -76,13 +86,13 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
-def quantity(value: float, unit: str) -> str:
+def quantity(value: float, unit: str, digits: int = 3) -> str:
     """A sample in its unit: times and sizes are scaled, counts are grouped, any other unit is left as it is."""
     one, name = scale(value, unit)
     if unit in ("faults", "switches"):
         return count(value)
     whole = abs(value) >= 1e5 and float(value).is_integer() and one == 1
-    text = count(value) if whole else significant(value / one)
+    text = count(value) if whole else significant(value / one, digits)
     return f"{text}{_THIN}{name}" if name else text
 
 

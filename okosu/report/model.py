@@ -76,34 +76,39 @@ class Trial:
         asked = self.file.plan.options.metric
         return "judged" if asked == "regex" else asked
 
-    def comparisons(self, stage: str) -> int:
-        """K, the number of arms that share the interval's error in that stage."""
-        return max(1, len(self.file.confirm_arms) if stage == "confirmation" else self.file.plan.k)
+    @property
+    def k(self) -> int:
+        """The number of arms that share the intervals' error."""
+        return max(1, self.file.plan.k)
 
-    def samples(self, stage: str, arm: str, metric: str) -> dict[Place, float]:
-        """The samples by their places in the stage."""
-        record = self.records.get((stage, arm, metric))
+    def kind(self, arm: str) -> str:
+        """The kind of an arm; "" for one that the trial does not have."""
+        return next((one.kind for one in self.arms if one.name == arm), "")
+
+    def samples(self, arm: str, metric: str) -> dict[Place, float]:
+        """The samples of the rounds by their places."""
+        record = self.records.get(("rounds", arm, metric))
         return {} if record is None else dict(zip(record.places(), record.samples, strict=True))
 
-    def pairs(self, stage: str, arm: str) -> list[Pair]:
+    def pairs(self, arm: str) -> list[Pair]:
         """The rounds in which both the arm and base gave a value that has a ratio, in order."""
-        base, mine = self.samples(stage, BASE, self.metric), self.samples(stage, arm, self.metric)
-        run = {place for at, name, metric in self.records if (at, metric) == (stage, self.metric)
-               for place in self.samples(at, name, metric)}  # fmt: skip
+        base, mine = self.samples(BASE, self.metric), self.samples(arm, self.metric)
+        run = {place for at, name, metric in self.records if (at, metric) == ("rounds", self.metric)
+               for place in self.samples(name, metric)}  # fmt: skip
         index = {place: number for number, place in enumerate(sorted(run), 1)}
         both = [(index[place], mine[place], base[place]) for place in sorted(mine) if place in base]
         return [Pair(number, a, b) for number, a, b in both if sane(a) and sane(b)]
 
-    def rounds(self, stage: str) -> int:
-        """How often base ran in a stage; for a file without base's records, the largest number of rounds of any
+    def rounds(self) -> int:
+        """How often base ran in the rounds; for a file without base's records, the largest number of rounds of any
         verdict.
         """
-        told = [verdict.rounds for verdict in self.file.verdicts if verdict.stage == stage]
-        return len(self.samples(stage, BASE, self.metric)) or max(told, default=0)
+        told = [verdict.rounds for verdict in self.file.verdicts]
+        return len(self.samples(BASE, self.metric)) or max(told, default=0)
 
     def by_predecessor(self) -> dict[str, list[float]]:
-        """Base's screening samples by the arm that ran just before, in the order of the arms."""
-        record = self.records.get(("screening", BASE, self.metric))
+        """Base's samples in the rounds by the arm that ran just before, in the order of the arms."""
+        record = self.records.get(("rounds", BASE, self.metric))
         found: dict[str, list[float]] = {arm.name: [] for arm in self.arms}
         if record is not None:
             for before, value in zip(record.predecessor, record.samples, strict=False):

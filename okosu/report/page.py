@@ -15,19 +15,21 @@ import okosu
 from okosu import plugins
 from okosu.errors import OkosuError
 from okosu.records.files import File
-from okosu.records.types import BASE, STAGES, BenchFile, ReproduceFile, TryFile
-from okosu.report import bench, charts, commands, compared, facts, formats, model
+from okosu.records.types import BASE, BenchFile, ReproduceFile, TryFile
+from okosu.report import bench, charts, commands, compared, facts, formats, kinds, model, words
 from okosu.report import view as viewing
 from okosu.report.model import Arm, Trial
 from okosu.report.part import Part
 from okosu.report.view import View
+from okosu.report.words import Words
 
 _HERE = Path(__file__).parent
 _KINDS = {"base": "the program as it is", "placebo": "preload library loaded, inert", "user": "your own variant"}
 
 
-def render(files: Sequence[tuple[Path, File]]) -> str:
-    """The HTML page of all files, in order, each given by its path and its content.
+def render(files: Sequence[tuple[Path, File]], by_kind: kinds.View | None = None) -> str:
+    """The HTML page of all files, in order, each given by its path and its content; above them the verdicts by kind of
+    machine, where there are any.
 
     The same files give the same bytes. OkosuError if jinja2 or matplotlib is not installed.
     """
@@ -45,8 +47,10 @@ def render(files: Sequence[tuple[Path, File]]) -> str:
     for section in sections:
         _mark_safe(section, Markup)
     title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
+    keys = {str(path): section["key"] for (path, _), section in zip(files, sections, strict=True)}
     return environment.get_template("template.html.j2").render(
-        title=formats.shorten(title, 80), sections=sections, style=Markup(style), script=Markup(script),
+        title=formats.shorten(title, 80), sections=sections, kinds=by_kind, keys=keys,
+        style=Markup(style), script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), version=okosu.__version__,
     )  # fmt: skip
 
@@ -105,80 +109,90 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
 
 def _trial(trial: Trial, key: str) -> dict[str, Any]:
     file, seen = trial.file, viewing.view(trial)
-    carried, unit = trial.by_predecessor(), _unit(trial)
+    said = words.of(file.plan.options)
+    carried = trial.by_predecessor()
     labels, explained = facts.explaining(trial)
-    measured = {arm.name for arm in trial.arms if arm.name != BASE and any(trial.pairs(s, arm.name) for s in STAGES)}
-    rounds = {stage: trial.rounds(stage) for stage in STAGES}
+    measured = {arm.name for arm in trial.arms if arm.name != BASE and trial.pairs(arm.name)}
+    rounds = trial.rounds()
     drawn = {}
     if rows := _estimates(trial, seen):
-        words = viewing.directions(trial.metric)
-        drawn["forest_wide"] = charts.forest(rows, trial.delta, words, f"{key}-forest", charts.WIDE)
-        drawn["forest_narrow"] = charts.forest(rows, trial.delta, words, f"{key}-forest-narrow", charts.NARROW)
-    if carried:
-        drawn["carry_wide"] = charts.carry(carried, unit, f"{key}-carry", charts.WIDE)
-        drawn["carry_narrow"] = charts.carry(carried, unit, f"{key}-carry-narrow", charts.NARROW)
+        drawn["forest_wide"] = charts.forest(rows, trial.delta, said, f"{key}-forest", charts.WIDE)
+        drawn["forest_narrow"] = charts.forest(rows, trial.delta, said, f"{key}-forest-narrow", charts.NARROW)
+    shown = {arm: [said.value(value) for value in values] for arm, values in carried.items()}
+    if shown:
+        drawn["carry_wide"] = charts.carry(shown, said.unit, f"{key}-carry", charts.WIDE)
+        drawn["carry_narrow"] = charts.carry(shown, said.unit, f"{key}-carry-narrow", charts.NARROW)
+    # What is judged comes before what only shows the noise.
+    shown_arms = sorted((arm for arm in trial.arms if arm.name in measured), key=lambda arm: arm.kind == "placebo")
     return {
         "is_trial": True,
         "subject": " ".join(file.plan.options.command),
         "headline": seen.headline,
-        "unfinished": "" if file.finished else f"unfinished: {sum(rounds.values())} rounds",
+        "unfinished": "" if file.finished else f"unfinished: {rounds} round{'' if rounds == 1 else 's'}",
         "rows": seen.rows,
+        "folded": seen.folded,
+        "untried": seen.untried,
+        "apart": seen.apart,
+        "missing": seen.missing,
+        "notes": seen.notes,
         "caption": seen.caption,
+        "better": said.verdict("FASTER"),
+        "worse": said.verdict("SLOWER"),
         "delta": formats.setting(trial.delta),
         "alpha": formats.setting(trial.alpha),
-        "k": trial.comparisons("screening"),
-        "has_fresh": bool(rounds["confirmation"]),
+        "k": trial.k,
         "charts": drawn,
-        "arms": [_arm(trial, arm, f"{key}-a{i}", unit) for i, arm in enumerate(trial.arms) if arm.name in measured],
-        "carry": [(arm, str(len(values)), formats.quantity(median(values), unit)) for arm, values in carried.items()],
+        "arms": [_arm(trial, arm, said, f"{key}-a{i}") for i, arm in enumerate(shown_arms)],
+        "carry": [(a, str(len(values)), formats.quantity(median(values), said.unit)) for a, values in shown.items()],
         "explain_labels": labels,
         "explain": explained,
-        "plan": [*facts.plan(file.plan), *((f"rounds of {stage}", str(n)) for stage, n in rounds.items() if n)],
+        "plan": [*facts.plan(file.plan), *([("rounds", str(rounds))] if rounds else [])],
         "again": seen.again,
     }
 
 
-def _unit(trial: Trial) -> str:
-    return next((r.unit for (_, _, metric), r in trial.records.items() if metric == trial.metric), "")
-
-
 def _estimates(trial: Trial, seen: View) -> list[charts.Estimate]:
-    """The rows of the forest chart: the verdicts' numbers, and for arms without a verdict what their rounds say so
-    far.
+    """The rows of the forest chart, the placebo's last: the verdicts' numbers; of arms without one what their rounds
+    say so far.
     """
+    tones = {row.arm: (row.tone, row.headline) for row in seen.rows}
     found = []
-    for arm, row in ((arm, row) for row in seen.rows for arm in trial.arms if arm.name == row.arm):
+    for arm in sorted((a for a in trial.arms if a.kind != "base"), key=lambda a: a.kind == "placebo"):
         if arm.verdict is not None:
             ratio, interval = arm.verdict.ratio, arm.verdict.interval
         else:
-            pairs = trial.pairs("screening", arm.name)
+            pairs = trial.pairs(arm.name)
             ratio, interval = (math.exp(median(p.x for p in pairs)) if pairs else None), None
         if ratio is not None and model.sane(ratio):
             drawable = interval if interval and all(model.sane(end) for end in interval) else None
-            found.append(charts.Estimate(arm.name, ratio, drawable, row.tone, row.fresh))
+            found.append(charts.Estimate(arm.name, ratio, drawable, *tones.get(arm.name, ("muted", False))))
     return found
 
 
-def _arm(trial: Trial, arm: Arm, key: str, unit: str) -> dict[str, Any]:
-    phases = []
-    for stage in STAGES:
-        if pairs := trial.pairs(stage, arm.name):
-            found = model.running(pairs, trial.comparisons(stage), trial.alpha)
-            phases.append(charts.Phase(stage, pairs, found))
-    verdict = arm.verdict
+def _arm(trial: Trial, arm: Arm, said: Words, key: str) -> dict[str, Any]:
+    verdict, pairs = arm.verdict, trial.pairs(arm.name)
+    course = charts.Course(
+        pairs, model.running(pairs, trial.k, trial.alpha), verdict.decided if verdict is not None else None
+    )
     record = next((r for (_, name, _), r in reversed(trial.records.items()) if name == arm.name and r.proof), None)
     proof = record.proof if record else None
     drawn = [
-        {"svg": charts.rounds(phases, trial.delta, f"{key}-ratio", arm.name), "caption": "Ratio to base, by round"},
-        {"svg": charts.times(phases, unit, f"{key}-value", arm.name), "caption": f"{_what(trial)}, by round"},
+        {
+            "svg": charts.rounds(course, trial.delta, said, f"{key}-ratio", arm.name),
+            "caption": "Base ÷ arm, by round" if not said.rate else "Arm ÷ base, by round",
+        },
+        {
+            "svg": charts.times(course, said, f"{key}-value", arm.name),
+            "caption": f"{said.noun.capitalize() if said.noun.islower() else said.noun}, by round",
+        },
     ]
     return {
         "key": key,
         "name": arm.name,
         "options": " ".join(arm.options),
         "about": _KINDS.get(arm.kind, ""),
-        "verdict": verdict.verdict if verdict else viewing.OPEN,
-        "summary": _summary(phases),
+        "verdict": "noise" if arm.kind == "placebo" else said.verdict(verdict.verdict) if verdict else viewing.OPEN,
+        "summary": _summary(course, said),
         "proof": proof.text if proof else verdict.proof if verdict else "",
         "proof_holds": proof.holds if proof else bool(verdict and verdict.applied),
         "proof_values": facts.flat(dict(proof.values)) if proof else [],
@@ -186,24 +200,16 @@ def _arm(trial: Trial, arm: Arm, key: str, unit: str) -> dict[str, Any]:
     }
 
 
-def _what(trial: Trial) -> str:
-    names = {"wall": "Time", "cpu": "CPU time", "rss": "Peak memory", "judged": "Value"}
-    return names.get(trial.metric, trial.metric)
-
-
-def _summary(phases: list[charts.Phase]) -> list[str]:
-    """One sentence for each stage: the median ratio with its interval, and the ratio of sums."""
-    said = []
-    for phase in phases:
-        last = phase.running[-1] if phase.running else None
-        interval = (last.low, last.high) if last else None
-        ratio = math.exp(median(pair.x for pair in phase.pairs))
-        sums = sum(pair.arm for pair in phase.pairs) / sum(pair.base for pair in phase.pairs)
-        stage = "Fresh rounds" if phase.stage == "confirmation" else "Screening"
-        bounds = formats.bounds(interval) if interval else "no interval yet"
-        wins = sum(pair.x < 0 for pair in phase.pairs)
-        said.append(
-            f"{stage}: median ratio {formats.ratio(ratio, interval)} ({bounds}), below base in {wins} of "
-            f"{len(phase.pairs)} rounds; ratio of sums {formats.ratio(sums, interval)}."
-        )
-    return said
+def _summary(course: charts.Course, said: Words) -> str:
+    """The median change with its interval, and the change of the sums over all rounds."""
+    last = course.running[-1] if course.running else None
+    interval = (last.low, last.high) if last else None
+    ratio = math.exp(median(pair.x for pair in course.pairs))
+    sums = sum(pair.arm for pair in course.pairs) / sum(pair.base for pair in course.pairs)
+    wins = sum(pair.x < 0 for pair in course.pairs)
+    bounds = "" if interval else ", no interval yet"
+    known = f"; known after round {course.decided}" if course.decided is not None else ""
+    return (
+        f"Median of rounds: {said.signed(ratio, interval)}{bounds}, won {wins} of {len(course.pairs)} rounds{known}. "
+        f"All rounds added up: {said.change(sums)}."
+    )

@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The only code that compares variants of a program: a pilot, a screening, and the winners on fresh rounds.
+"""The only code that compares variants of a program: a pilot, which fixes the plan, and rounds.
 
 `okosu try`, `okosu selftest` and the papers' comparisons of whole programs all use `run`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from okosu import levers as all_levers
-from okosu import machine
+from okosu import machine, recipes
+from okosu.errors import OkosuError
 from okosu.levers.base import Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program, inspect
 from okosu.records import files, types
-from okosu.records.types import STAGES, Arm, Options, Plan, Stage, TryFile
-from okosu.stats.verdict import FASTER
-from okosu.trial.arms import stack
-from okosu.trial.costs import confirmation_s
+from okosu.records.types import Arm, Options, Plan, TryFile
+from okosu.trial.arms import described
+from okosu.trial.counters import explain
 from okosu.trial.pilot import Pilot
-from okosu.trial.rounds import Rounds, StageRun, Watcher, judge
-from okosu.trial.runs import ProcessRunner, Runner
+from okosu.trial.rounds import Rounds, Watcher
+from okosu.trial.runs import ProcessRunner, Runner, around
+from okosu.trial.service import ServiceRunner
 from okosu.trial.session import Session
-from okosu.trial.verdicts import carry_over, conclude
+from okosu.trial.verdicts import conclude
 
 PAD_ALLOWANCE = 4096
 """Bytes that the levers' own variables may take, so that every arm can be padded to one size."""
@@ -36,21 +37,18 @@ def new(
     path: Path | None,
     *,
     given: Sequence[Arm] = (),
-    stages: Sequence[Stage] = STAGES,
     here: Machine | None = None,
 ) -> Session:
     """A trial that has not begun. Its file is `path`; None keeps it in memory only.
 
-    `given` are arms to try instead of those that the options name; if "confirmation" is the only stage, they go
-    straight to fresh rounds. `here` is the machine, if it has been read already.
+    `given` are arms to try instead of those that the options name. `here` is the machine, if it has been read already.
     """
     here = here or machine.read()
-    arms = [*(arm.env for arm in given), *options.user_arms.values()]
-    set_by_arms = max((sum(len(k) + len(v) + 2 for k, v in env.items()) for env in arms), default=0)
+    arms = [*given, *described(options)]
+    set_by_arms = max((sum(len(k) + len(v) + 2 for k, v in arm.env.items()) for arm in arms), default=0)
     plan = Plan(
         options=options,
         given=list(given),
-        stages=list(stages),
         observes=observed(options, here),
         pad_to=_environment_bytes() + PAD_ALLOWANCE + set_by_arms,
     )
@@ -58,7 +56,9 @@ def new(
 
 
 def resume(path: Path) -> Session:
-    """The trial in a file, ready to go on; a trial that was interrupted in its pilot begins anew."""
+    """The trial in a file, ready to go on, whether it is finished or not; one that was interrupted in its pilot begins
+    anew.
+    """
     session = Session(files.read_as(TryFile, path), path)
     if not session.piloted:
         session.forget_pilot()
@@ -79,83 +79,56 @@ def run(
     """Run the rest of a trial. Afterwards the verdicts are in its envelope, and its file is finished.
 
     The optional arguments replace, for tests, real processes, all levers, this machine, and its state after each round.
-    OkosuError where base cannot be judged, where the budget is too small, or where a run could not be measured at all;
-    what was measured until then stays in the session.
+    OkosuError where base cannot be judged, or where a run could not be measured at all; what was measured until then
+    stays in the session.
     """
     plan = session.plan
+    session.envelope.finished = False
     watcher = watcher or Watcher()
-    known = dict(levers) if levers is not None else all_levers.load()
+    known = dict(levers) if levers is not None else recipes.known(plan.options.recipes)
+    asked = [name for name in plan.options.levers if name not in plan.options.unasked]
+    asked += [name for arm in [*plan.arms, *plan.given] for name in arm.levers]
+    if missing := [name for name in asked if name not in known]:
+        why = "the trial tries a recipe whose file is not in the places where okosu looks"
+        raise OkosuError(f"there is no recipe {missing[0]!r}", why, "--recipes DIR, in a new trial")
     here = here or machine.read()
-    runs = runner or ProcessRunner(plan)
-    if not session.piloted:
-        Pilot(session, runs, known, here, program or inspect(plan.options.command[0]), watcher, clock).run()
-    watcher.planned()
-    _Stages(session, Rounds(session, runs, known, watcher, clock, snapshot), known, clock).run()
+    runs = runner or (ServiceRunner(plan) if plan.options.service else ProcessRunner(plan))
+    around(plan.options.setup, "--setup")
+    try:
+        if not session.piloted:
+            Pilot(session, runs, known, here, program or inspect(plan.options.command[0]), watcher, clock).run()
+        watcher.planned()
+        if plan.k:
+            Rounds(session, runs, known, watcher, clock, snapshot).run()
+        session.envelope.verdicts = conclude(session)
+        if isinstance(runs, ProcessRunner) and plan.options.service is None:
+            explain(session, runs, watcher)
+        _leave(runs, watcher)
+    except BaseException:
+        _leave(runs, watcher)
+        # What --setup made must not outlive a trial that fails or is interrupted, whose error is the one to tell.
+        with contextlib.suppress(OkosuError):
+            around(plan.options.cleanup, "--cleanup")
+        raise
+    around(plan.options.cleanup, "--cleanup")
     session.envelope.machine["state_after"] = snapshot()
-    session.envelope.verdicts = conclude(session)
     session.envelope.finished = True
     session.write()
 
 
+def _leave(runs: Runner, watcher: Watcher) -> None:
+    for what in runs.settling.leave() if isinstance(runs, ProcessRunner) else []:
+        watcher.say(f"note: {what}")
+
+
 def observed(options: Options, here: Machine) -> list[str]:
     """What okosu-measure must observe, in every arm alike, for the proofs of the levers that are available here."""
-    chosen = [lever for name, lever in all_levers.load().items() if name in options.levers]
-    return sorted({what for lever in chosen if lever.needs(here).ok for what in lever.observes})
+    chosen = [lever for name, lever in recipes.known(options.recipes).items() if name in options.levers]
+    wanted = {what for lever in chosen if lever.needs(here).ok for what in lever.observes}
+    # Which recipes are for what the program starts is seen by what is mapped.
+    return sorted(wanted | {"files"} if options.unasked else wanted)
 
 
 def _environment_bytes() -> int:
     """The size of this process's environment block: its strings with their NULs."""
     return sum(len(k) + len(v) + 2 for k, v in os.environb.items())
-
-
-class _Stages:
-    """Screening and confirmation of a session whose pilot is done."""
-
-    def __init__(self, session: Session, rounds: Rounds, levers: dict[str, Lever], clock: Callable[[], float]) -> None:
-        self.session, self.rounds, self.levers, self.clock = session, rounds, levers, clock
-
-    def run(self) -> None:
-        session, plan = self.session, self.session.plan
-        begun = self.clock() - plan.pilot_s
-        if not plan.k:
-            return
-        if "screening" in plan.stages and not session.envelope.confirm_arms:
-            arms = [a for a in plan.arms if a.kind != "base"]
-            budget = plan.options.budget_s - plan.pilot_s - confirmation_s(plan, plan.k)
-            self.rounds.run(StageRun("screening", arms, plan.k, budget))
-        if "confirmation" in plan.stages:
-            self._confirm(plan.options.budget_s - (self.clock() - begun))
-
-    def _confirm(self, seconds: float) -> None:
-        session, plan = self.session, self.session.plan
-        if not session.envelope.confirm_arms:
-            session.envelope.confirm_arms = self._chosen()
-        arms = [plan.arm(name) for name in session.envelope.confirm_arms]
-        if arms:
-            settle = bool(carry_over(session))
-            self.rounds.run(StageRun("confirmation", arms, len(arms), seconds, settle))
-
-    def _chosen(self) -> list[str]:
-        """The arms to confirm: the best of the screening and the stack of all winners; without a screening, the given
-        arms.
-        """
-        plan = self.session.plan
-        if "screening" not in plan.stages:
-            return [arm.name for arm in plan.arms if arm.kind in ("lever", "user", "stack")]
-        candidates = self._winners()
-        together = stack(candidates, {name: lever.excludes for name, lever in self.levers.items()})
-        if together:
-            plan.arms.append(together)
-            plan.arm_s[together.name] = min(plan.arm_s[a.name] for a in candidates)
-        return [arm.name for arm in [*candidates[:1], *([together] if together else [])]]
-
-    def _winners(self) -> list[Arm]:
-        """The arms that screening found FASTER, best first."""
-        session, plan = self.session, self.session.plan
-        found: list[tuple[float, Arm]] = []
-        for arm in plan.arms:
-            if arm.kind in ("lever", "user") and arm.name not in session.failures:
-                judged = judge(session, "screening", arm, plan.k)
-                if judged.verdict == FASTER and judged.ratio is not None:
-                    found.append((judged.ratio, arm))
-        return [arm for _, arm in sorted(found, key=lambda pair: pair[0])]

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan will cost: the seconds of its rounds and stages, and how many arms fit a budget."""
+"""What a plan will cost: the seconds of its rounds, and the smallest budget that decides."""
 
 from __future__ import annotations
-
-import msgspec
 
 from okosu.records.types import Plan
 from okosu.stats.eprocess import fewest_rounds
@@ -11,7 +9,6 @@ from okosu.stats.eprocess import fewest_rounds
 SUBROUND_SECONDS = 30.0
 """A round longer than this is split, so that each arm runs near its base (docs/METHOD.md, section 2)."""
 SUBROUND_ARMS = 4
-CONFIRMED_ARMS = 2
 
 
 def subround_count(plan: Plan, live: list[str]) -> int:
@@ -28,34 +25,15 @@ def round_s(plan: Plan, live: list[str]) -> float:
     return plan.run_s(live) + subround_count(plan, live) * plan.run_s(["base"])
 
 
-def fewest(plan: Plan, counted: int) -> int:
-    """How many rounds a stage with `counted` counting arms runs before it may end for lack of time."""
-    return max(
-        fewest_rounds(max(counted, 1), plan.options.alpha), min(plan.options.min_rounds, plan.options.max_rounds)
-    )
+def fewest(plan: Plan) -> int:
+    """How many rounds a trial runs before it may end for lack of time: the fewest that can decide."""
+    return max(fewest_rounds(max(plan.k, 1), plan.options.alpha), min(plan.options.min_rounds, plan.options.max_rounds))
 
 
-def confirmation_s(plan: Plan, candidates: int) -> float:
-    """The seconds that the fewest deciding rounds of a confirmation take at base's speed; 0 without a confirmation."""
-    arms = min(CONFIRMED_ARMS, candidates)
-    if arms == 0 or "confirmation" not in plan.stages:
-        return 0.0
-    return fewest(plan, arms) * (arms + 1) * (plan.base_s + plan.overhead_s)
-
-
-def least_s(plan: Plan) -> float:
-    """The smallest budget, in seconds, that can decide and confirm anything under this plan, including the pilot."""
-    live = [arm.name for arm in plan.arms if arm.kind != "base"]
-    screening = fewest(plan, plan.k) * round_s(plan, live) if "screening" in plan.stages else 0.0
-    return plan.pilot_s + screening + confirmation_s(plan, plan.k)
-
-
-def fitting(plan: Plan) -> list[str]:
-    """The arms, cheapest first in the pilot, that the budget can decide together; [] when not even one fits."""
-    counted = sorted((a for a in plan.arms if a.kind in ("lever", "user")), key=lambda a: plan.arm_s.get(a.name, 0.0))
-    for size in range(len(counted) - 1, 0, -1):
-        chosen = counted[:size]
-        arms = [a for a in plan.arms if a.kind in ("base", "placebo")] + chosen
-        if least_s(msgspec.structs.replace(plan, arms=arms, k=size)) <= plan.options.budget_s:
-            return [a.name for a in chosen]
-    return []
+def clock(seconds: float) -> str:
+    """A duration as --budget reads it, rounded up: 45s, 12m, 3h."""
+    if seconds < 90:
+        return f"{max(1, int(seconds + 0.999))}s"
+    if seconds < 5400:
+        return f"{int(seconds / 60 + 0.999)}m"
+    return f"{int(seconds / 3600 + 0.999)}h"

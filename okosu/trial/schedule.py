@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of runs: a fresh random permutation each round, drawn from (seed, stage, round), so that --resume draws the
+"""The order of runs: a fresh random permutation each round, drawn from (seed, round), so that --resume draws the
 same order.
 """
 
@@ -25,14 +25,14 @@ PAD_RANGE = 4096
 """One page: the range over which an environment's size can move the stack (Mytkowicz et al., ASPLOS 2009)."""
 
 
-def draw(seed: int, stage: str, number: int, live: list[str], parts: int) -> list[SubRound]:
-    """The order of round `number` (0, 1, …) of `stage`: the `live` arms (without base) dealt at random over `parts`
+def draw(seed: int, number: int, live: list[str], parts: int) -> list[SubRound]:
+    """The order of round `number` (0, 1, …): the `live` arms (without base) dealt at random over `parts`
     sub-rounds.
 
     Each sub-round is in uniformly random order, with its base at any place; all sub-rounds of a round have the same
     padding.
     """
-    rng = random.Random(f"{seed}/{stage}/{number}")
+    rng = random.Random(f"{seed}/{number}")
     pad = rng.randrange(PAD_RANGE)
     arms = sorted(live)
     rng.shuffle(arms)

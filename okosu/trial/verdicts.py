@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from okosu.records.types import Arm, Stage, Verdict
-from okosu.stats import carry, eprocess
-from okosu.stats.verdict import FASTER, UNRESOLVED, Judgement, ratio_of_sums
-from okosu.trial.costs import round_s
-from okosu.trial.rounds import judge
+import shlex
+from statistics import median
+
+from okosu.records.types import BASE, Arm, Place, Verdict
+from okosu.stats import eprocess
+from okosu.stats.verdict import RESOLVED, UNRESOLVED, Judgement, judge, log_ratios, ratio_of_sums
+from okosu.trial import carried
+from okosu.trial.costs import clock, round_s
+from okosu.trial.course import MOST_FORECAST, Course, confirmed, later, leader
 from okosu.trial.session import Session
 
 NOT_CONFIRMED = "NOT CONFIRMED"
@@ -15,78 +19,117 @@ FORECAST_FACTOR = 10
 """Forecasts beyond this multiple of the budget are not given as a number."""
 
 
-def carry_over(session: Session) -> list[carry.CarryOver]:
-    """The arms after which base's screening runs took a different time than after the others."""
-    times, before = session.base_history("screening")
-    return carry.by_predecessor(times, before, session.plan.options.min_effect)
-
-
 def conclude(session: Session) -> list[Verdict]:
     """The verdicts by what the session holds now, also after an interruption; may be called after any round."""
-    plan = session.plan
-    carried = {c.arm for c in carry_over(session)}
+    judged = Course(session, {}).judgements()
+    best = leader(session, judged)
+    after = {c.arm for c in carried.by(session)}
     found = []
-    for arm in plan.arms:
-        if arm.kind in ("base", "stack") or arm.name in session.failures:
-            continue
-        found.append(_screened(session, arm, arm.name in carried))
-    for name in session.envelope.confirm_arms:
-        arm = plan.arm(name)
-        if arm.name in session.failures:
-            continue
-        fresh = _confirmed(session, arm)
-        replaced = [i for i, v in enumerate(found) if v.arm == name]
-        if replaced:
-            fresh.carry_over = found[replaced[0]].carry_over
-            found[replaced[0]] = fresh
-        else:
-            found.append(fresh)
-    best = [v for v in found if v.confirmed and v.ratio is not None]
-    if best:
-        min(best, key=lambda v: v.ratio or 1.0).headline = True
+    for arm in session.plan.arms:
+        if arm.name in judged:
+            verdict = _verdict(session, arm, judged[arm.name])
+            verdict.headline, verdict.carry_over = arm.name == best, arm.name in after
+            if verdict.headline and confirmed(session, arm.name) is None:
+                count = verdict.later.rounds if verdict.later else 0
+                verdict.why = f"{count} rounds came after it was known, fewer than were needed to know it"
+            found.append(verdict)
     for name, failed in session.failures.items():
-        found.append(Verdict(arm=name, verdict=failed.verdict, why=failed.why, fix=failed.fix))
+        found.append(
+            Verdict(
+                arm=name,
+                verdict=failed.verdict,
+                why=failed.why,
+                fix=failed.fix,
+                bound=failed.bound,
+                applied=False if failed.verdict == "NOT APPLIED" else None,
+            )
+        )
     return found
 
 
-def _fill(session: Session, stage: Stage, arm: Arm, judged: Judgement) -> Verdict:
-    in_rounds = (r.proof for r in session.envelope.records if r.stage == stage and r.arm == arm.name and r.proof)
-    proof = next(in_rounds, session.plan.proofs.get(arm.name))
-    return Verdict(
+def _verdict(session: Session, arm: Arm, judged: Judgement) -> Verdict:
+    plan, held = session.plan, session.envelope
+    in_rounds = (r.proof for r in held.records if r.stage == "rounds" and r.arm == arm.name and r.proof)
+    proof = next(in_rounds, plan.proofs.get(arm.name))
+    mine, base = session.pairs(arm.name)
+    known = held.decided.get(arm.name)
+    verdict = Verdict(
         arm=arm.name,
         verdict=judged.verdict,
         options=arm.options,
         ratio=judged.ratio,
         interval=judged.interval,
-        ratio_of_sums=ratio_of_sums(*session.pairs(stage, arm.name)),
+        ratio_of_sums=ratio_of_sums(mine, base),
         rounds=judged.rounds,
+        wins=judged.wins,
         ties=judged.ties,
+        value=session.shown(median(mine)) if mine else None,
+        base_value=session.shown(median(base)) if base else None,
+        decided=known.round if known else None,
+        later=later(session, arm.name),
         proof=proof.text if proof else "",
-        applied=proof.holds if proof else True,
-        stage="confirmation" if stage == "confirmation" else "screening",
+        applied=proof.holds if proof else None,
     )
-
-
-def _screened(session: Session, arm: Arm, carried: bool) -> Verdict:
-    plan = session.plan
-    judged = judge(session, "screening", arm, max(plan.k, 1))
-    verdict = _fill(session, "screening", arm, judged)
-    verdict.carry_over = carried
-    if judged.verdict == UNRESOLVED and judged.rounds:
-        if judged.held_by_placebo:
-            verdict.why = "faster than base, but not yet told apart from the inert preload library"
-        most = 10_000
-        n = judged.rounds - judged.ties
-        verdict.rounds_needed = eprocess.rounds_needed(n, judged.wins, max(plan.k, 1), plan.options.alpha, most)
-        if verdict.rounds_needed is not None:
-            more = verdict.rounds_needed - n
-            minutes = more * round_s(plan, [arm.name]) / 60
-            verdict.minutes_needed = minutes
-            if minutes * 60 > FORECAST_FACTOR * plan.options.budget_s:
-                verdict.rounds_needed = verdict.minutes_needed = None
-        if not verdict.why:
-            verdict.why = _outlook(verdict, n)
+    if arm.kind == "placebo":
+        verdict.verdict, verdict.why = UNRESOLVED, "not judged: it shows the noise of the place"
+    elif verdict.later is not None and confirmed(session, arm.name) is False:
+        verdict.verdict = NOT_CONFIRMED
+        verdict.why = f"{verdict.later.rounds} rounds after the decision alone point the other way"
+    elif judged.verdict == UNRESOLVED:
+        _look_ahead(session, arm, judged, verdict)
     return verdict
+
+
+def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict) -> None:
+    """Say of an undecided arm what was reached, why it left, and what would decide it."""
+    plan, n, left = session.plan, judged.rounds - judged.ties, session.envelope.left.get(arm.name)
+    few = eprocess.fewest_rounds(max(plan.k, 1), plan.options.alpha)
+    if judged.interval is not None:
+        verdict.bound = judged.interval[0]
+    verdict.rounds_needed = few if n < few else _forecast(session, n, judged.wins)
+    if verdict.rounds_needed is not None:
+        verdict.minutes_needed = (verdict.rounds_needed - n) * round_s(plan, [arm.name]) / 60
+        if n >= few and verdict.minutes_needed * 60 > FORECAST_FACTOR * plan.options.budget_s:
+            verdict.rounds_needed = verdict.minutes_needed = None
+    if verdict.decided is not None:
+        verdict.why = f"it was known after round {verdict.decided}, and the interval of all rounds holds 1 again"
+    elif judged.held_by_placebo:
+        verdict.why = "faster than base, but not told apart from the inert preload library"
+    elif left == "beaten":
+        verdict.why = "it left the rounds: it cannot beat the winner any more"
+    elif left == "bounded" and verdict.bound is not None:
+        verdict.why = f"it left the rounds: it saves at most {100 * (1 - verdict.bound):.2g} %"
+    elif n < few:
+        verdict.why = f"{judged.rounds} rounds are too few: {few} can decide at the fewest"
+    else:
+        verdict.why = _outlook(verdict, n)
+    if _decided_without_delay(session, arm):
+        verdict.why += "; less the time in which it waited for a CPU it is decided: --metric cpu leaves that out"
+    more = verdict.minutes_needed * 60 if verdict.minutes_needed else 0.0
+    if more > 0 and left in (None, "futile") and session.path is not None:
+        verdict.fix = f"okosu try --resume {shlex.quote(str(session.path))} --budget +{clock(1.1 * more)}"
+
+
+def _forecast(session: Session, n: int, wins: int) -> int | None:
+    return eprocess.rounds_needed(n, wins, max(session.plan.k, 1), session.plan.options.alpha, MOST_FORECAST)
+
+
+def _decided_without_delay(session: Session, arm: Arm) -> bool:
+    """Say whether wall time less the delay in the run queue decides what wall time leaves open."""
+    options = session.plan.options
+    if options.metric != "wall":
+        return False
+    ran = {name: _less_delay(session, name) for name in (arm.name, BASE)}
+    both = [place for place in ran[arm.name] if place in ran[BASE]]
+    if not both or min(ran[name][place] for name in ran for place in both) <= 0:
+        return False
+    xs = log_ratios([ran[arm.name][place] for place in both], [ran[BASE][place] for place in both])
+    return judge(xs, None, max(1, session.plan.k), options.alpha, options.min_effect).verdict in RESOLVED
+
+
+def _less_delay(session: Session, arm: str) -> dict[Place, float]:
+    delay = session.samples(arm, "delay")
+    return {place: wall - delay[place] for place, wall in session.samples(arm, "wall").items() if place in delay}
 
 
 def _outlook(verdict: Verdict, n: int) -> str:
@@ -96,16 +139,3 @@ def _outlook(verdict: Verdict, n: int) -> str:
         return "ties with base keep 1 inside the interval; more rounds may settle it"
     more, minutes = verdict.rounds_needed - n, max(1, round(verdict.minutes_needed))
     return f"about {more} more rounds ({minutes} min) if the share of wins holds"
-
-
-def _confirmed(session: Session, arm: Arm) -> Verdict:
-    judged = judge(session, "confirmation", arm, max(len(session.envelope.confirm_arms), 1))
-    verdict = _fill(session, "confirmation", arm, judged)
-    holds = judged.interval is not None and judged.interval[1] < 1
-    verdict.confirmed = holds
-    if not holds and arm.kind != "stack":
-        verdict.verdict = NOT_CONFIRMED
-        verdict.why = f"{judged.rounds} fresh rounds leave 1 inside the interval"
-    elif holds and judged.verdict != FASTER:
-        verdict.why = "confirmed, within the smallest effect of interest"
-    return verdict

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from okosu.cluster import slurm
 from okosu.errors import LAUNCHER_FAILED
 from papers.scheduling_hardware.formats import PointRecord, SweepFile
 from papers.scheduling_hardware.sweeps import Point, described
@@ -20,23 +21,20 @@ def script(count: int, command: Sequence[str], words: Sequence[str], folder: str
     `command` is what starts `okosu lab run rtl`, `words` what was typed behind it; they are run in the folder `at`.
     """
     run, typed, results = shlex.join(command), shlex.join(words), shlex.quote(folder)
-    return "\n".join(
+    return slurm.script(
+        "okosu-rtl",
+        [f"--array=0-{count - 1}", "--ntasks=1", "--cpus-per-task=1"],
         [
-            "#!/bin/sh",
-            "#SBATCH --job-name=okosu-rtl",
-            f"#SBATCH --array=0-{count - 1}",
-            "#SBATCH --ntasks=1",
-            "#SBATCH --cpus-per-task=1",
-            "# Task N writes point N. All of them together, once they have ended:",
-            f"#   {run} --collect {results} --json FILE {typed}",
-            "# What has to be built is built once for all tasks that share the cache (XDG_CACHE_HOME).",
-            "set -eu",
+            "Task N writes point N. All of them together, once they have ended:",
+            f"  {run} --collect {results} --json FILE {typed}",
+            "What has to be built is built once for all tasks that share the cache (XDG_CACHE_HOME).",
+        ],
+        at,
+        folder,
+        [
             "task=${SLURM_ARRAY_TASK_ID:?sbatch sets it}",
-            f"cd {shlex.quote(str(at))}",
-            f"mkdir -p {results}",
             f'exec {run} --point "$task" --json {results}/point-"$task".json {typed}',
-            "",
-        ]
+        ],
     )
 
 

@@ -17,13 +17,13 @@ else
     okosu=.venv/bin/okosu
 fi
 zerod=${OKOSU_NATIVE:-build}/native/zerod/okosu-zerod
-list=$($zerod --list)
+list=$("$zerod" --list)
 echo "$list"
 # Every engine that serves has proved itself.
 devices=$(echo "$list" | sed -n 's/^{"engine": "\([a-z-]*\)".*"serves": true.*/\1/p' | grep -v -x nt || true)
 [ -n "$devices" ] || { echo "okosu: no device clears here" >&2; exit 1; }
 for engine in $devices; do
-    $zerod --once --engine="$engine" --high=256M
+    "$zerod" --once --engine="$engine" --high=256M
 done
 name=$(echo "$list" | sed -n 's/.*"device": "\([^"]*\)".*/\1/p' | head -n 1 | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 folder=${1:-records/${name:-gpu}-$(date +%F)}

@@ -62,24 +62,18 @@ def _cpus() -> int:
 
 
 class _Copying(trial.Watcher):
-    """Copies the rounds of a trial into records while they come.
-
-    The confirmation's rounds take the place of the screening's once there are as many.
-    """
+    """Copies the rounds of a trial into records while they come."""
 
     def __init__(self, session: trial.Session, records: dict[str, Record], tell: Say) -> None:
         self.session, self.records, self.tell = session, records, tell
-        self.at: Stage = "screening"
 
     def stage(self, stage: Stage, arms: list[str]) -> None:
-        self.at = stage
         self.tell(f"{next(iter(self.records.values())).subject}: {stage} of {', '.join([BASE, *arms])}")
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:  # noqa: ARG002
         for arm, record in self.records.items():
-            values = self.session.values(self.at, arm)
-            if len(values) >= len(record.samples):
-                record.rounds, record.samples = [place.round for place in values], list(values.values())
+            values = self.session.values(arm)
+            record.rounds, record.samples = [place.round for place in values], list(values.values())
 
 
 def _measure(rounds: int, say: Say) -> Iterator[Record]:

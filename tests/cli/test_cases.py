@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,9 @@ def test_case(case: str, tmp_path: Path) -> None:
         else:
             assert text in {"OUT": done.stdout, "ERR": done.stderr}[kind], shown
     assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_below_the_output_is_said_in_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-m", "okosu", "doctor"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "okosu: the output could not be written: No space left on device\n")

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import exp
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from okosu.records import files
-from okosu.records.types import Arm, Options, Plan, Proof, Record, Tool, TryFile, Verdict
+from okosu.records.types import Arm, Later, Options, Plan, Proof, Record, Tool, TryFile, Verdict
 from okosu.stats import verdict as judging
 
 NOTE = "synthetic: pseudo-random numbers, never measured"
@@ -135,12 +136,14 @@ class Maker:
             options=arm.options,
             ratio=found.ratio,
             interval=found.interval,
+            wins=found.wins,
+            value=median(mine.samples),
+            base_value=median(pair),
             ratio_of_sums=judging.ratio_of_sums(mine.samples, pair),
             rounds=found.rounds,
             ties=found.ties,
             proof=arm.proof.text if arm.proof else "",
-            applied=True,
-            stage=stage,  # type: ignore[arg-type]
+            applied=True if arm.proof else None,
         )
 
     def envelope(self, arms: list[Planted], verdicts: list[Verdict], finished: bool, **options: Any) -> TryFile:
@@ -150,7 +153,7 @@ class Maker:
         plan = Plan(
             options=asked,
             arms=[Arm("base", "base"), *(Arm(a.name, a.kind, extra=a.extra) for a in arms)],  # type: ignore[arg-type]
-            k=sum(a.kind in ("lever", "user") for a in arms),
+            k=sum(a.kind in ("lever", "user", "stack") for a in arms),
             warm_kb=5260000,
             warm_why="free page reporting: memory given back to the host is slow to touch again",
             pad_to=16384,
@@ -158,12 +161,10 @@ class Maker:
             base_s=self.base_s,
             pilot_s=1.0,
         )
-        fresh = [name for stage, name, _ in self.records if stage == "confirmation" and name != "base"]
         return TryFile(
             tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),
             machine=MACHINE,
             plan=plan,
-            confirm_arms=list(dict.fromkeys(fresh)),
             records=list(self.records.values()),
             verdicts=verdicts,
             finished=finished,
@@ -191,27 +192,24 @@ MACHINE: dict[str, Any] = {
 def win() -> TryFile:
     """A trial in which one lever wins, one changes nothing, one stays open, one loses and one is unavailable."""
     maker = Maker(1, 3.1, ["./examples/chase", "4G", "--steps", "20000000"])
-    screened = [
+    arms = [
         PLACEBO,
-        Planted(SUPERPAGE.name, "lever", SUPERPAGE.ratio, SUPERPAGE.options, SUPERPAGE.proof, SUPERPAGE.faults, 12),
-        RETAIN,
+        SUPERPAGE,
+        Planted(RETAIN.name, "lever", RETAIN.ratio, RETAIN.options, RETAIN.proof, rounds=30),
         PIN,
         Planted(OWN.name, "user", OWN.ratio, OWN.options, rounds=16),
     ]
-    maker.rounds("screening", 34, screened)
-    maker.rounds("confirmation", 14, [SUPERPAGE, STACK])
-    verdicts = [maker.verdict("screening", arm, 4) for arm in screened if arm.name != "superpage"]
-    fresh = [maker.verdict("confirmation", arm, 2) for arm in (SUPERPAGE, STACK)]
-    for verdict in fresh:
-        verdict.confirmed = True
-    min(fresh, key=lambda v: v.ratio or 1.0).headline = True
+    maker.rounds("rounds", 34, [*arms, STACK])
+    verdicts = [maker.verdict("rounds", arm, 5) for arm in [*arms, STACK]]
+    winner = verdicts[-1]
+    winner.headline, winner.decided, winner.later = True, 9, Later(winner.ratio or 1.0, 25, 25)
     for verdict in verdicts:
         if verdict.arm == "retain":
             verdict.rounds_needed, verdict.minutes_needed = 61, 8.4
             verdict.why = "about 27 more rounds (8 min) if the share of wins holds"
             verdict.carry_over = True
-    envelope = maker.envelope([*screened, STACK], [verdicts[0], fresh[0], *verdicts[1:], fresh[1], UNAVAILABLE], True)
-    states = [{"stage": "screening", "round": n, "load": n / 10} for n in range(1, 35)]
+    envelope = maker.envelope([*arms, STACK], [*verdicts, UNAVAILABLE], True)
+    states = [{"stage": "rounds", "round": n, "load": n / 10} for n in range(1, 35)]
     envelope.machine = {**MACHINE, "state_rounds": states}
     return envelope
 
@@ -220,15 +218,15 @@ def nothing() -> TryFile:
     """A trial in which no lever makes a difference."""
     maker = Maker(2, 0.9, ["./examples/spin", "1000"], noise=0.002)
     arms = [PLACEBO, RETAIN, Planted("superpage", "lever", 1.0, ["--superpage=thp"])]
-    maker.rounds("screening", 30, arms)
-    return maker.envelope(arms, [*(maker.verdict("screening", a, 2) for a in arms), UNAVAILABLE], True)
+    maker.rounds("rounds", 30, arms)
+    return maker.envelope(arms, [*(maker.verdict("rounds", a, 2) for a in arms), UNAVAILABLE], True)
 
 
 def unfinished() -> TryFile:
     """A trial that was stopped after five rounds, too early to decide anything."""
     maker = Maker(3, 3.1, ["./examples/chase", "4G"])
     arms = [PLACEBO, SUPERPAGE, RETAIN]
-    maker.rounds("screening", 5, arms)
+    maker.rounds("rounds", 5, arms)
     return maker.envelope(arms, [], False)
 
 
@@ -238,16 +236,15 @@ def extremes() -> TryFile:
     maker = Maker(4, 1.7, command, "judged", noise=0.0004)
     fast = Planted("retain", "lever", 0.07, ["--retain=on"], RETAIN.proof, faults=0.01)
     close = Planted("pin=scatter", "lever", 1.0003, ["--pin=scatter"], PIN.proof)
-    maker.rounds("screening", 24, [fast, close])
-    maker.rounds("confirmation", 9, [fast])
-    fresh = maker.verdict("confirmation", fast, 1)
-    fresh.confirmed = fresh.headline = True
+    maker.rounds("rounds", 24, [fast, close])
+    found = maker.verdict("rounds", fast, 2)
+    found.headline = True
     failed = Verdict(
         arm="superpage", verdict="NOT APPLIED", options=["--superpage=thp"], why="pilot: AnonHugePages 0 of 4.0 GiB"
     )
     return maker.envelope(
         [fast, close],
-        [fresh, maker.verdict("screening", close, 2), failed],
+        [found, maker.verdict("rounds", close, 2), failed],
         True,
         metric="regex",
         pattern=r"latency: ([0-9.]+) ms",
@@ -257,7 +254,7 @@ def extremes() -> TryFile:
 def small() -> TryFile:
     """The smallest file with every kind of content, for tests that damage it byte by byte."""
     maker = Maker(5, 0.5, ["true"])
-    maker.rounds("screening", 2, [RETAIN])
+    maker.rounds("rounds", 2, [RETAIN])
     maker.records = {key: record for key, record in maker.records.items() if key[2] == "wall"}
     return TryFile(
         tool=Tool("okosu", "0.1.0", "2026-11-02T09:30:00Z"),

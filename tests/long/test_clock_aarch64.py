@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The areas clock and place on AArch64 under qemu-user, whose counter is the host's time (make test-lab)."""
+"""The area clock on AArch64 under qemu-user, whose counter is the host's time (make test-lab)."""
 
 from __future__ import annotations
 
-import errno
 import functools
 import json
 import os
@@ -31,14 +30,13 @@ pytestmark = [
 def tools() -> None:
     """The tools are looked for when the tests run, not at collection: test_aarch64.py installs missing ones."""
     if not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64-static")):
-        pytest.skip("needs what tools/aarch64.sh installs")
+        pytest.skip("needs what tools/checks/aarch64.sh installs")
 
 
 @functools.cache
 def program(tool: str) -> Path:
     out = Path(tempfile.mkdtemp(prefix="okosu-aarch64-")) / tool
-    areas = ("base", "clock") if tool == "clock_tool" else ("base", "place", "topo")
-    files = [path for area in areas for path in (SOURCES / area).glob("*.c") if path.name != "mpi.c"]
+    files = [path for area in ("base", "clock") for path in (SOURCES / area).glob("*.c")]
     include = tuple(f"-I{ROOT / 'native' / folder}" for folder in ("include", "src", ""))
     command = ["aarch64-linux-gnu-gcc", "-static", "-O2", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *include]
     command += ["-Wno-unused-parameter", "-o", str(out), str(PROGRAMS / f"{tool}.c"), *map(str, files), "-lpthread"]
@@ -75,13 +73,3 @@ def test_a_chain_takes_time_in_proportion() -> None:
     said = run("clock_tool", "chains")
     ticks = median(pair[0] for pair in said["pairs"])
     assert median(said["rates"]) == pytest.approx(said["chain"] / ticks, rel=0.3)
-
-
-def test_threads_can_be_pinned_and_memory_that_cannot_be_bound_is_an_error() -> None:
-    cpu = str(min(os.sched_getaffinity(0)))
-    said = run("place_tool", "pin", cpu)
-    assert (said["rc"], said["pinned"], said["after"]) == (0, cpu, said["before"])
-    said = run("place_tool", "alloc", "0", "0", "100000", "1")
-    # QEMU 7.2 does not implement mbind; later versions do.
-    assert said["rc"] in (0, -errno.ENOSYS)
-    assert (said["reason"] == "") == (said["rc"] == 0)

@@ -37,6 +37,7 @@ def test_more_than_31_bits(area: str) -> None:
         ("qemu64", "sse2", {"avx2", "avx512", "nt-avx2", "nt-avx512"}),
         ("Nehalem", "sse2", {"avx2", "avx512", "nt-avx2", "nt-avx512"}),
         ("Haswell", "avx2", {"avx512", "nt-avx512"}),
+        ("Haswell,-erms", "avx2", {"avx512", "nt-avx512"}),
         ("EPYC-Rome,-avx2", "sse2", {"avx2", "avx512", "nt-avx2", "nt-avx512"}),
     ],
 )
@@ -44,7 +45,7 @@ def test_other_cpus(area: str, cpu: str, first: str, lacks: set[str]) -> None:
     """Neither a variant nor an entry executes an instruction that the CPU lacks, which would end the program."""
     emulator = shutil.which("qemu-x86_64-static") or shutil.which("qemu-x86_64")
     if not emulator:
-        pytest.skip("no qemu-x86_64-static here (tools/lab-deps.sh installs it)")
+        pytest.skip("no qemu-x86_64-static here (tools/setup/lab-deps.sh installs it)")
 
     def said(*words: str, **variables: str) -> str:
         command = [emulator, "-cpu", cpu, CHECKS / f"{area}-check", *words]

@@ -37,7 +37,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(installed: Path, tmp_path: Path, program: str, *argv: str) -> subprocess.CompletedProcess[str]:
     env = {"PATH": f"{installed}:/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     return subprocess.run(
-        [installed / program, *argv], capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=120
+        [installed / program, *argv], capture_output=True, text=True, check=False, cwd=tmp_path, env=env
     )
 
 
@@ -100,12 +100,12 @@ def test_the_daemon_serves_from_the_wheel(installed: Path, tmp_path: Path) -> No
         assert done.stdout == f"{8 << 20}\n", done.stderr
     finally:
         daemon.terminate()
-        assert daemon.wait(30) == 0
+        assert daemon.wait() == 0
 
 
 def test_neither_the_c_library_nor_the_other_rooms_are_in_the_wheel(installed: Path) -> None:
     names = {path.name for path in installed.parent.rglob("*")}
-    assert "libokosu-copy.so" in names
+    assert {"libokosu-copy.so", "locale.toml"} <= names
     assert not {"libokosu.so", "libokosu.a", "vec.h", "okosu.pc"} & names
     assert not {"lab", "papers", "init.c", "files.f", "qemu_api.h"} & names
     assert not [name for name in names if name.endswith((".patch", ".sv")) or name.startswith("okosu-paper-")]

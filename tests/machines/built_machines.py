@@ -75,6 +75,7 @@ def container() -> Files:
         "proc/self/cgroup": "0::/",
         "sys/fs/cgroup/memory.max": "4294967296",
         "sys/fs/cgroup/cpu.max": "150000 100000",
+        "proc/sys/kernel/sched_autogroup_enabled": "1",
         "sys/fs/cgroup/cpuset.cpus.effective": "2-3,10-11",
         "sys/fs/cgroup/cpuset.mems.effective": "0",
     }

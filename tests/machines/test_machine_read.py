@@ -10,6 +10,7 @@ from pathlib import Path
 import built_machines as built
 import msgspec
 import pytest
+from effort import length
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ GARBAGE = st.binary(max_size=60) | st.text(alphabet="0123456789-,: \n[]kM.", max
 def test_garbled_and_missing_files_never_raise(tmp_path: Path) -> None:
     root = built.write(SMALL, tmp_path)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=length(20, 60))
     @given(st.dictionaries(st.sampled_from(sorted(SMALL)), st.none() | GARBAGE, max_size=12))
     def check(changes: dict[str, bytes | None]) -> None:
         for path, content in changes.items():

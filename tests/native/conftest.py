@@ -29,12 +29,3 @@ def tools() -> Iterator[Tools]:
 def mocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with mock drivers for the engines of okosu-zerod whose hardware this machine lacks."""
     return mock_drivers(tmp_path_factory.mktemp("mocks"))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that preload a library where its path has a space, because LD_PRELOAD ends a name there."""
-    if " " in str(Path(__file__).resolve()):
-        skip = pytest.mark.skip(reason="LD_PRELOAD cannot name a library whose path has a space in it")
-        for item in items:
-            if Path(item.path).name.startswith("test_preload_"):
-                item.add_marker(skip)

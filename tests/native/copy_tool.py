@@ -9,7 +9,7 @@ import errno
 import platform
 import re
 
-from routine_tool import LAST, Checker, Choice, flags
+from routine_tool import LAST, Checker, Choice, avoids_512_bits, flags
 
 USES = ("any", "near", "far")
 CHECKER = Checker("copy-check", USES)
@@ -33,7 +33,7 @@ def always() -> tuple[int, str]:
     """The largest size that the widest variant always copies, whatever was chosen, and that variant."""
     if not X86:
         return 128, "neon"
-    absent = lacking()
+    absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
     return next(pair for pair in ((512, "avx512"), (256, "avx2"), (128, "sse2")) if pair[1] not in absent)
 
 

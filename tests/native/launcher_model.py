@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -44,6 +46,18 @@ MACHINES = {"blocks": numbered_in_blocks(), "turn": numbered_in_turn()}
 
 def listed(cpus: Iterable[int]) -> str:
     return ",".join(map(str, sorted(cpus)))
+
+
+def preload_name(library: Path) -> str:
+    """Return the name under which okosu-run puts `library` into LD_PRELOAD, so that only glibc's loader finds it."""
+    root = "/$LIB" + "/.." * 8
+    mapped = Path("/proc/self/maps").read_text().splitlines()
+    libc = next(line.split()[-1] for line in mapped if line.endswith("/libc.so.6"))
+    try:
+        ctypes.CDLL(root + libc, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+    except OSError:  # this glibc's $LIB is no folder here, and okosu-run then takes the path as it is
+        return str(library)
+    return root + str(library)
 
 
 def write(path: Path, text: str) -> None:

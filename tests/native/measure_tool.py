@@ -12,9 +12,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import made_once
 import msgspec
+from processes import lives
 
 from okosu import native
 from okosu.records.measurement import Measurement
@@ -66,8 +69,8 @@ def build_tools() -> Iterator[Tools]:
     folder.chmod(0o755)
     try:
         measure = Path(shutil.copy(native.find("okosu-measure"), folder))
-        compile_c(SOURCES / "subject.c", folder / "subject")
-        compile_c(SOURCES / "deny_ptrace.c", folder / "deny")
+        for name, source in (("subject", "subject.c"), ("deny", "deny_ptrace.c")):
+            shutil.copy(made_once.made(name, partial(compile_c, SOURCES / source)), folder / name)
         yield Tools(folder, measure, folder / "subject", folder / "deny")
     finally:
         shutil.rmtree(folder)
@@ -94,15 +97,6 @@ def seen(run: Callable[[int], Measurement], told: Callable[[Measurement], bool])
         if told(result):
             break
     return result
-
-
-def lives(pid: int) -> bool:
-    """Say whether a process exists and is not a zombie."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return text[text.rindex(b")") + 2 :][:1] not in (b"Z", b"X")
 
 
 def pids_in(path: Path, count: int) -> list[int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import functools
 import json
+import mmap
 import os
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import made_once
+
 from okosu import native
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -23,12 +26,14 @@ MIB = 1 << 20
 PROBE_SOURCES = ("probe.c", "probe_memory.c", "probe_process.c", "probe_legal.c")
 
 THP = {"OKOSU_SUPERPAGE": "thp"}
+SMALL = {"OKOSU_SUPERPAGE": "small"}
 RETAIN = {"OKOSU_SUPERPAGE": "thp", "OKOSU_RETAIN": "1"}
 HUGETLB = {"OKOSU_SUPERPAGE": "hugetlb"}
 # Every way in which a block can be served: huge, retained, over the budget, hugetlb or its fallback.
 MODES = {
     "placebo": {},
     "thp": THP,
+    "small": SMALL,
     "retain": RETAIN,
     "no budget": THP | {"OKOSU_BUDGET": "0"},
     "small budget": RETAIN | {"OKOSU_BUDGET": str(16 * MIB)},
@@ -48,10 +53,9 @@ def folder() -> Path:
 @functools.cache
 def build(name: str, *words: str) -> Path:
     """Compile `words` (flags, and files of programs/) to the program or library `name`."""
-    out = folder() / name
     files = [str(PROGRAMS / w) if w.endswith(".c") else w for w in words]
-    subprocess.run(["cc", "-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-o", out, *files], check=True)
-    return out
+    command = ["cc", "-g1", "-O1", "-D_GNU_SOURCE", "-Wall", *files]
+    return made_once.made(name, lambda out: subprocess.run([*command, "-o", out], check=True))
 
 
 def probe() -> Path:
@@ -109,7 +113,7 @@ def run(
         command = ["/bin/sh", "-c", f'{settings} exec "$0" "$@"', *command]
     done = subprocess.run(command, env=env, capture_output=True, text=True, preexec_fn=before, check=False, **options)
     lines = proof.read_text().splitlines() if proof.exists() else []
-    return Ran(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines])
+    return Ran(done.returncode, done.stdout, done.stderr, [json.loads(line) for line in lines if line])
 
 
 def passed(ran: Ran) -> Ran:
@@ -122,3 +126,17 @@ def thp_possible() -> bool:
     """Say whether this kernel gives huge pages to a process that asks for them."""
     enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     return enabled.exists() and "[never]" not in enabled.read_text()
+
+
+def huge_pages_now(mib: int) -> bool:
+    """Say whether the kernel has huge pages for so much at this moment: its memory may be in pieces."""
+
+    def held() -> int:
+        words = Path("/proc/self/smaps_rollup").read_text().split()
+        return int(words[words.index("AnonHugePages:") + 1])
+
+    before = held()
+    with mmap.mmap(-1, mib + 2 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as block:
+        block.madvise(mmap.MADV_HUGEPAGE)
+        block.write(b"x" * len(block))
+        return held() - before >= mib << 10

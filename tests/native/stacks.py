@@ -6,10 +6,12 @@ from __future__ import annotations
 LEVERS = {
     "none": [],
     "placebo": ["--placebo"],
-    "superpage": ["--superpage=thp"],
+    "superpage": ["--superpage=small"],
     "retain": ["--retain"],
     "copy": ["--copy"],
     "prezero": ["--prezero"],
+    "threads": ["--threads"],
     "stack with superpage": ["--pin", "--superpage=thp", "--retain", "--copy"],
     "stack with prezero": ["--pin", "--copy", "--prezero"],
+    "stack with threads": ["--superpage=thp", "--retain", "--copy", "--threads"],
 }

@@ -5,15 +5,21 @@ provides.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from measure_tool import PATIENCE
 
 from okosu import native
+from okosu.bench import drive
 
 BENCHES = native.benches()
 COPY = native.find("okosu-bench-copy")
@@ -183,11 +189,26 @@ def test_batches_that_were_disturbed(mode: str, samples: list[float], dropped: i
 
 
 @needs_fake
+@pytest.mark.parametrize("mode", ["always", "halted"])
+def test_smoke_has_samples_of_every_row_on_a_busy_machine(mode: str) -> None:
+    rows = [row for row in rows_of(run(FAKE, mode, "--smoke")[0]) if row["kind"] != "limit"]
+    assert {(len(row["samples"]), row["dropped"]) for row in rows} == {(2, 0)}
+    # A chain that another program interrupted makes no batch look faster than it was.
+    assert [row["samples"] for row in rows if row["unit"] == "cycles"] == [[100, 100], [160, 160]]
+
+
+@needs_fake
 def test_a_disturbed_batch_is_run_five_times_at_most() -> None:
     quiet = notes_of(run(FAKE, "steady", "--rounds", "6")[0])[0].count("b")
     always = notes_of(run(FAKE, "always", "--rounds", "6")[0])[0].count("b")
     # Each run of a batch calls the routine twice: once to warm up and once timed.
     assert always - quiet == 6 * 4 * 2
+
+
+@needs_fake
+def test_smoke_tries_no_batch_twice() -> None:
+    quiet, always = (notes_of(run(FAKE, mode, "--smoke")[0])[0] for mode in ("steady", "always"))
+    assert quiet == always
 
 
 @needs_fake
@@ -248,3 +269,35 @@ def test_a_point_that_is_not_there_is_told() -> None:
     for other in ("sum/10/latency/8/16", "sum/10/throughput/16/8", "limit-load/10/throughput/8/16"):
         _, stderr = run(FAKE, "steady", "--variant=a", "--points", other, status=1)
         assert "nothing was measured" in stderr
+
+
+def children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_benchmark_ends_with_the_process_it_is_told_of(told: bool) -> None:
+    """Its output is read by nobody and is no pipe: a pipe without a reader would end it at the next row, too."""
+    variable = "OKOSU_BENCH_PARENT=$$" if told else ""
+    words = ["sh", "-c", f'{variable} "$0" --sizes=16777216 --rounds=100000 >/dev/null & wait', COPY]
+    shell = subprocess.Popen(words)
+    try:
+        while not (found := children(shell.pid)):
+            assert shell.poll() is None
+            time.sleep(0.01)
+        descriptor = os.pidfd_open(found[0])
+        time.sleep(0.2)
+    finally:
+        shell.kill()
+        shell.wait()
+    try:
+        # Without the variable it would go on for hours.
+        assert bool(select.select([descriptor], [], [], PATIENCE if told else 1)[0]) == told
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        os.close(descriptor)
+
+
+def test_okosu_bench_tells_its_programs_of_itself() -> None:
+    assert drive._environment()["OKOSU_BENCH_PARENT"] == str(os.getpid())

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = (f"-I{ROOT / 'native' / 'include'}", str(ROOT / "native" / "src" / "cpu" / "features.c"))
 
@@ -56,3 +58,37 @@ def test_features_are_the_kernels(compiled: Callable[..., Path]) -> None:
     else:
         expected = {"neon", "dczva"} if "asimd" in listed else set()
     assert set(names.split()) == expected or expected - set(names.split()) <= {"dczva"}
+
+
+ISA = """
+#include <string.h>
+#define __builtin_cpu_init()
+#define __builtin_cpu_supports(feature) (!strstr(LACKS, feature))
+#define __builtin_cpu_is(name) (!strcmp(CPU, name))
+#include "choose/isa.h"
+int main(void)
+{
+    return okosu_isa_here();
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
+@pytest.mark.parametrize(
+    ("cpu", "lacks", "widest"),
+    [
+        ("znver4", "", 2),
+        ("sapphirerapids", "", 2),
+        ("znver3", "avx512f", 1),
+        # 512 bits lower their clock.
+        ("skylake-avx512", "", 1),
+        ("cascadelake", "", 1),
+        ("cooperlake", "", 1),
+        ("nehalem", "avx2 fma avx512f", 0),
+    ],
+)
+def test_the_widest_vectors_that_are_used_unasked(
+    compiled: Callable[..., Path], cpu: str, lacks: str, widest: int
+) -> None:
+    program = compiled(ISA, f"-I{ROOT / 'native/src'}", f'-DCPU="{cpu}"', f'-DLACKS="{lacks}"')
+    assert subprocess.run([program], check=False).returncode == widest

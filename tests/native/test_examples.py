@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from effort import length
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,7 +74,7 @@ def splitmix(seed: int, count: int) -> list[int]:
     return out
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=length(8, 25))
 @given(lines=st.integers(2, 5000), rounds=st.integers(1, 3))
 def test_chase_is_one_cycle_through_the_whole_table(lines: int, rounds: int) -> None:
     once_around = rounds * lines
@@ -98,7 +99,7 @@ def test_chase_leaps_at_random() -> None:
         assert 140 < changes < 260
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=length(5, 15))
 @given(entries=st.integers(1, 300), updates=st.integers(1, 2000))
 def test_gups(entries: int, updates: int) -> None:
     table = list(range(entries))
@@ -111,7 +112,7 @@ def test_gups(entries: int, updates: int) -> None:
     assert numbers("gups", str(entries * 8), str(updates)) == [str(entries), str(updates), f"{checksum:016x}"]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=length(5, 10))
 @given(dim=st.integers(1, 90), reps=st.integers(1, 4))
 def test_transpose(dim: int, reps: int) -> None:
     b = [[row * dim + column for column in range(dim)] for row in range(dim)]
@@ -119,7 +120,7 @@ def test_transpose(dim: int, reps: int) -> None:
     assert numbers("transpose", str(dim), str(reps)) == [str(dim), str(reps), str(odd)]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=length(5, 10))
 @given(n=st.integers(1, 3000), reps=st.integers(1, 5))
 def test_stream(n: int, reps: int) -> None:
     total = sum(at % 1021 + reps * (at % 509) for at in range(n))
@@ -130,7 +131,7 @@ def test_spin() -> None:
     assert numbers("spin", "1") == ["1", f"{lcg(0, 1_000_000):016x}"]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=length(5, 10))
 @given(threads=st.integers(1, 12), work=st.integers(0, 500), rounds=st.integers(1, 3))
 def test_grain(threads: int, work: int, rounds: int) -> None:
     total = sum(lcg(first, work) for first in range(threads * rounds)) & MASK

@@ -9,12 +9,12 @@ import os
 import signal
 import struct
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from measure_tool import until
 
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 PATH = {"PATH": "/usr/bin:/bin"}
@@ -110,10 +110,7 @@ def huge_kb(process: subprocess.Popen[str]) -> int:
 def evidence(folder: Path) -> dict[str, Any]:
     """The helper's line of evidence, which it writes a moment after the program's end."""
     proof = folder / "proof"
-    for _ in range(1000):
-        if proof.exists() and proof.read_text().endswith("\n"):
-            break
-        time.sleep(0.01)
+    assert until(lambda: proof.exists() and proof.read_text().endswith("\n"))
     (line,) = proof.read_text().splitlines()
     loaded: dict[str, Any] = json.loads(line)
     return loaded
@@ -127,10 +124,7 @@ def test_collapse(who: str, held: Callable[..., subprocess.Popen[str]], tmp_path
         assert "superpage=collapse not applied" in told
         assert not (tmp_path / "proof").exists()
         return
-    for _ in range(2000):
-        if huge_kb(process) >= 60 << 10:
-            break
-        time.sleep(0.01)
+    assert until(lambda: huge_kb(process) >= 60 << 10)
     dense = huge_kb(process)
     # 64 MiB are dense; in the other 64 MiB only one page in sixteen is touched, so they must stay on small pages.
     assert 60 << 10 <= dense <= 64 << 10

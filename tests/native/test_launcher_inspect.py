@@ -84,12 +84,14 @@ def test_sanitizers(launcher: Path, tmp_path: Path, compiler: str, flag: str, na
     assert (found["kind"], found["preloadable"]) == ("glibc", False)
     assert name in found["why"]
     if flag == "address":
-        done = subprocess.run([launcher, "--superpage=thp", "--", program], capture_output=True, text=True)
+        # The search for leaks attaches to the program as a debugger does, which may be refused here.
+        env = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+        done = subprocess.run([launcher, "--superpage=thp", "--", program], capture_output=True, text=True, env=env)
         assert (done.returncode, done.stdout) == (0, "ran\n")
         assert f"the preload library cannot be loaded into {program}: it is built with {name}" in done.stderr
         # The launcher does not know what a program will execute.
         words = [launcher, "--superpage=thp", "--children=0", "--", "sh", "-c", '"$0"; exit $?', program]
-        child = subprocess.run(words, capture_output=True, text=True)
+        child = subprocess.run(words, capture_output=True, text=True, env=env)
         assert (child.returncode, child.stdout) == (0, "ran\n")
 
 
@@ -192,6 +194,9 @@ def test_not_readable(who: str, launcher: Path, tmp_path: Path) -> None:
 
 
 def script(path: Path, first: str) -> Path:
+    """Write a script; skip the test where the kernel would cut its first line at a space in the interpreter's path."""
+    if " " in str(path.parent) and str(path.parent) in first:
+        pytest.skip(f"a #! line cannot name a path with a space: {path.parent}")
     path.write_text(first + "\n")
     path.chmod(0o755)
     return path
@@ -272,12 +277,13 @@ def test_every_length(launcher: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_damaged_programs_under_sanitizers(compiled: Callable[..., Path], tmp_path: Path) -> None:
     native = ROOT / "native"
-    sources = ["launch/fuzz_inspect.c", "launch/inspect.c", "launch/elffile.c", "levers/plan.c", "src/base/arena.c"]
+    sources = ["launch/fuzz_inspect.c", "launch/inspect.c", "launch/elffile.c", "levers/plan.c"]
+    sources += [f"src/base/{name}.c" for name in ("arena", "env", "file")]
     fuzzer = tmp_path / "fuzz"
     subprocess.run(
         ["cc", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
         + [f"-I{native / folder}" for folder in ("src", "include", "levers", "launch")]
-        + [str(native / source) for source in [*sources, "src/base/env.c"]]
+        + [str(native / source) for source in sources]
         + ["-o", str(fuzzer)],
         check=True,
     )

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from launcher_model import MACHINES, build, dry, parse, write
 
+pytestmark = pytest.mark.preloads
+
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:

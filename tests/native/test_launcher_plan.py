@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from launcher_model import preload_name
 
 from okosu import native
 
@@ -53,19 +54,32 @@ def test_describe(launcher: Path) -> None:
     values = {lever["name"]: [value["value"] for value in lever["values"]] for lever in levers}
     assert values["pin"] == ["compact", "scatter", "one-per-core", "list:CPUS"]
     assert values["numa"] == ["bind:NODES", "interleave", "interleave:NODES", "local", "preferred:NODE"]
-    assert values["superpage"] == ["glibc", "thp", "hugetlb", "collapse"]
+    assert values["superpage"] == ["glibc", "thp", "small", "hugetlb", "collapse"]
     assert values["retain"] == ["on"]
-    assert values["copy"] == ["auto", "variant:NAME", "profile:FILE"]
+    assert values["copy"] == ["auto", "variant:NAME", "profile:FILE", "libc"]
     assert values["prezero"] == ["on", "broker:SOCKET"]
+    assert values["text"] == ["cache", "cache:FILES"]
+    assert values["threads"] == ["on"]
 
 
 # Notes of the launcher itself, which appear whatever the lever is.
 LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED"}
 
 
+@pytest.mark.preloads
 @pytest.mark.parametrize(
     "word",
-    ["pin=compact", "numa=local", "superpage=thp", "superpage=glibc", "retain", "copy", "copy=variant:ref", "prezero"],
+    [
+        "pin=compact",
+        "numa=local",
+        "superpage=thp",
+        "superpage=glibc",
+        "retain",
+        "copy",
+        "copy=variant:ref",
+        "prezero",
+        "threads",
+    ],
 )
 def test_a_lever_sets_what_its_row_names_and_loads_the_library_that_it_names(launcher: Path, word: str) -> None:
     name, _, value = word.partition("=")
@@ -76,8 +90,6 @@ def test_a_lever_sets_what_its_row_names_and_loads_the_library_that_it_names(lau
     if not made["levers"][0]["applied"]:
         pytest.skip(made["levers"][0]["why"])
     assert set(made["env"]) <= set(row["variables"]) | LAUNCHERS_OWN
-    if " " in str(native.find("libokosu-preload.so")):
-        pytest.skip("LD_PRELOAD cannot name a library whose path has a space in it")
     assert made["preload"] == form["preload"]
     if form["preload"]:
         assert row["library"] in [Path(path).name for path in made["env"]["LD_PRELOAD"].split(":")]
@@ -89,6 +101,7 @@ def test_what_an_outer_launcher_said_to_its_library_is_unset(launcher: Path) -> 
     assert {name: made["env"].get(name, "kept") for name in outer} == dict.fromkeys(outer) | {"OKOSU_COPY": "kept"}
 
 
+@pytest.mark.preloads
 def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     words = ["--retain", "--numa=local", "--env=A=it's", "--delay=0.5"]
@@ -98,7 +111,7 @@ def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> 
     lines = done.stdout.splitlines()
     assert lines[1] == f"argv     touch {witness} 'a b'"
     assert r"set      A='it'\''s'" in lines
-    assert any(line.startswith("set      GLIBC_TUNABLES=glibc.malloc.mmap_max=0:") for line in lines)
+    assert any(line.startswith("set      GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:") for line in lines)
     assert [line.split("(")[0] for line in lines if line.startswith("call")] == [
         "call     set_mempolicy",
         "call     clock_gettime",
@@ -106,12 +119,17 @@ def test_dry_run_runs_nothing_and_prints_all(launcher: Path, tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.preloads
 def test_the_plan_is_what_the_program_gets(launcher: Path) -> None:
     words = ["--retain", "--env=ADDED=1", "--pad-env=3000"]
     planned = plan(launcher, *words, env=BASE | {"OKOSU_PIN": "9"})
     real = run(launcher, *words, "--", "env", "-0", env=BASE | {"OKOSU_PIN": "9"}).stdout
     expected = BASE | {name: value for name, value in planned["env"].items() if value is not None}
-    assert dict(entry.split("=", 1) for entry in real.split("\0")[:-1]) == expected
+    got = dict(entry.split("=", 1) for entry in real.split("\0")[:-1])
+    # The program's process is another one than the plan's.
+    assert got.pop("OKOSU_ROOT_PID").isdigit()
+    assert expected.pop("OKOSU_ROOT_PID").isdigit()
+    assert got == expected
     assert planned["env_bytes"] == len(real) == 3000
 
 
@@ -123,19 +141,26 @@ def test_bytes_that_are_no_text(launcher: Path) -> None:
     assert os.fsencode(loaded["argv"][1]) == b"\xe2\x82"
 
 
+@pytest.mark.preloads
 def test_placebo_has_the_library_and_no_hook(launcher: Path, library: Path) -> None:
-    assert plan(launcher, "--placebo", env=with_library(library))["env"] == {"LD_PRELOAD": str(library)}
+    assert plan(launcher, "--placebo", env=with_library(library))["env"] == {"LD_PRELOAD": preload_name(library)}
     with_proof = plan(launcher, "--placebo", "--proof=/p", env=with_library(library))["env"]
-    assert with_proof == {"LD_PRELOAD": str(library), "OKOSU_PROOF": "/p"}
+    assert with_proof == {"LD_PRELOAD": preload_name(library), "OKOSU_PROOF": "/p"}
+    at_signal = plan(launcher, "--placebo", "--proof=/p", "--proof-signal=15", env=with_library(library))["env"]
+    assert at_signal == with_proof | {"OKOSU_PROOF_SIGNAL": "15"}
 
 
+@pytest.mark.preloads
 def test_ld_preload_is_appended_to(launcher: Path, library: Path) -> None:
+    ours = preload_name(library)
     theirs = with_library(library, LD_PRELOAD="/a.so /b.so")
-    assert plan(launcher, "--placebo", env=theirs)["env"]["LD_PRELOAD"] == f"/a.so /b.so:{library}"
+    assert plan(launcher, "--placebo", env=theirs)["env"]["LD_PRELOAD"] == f"/a.so /b.so:{ours}"
     again = with_library(library, LD_PRELOAD=f"/a.so:{library}:/b.so")
-    assert plan(launcher, "--placebo", env=again)["env"]["LD_PRELOAD"] == f"/a.so:/b.so:{library}"
+    assert plan(launcher, "--placebo", env=again)["env"]["LD_PRELOAD"] == f"/a.so:/b.so:{ours}"
+    nested = with_library(library, LD_PRELOAD=f"/a.so:{ours}")
+    assert plan(launcher, "--placebo", env=nested)["env"]["LD_PRELOAD"] == f"/a.so:{ours}"
     prefix = with_library(library, LD_PRELOAD=f"{library}.1")
-    assert plan(launcher, "--placebo", env=prefix)["env"]["LD_PRELOAD"] == f"{library}.1:{library}"
+    assert plan(launcher, "--placebo", env=prefix)["env"]["LD_PRELOAD"] == f"{library}.1:{ours}"
 
 
 @pytest.mark.parametrize("folder", ["with space", "with:colon"])
@@ -160,6 +185,7 @@ def test_a_preload_library_that_is_not_there(launcher: Path, tmp_path: Path) -> 
     assert "  why: libokosu-preload.so is not where okosu-run looks\n  fix: OKOSU_PRELOAD_LIB=PATH" in done.stderr
 
 
+@pytest.mark.preloads
 @pytest.mark.parametrize(
     "place",
     [
@@ -182,7 +208,7 @@ def test_where_the_library_is_looked_for(launcher: Path, tmp_path: Path, place: 
     copy.chmod(0o755)
     assert "LD_PRELOAD" not in plan(copy, "--placebo")["env"]
     library.touch()
-    assert plan(copy, "--placebo")["env"]["LD_PRELOAD"] == str(library)
+    assert plan(copy, "--placebo")["env"]["LD_PRELOAD"] == preload_name(library)
 
 
 def test_library_that_is_missing(launcher: Path, tmp_path: Path) -> None:
@@ -199,45 +225,46 @@ def test_library_that_is_missing(launcher: Path, tmp_path: Path) -> None:
         ("", "OURS"),
         ("glibc.malloc.check=3", "glibc.malloc.check=3:OURS"),
         # No note is needed where the user's value equals ours.
-        ("glibc.malloc.mmap_max=0", "glibc.malloc.mmap_max=0:TRIM"),
-        ("glibc.malloc.mmap_max=9:x=y", "glibc.malloc.mmap_max=9:x=y:TRIM"),
-        ("glibc.malloc.mmap_max_=1", "glibc.malloc.mmap_max_=1:OURS"),
+        ("glibc.malloc.mmap_threshold=33554432", "glibc.malloc.mmap_threshold=33554432:TRIM"),
+        ("glibc.malloc.mmap_threshold=9:x=y", "glibc.malloc.mmap_threshold=9:x=y:TRIM"),
+        ("glibc.malloc.mmap_threshold_=1", "glibc.malloc.mmap_threshold_=1:OURS"),
     ],
 )
 def test_tunables_are_composed(launcher: Path, before: str, after: str) -> None:
     trim = "glibc.malloc.trim_threshold=4611686018427387904"
-    expected = after.replace("OURS", "glibc.malloc.mmap_max=0:TRIM").replace("TRIM", trim)
+    expected = after.replace("OURS", "glibc.malloc.mmap_threshold=33554432:TRIM").replace("TRIM", trim)
     done = run(launcher, "--retain", "sh", "-c", "echo $GLIBC_TUNABLES", env=BASE | {"GLIBC_TUNABLES": before})
     assert done.stdout == expected + "\n"
-    assert ("glibc.malloc.mmap_max stays at 9" in done.stderr) == ("mmap_max=9" in before)
+    assert ("glibc.malloc.mmap_threshold stays at 9" in done.stderr) == ("mmap_threshold=9" in before)
 
 
 def test_levers_share_the_tunables(launcher: Path, library: Path) -> None:
     env = plan(launcher, "--retain", "--superpage=glibc", env=with_library(library))["env"]
     assert env.pop("OKOSU_TUNABLES") == env["GLIBC_TUNABLES"]
     names = [piece.split("=")[0].rsplit(".", 1)[1] for piece in env.pop("GLIBC_TUNABLES").split(":")]
-    assert sorted(names) == ["hugetlb", "mmap_max", "trim_threshold"]
-    # Neither lever needs the preload library, so retain sets no hook in it.
-    assert env == {}
+    assert sorted(names) == ["hugetlb", "mmap_threshold", "trim_threshold"]
 
 
-def test_retain_speaks_to_a_library_that_is_loaded_anyway(launcher: Path, library: Path) -> None:
-    env = plan(launcher, "--retain", "--superpage=thp", env=with_library(library))["env"]
-    assert (env["OKOSU_RETAIN"], env["OKOSU_SUPERPAGE"]) == ("1", "thp")
-    assert env["OKOSU_ROOT_PID"].isdigit()
+@pytest.mark.preloads
+@pytest.mark.parametrize("others", [(), ("--superpage=thp",)])
+def test_retain_loads_the_library(launcher: Path, library: Path, others: tuple[str, ...]) -> None:
+    made = plan(launcher, "--retain", *others, env=with_library(library))
+    assert (made["preload"], made["env"]["OKOSU_RETAIN"]) == (True, "1")
+    assert made["env"]["OKOSU_ROOT_PID"].isdigit()
 
 
+@pytest.mark.preloads
 def test_children(launcher: Path, library: Path) -> None:
     env = with_library(library)
     assert "OKOSU_CHILDREN" not in plan(launcher, "--superpage=thp", env=env)["env"]
     assert plan(launcher, "--superpage=thp", "--children=1", env=env)["env"]["OKOSU_CHILDREN"] == "1"
     cleaned = plan(launcher, "--retain", "--children=0", env=env)["env"]
-    assert (cleaned["OKOSU_CHILDREN"], cleaned["LD_PRELOAD"]) == ("0", str(library))
+    assert (cleaned["OKOSU_CHILDREN"], cleaned["LD_PRELOAD"]) == ("0", preload_name(library))
     # The library is told which tunables to remove from GLIBC_TUNABLES again: only those that the user had not set.
     assert cleaned["OKOSU_TUNABLES"] == cleaned["GLIBC_TUNABLES"]
-    theirs = env | {"OKOSU_CHILDREN": "0", "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0"}
+    theirs = env | {"OKOSU_CHILDREN": "0", "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432"}
     composed = plan(launcher, "--retain", env=theirs)["env"]
-    assert composed["GLIBC_TUNABLES"] == f"glibc.malloc.mmap_max=0:{composed['OKOSU_TUNABLES']}"
+    assert composed["GLIBC_TUNABLES"] == f"glibc.malloc.mmap_threshold=33554432:{composed['OKOSU_TUNABLES']}"
     # Without a lever there is nothing to remove from the children's environment.
     assert plan(launcher, "--children=0", env=env)["env"] == {}
 
@@ -286,6 +313,7 @@ def test_a_launcher_inside_another_begins_where_that_one_began(
         assert ours == [line for line in alone if not line.startswith("OKOSU_ROOT_PID=")]
 
 
+@pytest.mark.preloads
 def test_proof_is_made_absolute(launcher: Path, library: Path, tmp_path: Path) -> None:
     words = [str(launcher), "--dry-run", "--json", "--placebo", "--proof=here/p", "true"]
     done = subprocess.run(words, capture_output=True, text=True, env=with_library(library), cwd=tmp_path)
@@ -344,6 +372,7 @@ def test_options_end_at_the_program(launcher: Path) -> None:
     assert run(launcher, "--", "printf", "%s,", "--help", "--").stdout == "--help,--,"
 
 
+@pytest.mark.preloads
 def test_verbose_tells_the_library_and_the_user(launcher: Path, library: Path) -> None:
     done = run(launcher, "--verbose", "--dry-run", "--json", "--superpage=thp", "true", env=with_library(library))
     assert json.loads(done.stdout)["env"]["OKOSU_VERBOSE"] == "1"

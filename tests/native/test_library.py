@@ -162,17 +162,17 @@ def test_a_static_program(installed: Path, pc: Path, tmp_path: Path) -> None:
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == EXPECTED
 
 
-def headers() -> list[str]:
-    return sorted(path.name for path in (ROOT / "native" / "include" / "okosu").glob("*.h"))
+def headers(include: Path) -> list[str]:
+    return sorted(path.name for path in include.glob("*.h"))
 
 
 def test_every_header_is_installed_and_stands_alone(installed: Path, tmp_path: Path) -> None:
     (include,) = (path.parent for path in installed.rglob("okosu/cpu.h"))
-    assert sorted(path.name for path in include.iterdir()) == headers()
+    assert {path.name for path in include.iterdir()} >= set(headers(ROOT / "native/include/okosu"))
     for compiler, language, standard in (("cc", "c", "-std=c11"), ("c++", "c++", "-std=c++11")):
         if not shutil.which(compiler):
             continue
-        for name in headers():
+        for name in headers(include):
             # The header is included twice, so that its include guard is tested.
             text = f"#include <okosu/{name}>\n#include <okosu/{name}>\nint unit;\n"
             command = [compiler, "-x", language, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
@@ -198,8 +198,8 @@ def test_only_okosus_names_are_exported(installed: Path) -> None:
     assert {"okosu_clock_read", "okosu_place_list", "okosu_vec_ddot", "okosu_cpu_features"} <= exported
     assert {name for name in defined(static) if not name.startswith("okosu_")} == set()
     # The exported symbols are exactly those that the headers declare.
-    include = ROOT / "native" / "include" / "okosu"
-    text = "".join(re.sub(r"/\*.*?\*/", "", (include / name).read_text(), flags=re.DOTALL) for name in headers())
+    (include,) = (path.parent for path in installed.rglob("okosu/cpu.h"))
+    text = "".join(re.sub(r"/\*.*?\*/", "", (include / name).read_text(), flags=re.DOTALL) for name in headers(include))
     declared = set(re.findall(r"OKOSU_API[^;{]*?\b(okosu_\w+)\(", text))
     assert exported == declared
 

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 import pytest
-from preload_tool import HUGETLB, MIB, MODES, RETAIN, THP, passed, run, thp_possible
+from effort import some
+from preload_tool import HUGETLB, MIB, MODES, RETAIN, SMALL, THP, huge_pages_now, passed, run, thp_possible
+
+pytestmark = pytest.mark.preloads
 
 PR_SET_THP_DISABLE = 41
 
@@ -47,7 +51,42 @@ def test_mmap_semantics(levers: dict[str, str]) -> None:
         assert int(ran.stdout) == 50, "not every mapping was aligned"
 
 
-@pytest.mark.parametrize("levers", [{}, THP, RETAIN, HUGETLB])
+@pytest.mark.parametrize("levers", [SMALL, SMALL | {"OKOSU_BUDGET": str(10 * MIB)}, THP, {}])
+def test_small_mappings_are_their_own(levers: dict[str, str]) -> None:
+    ran = passed(run("small-mappings", levers=levers))
+    if levers == SMALL and thp_possible():
+        assert ran.evidence[-1]["mmaps"] >= 140
+
+
+@pytest.mark.parametrize("levers", some(MODES.values(), 2))
+def test_arenas_of_allocators_and_runtimes(levers: dict[str, str]) -> None:
+    passed(run("arenas", levers=levers))
+
+
+@needs_thp
+@pytest.mark.parametrize("name", ["libjemalloc.so.2", "libmimalloc.so.2"])
+def test_small_blocks_of_another_allocator_are_on_huge_pages(name: str) -> None:
+    library = next(Path("/usr/lib").glob(f"*-linux-gnu/{name}"), None)
+    if library is None:
+        pytest.skip(f"there is no {name}")
+    base = int(passed(run("small-blocks", "60", levers={}, behind=library)).stdout)
+    huge = int(passed(run("small-blocks", "60", levers=THP, behind=library)).stdout)
+    if huge < 30 * 1024 and not huge_pages_now(60):
+        pytest.skip("the kernel has no free huge pages")
+    assert huge >= 30 * 1024
+    assert base < huge or "[always]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+
+
+def test_address_space_without_a_reserve_is_not_advised() -> None:
+    """What is longer than the budget is a table that will never be full: it costs no memory that it cost nobody."""
+    ran = passed(run("dense", "arena", "100", levers=THP | {"OKOSU_BUDGET": str(90 * MIB)}))
+    evidence = ran.evidence[-1]
+    assert (evidence["advised_bytes_total"], evidence["mmaps"]) == (0, 0)
+    if thp_possible():
+        assert any("taken for a reservation" in reason for reason in evidence["reasons"])
+
+
+@pytest.mark.parametrize("levers", some([RETAIN, THP, HUGETLB, {}]))
 def test_a_small_address_space(levers: dict[str, str]) -> None:
     ran = passed(run("limited", levers=levers))
     if levers:
@@ -67,7 +106,7 @@ def test_a_sparse_program_stays_within_the_budget() -> None:
 
 
 @needs_thp
-@pytest.mark.parametrize("how", ["malloc", "mmap"])
+@pytest.mark.parametrize("how", ["malloc", "mmap", "arena", "committed"])
 def test_a_dense_program_is_on_huge_pages(how: str) -> None:
     ran = passed(run("dense", how, "100", levers=THP))
     resident, huge, after = (int(word) for word in ran.words)

@@ -8,6 +8,8 @@ import os
 import pytest
 from preload_tool import THP, build, passed, run
 
+pytestmark = pytest.mark.preloads
+
 ALLOWED = sorted(os.sched_getaffinity(0))
 ORDER = ALLOWED[:3][::-1]  # not the order of the numbers, so that it shows
 PIN = {"OKOSU_PIN": ",".join(map(str, ORDER))}
@@ -28,7 +30,8 @@ def test_threads_take_the_list_in_turn_and_children_the_whole(children: str) -> 
     for number, name in enumerate(["main", "thread1", "thread2", "thread3"]):
         assert seen[name] == [ORDER[number % len(ORDER)]], name
     whole = sorted(ORDER)
-    for name in ("own", "c11", "fork", "fork-thread", "spawn", "vfork"):
+    replaced = ("execv", "execl", "execlp", "execle", "fexecve", "execveat")
+    for name in ("own", "c11", "fork", "fork-thread", "spawn", *replaced):
         assert seen[name] == whole, name
     assert seen["after"] == seen["main"], "a failed exec left the thread off its CPU"
 

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from effort import Idleness, length, some
-from preload_tool import build
+from preload_tool import build, probe
 from zerod_tool import serving
 
 from okosu import native
+
+pytestmark = pytest.mark.preloads
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build"))
@@ -24,6 +27,7 @@ LIBRARY = BUILT / "native/preload/libokosu-prezero.so"
 CHURN = BUILT / "examples/churn"
 TRIES = 4
 """The thread that clears has the lowest priority: on a busy machine it may get no processor for a while."""
+TURNS = length("12", "40")
 LIMIT = ("sh", "-c", 'ulimit -v 800000; exec "$0" "$@"')
 """Then the pool has 200 MiB."""
 JEMALLOC = Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
@@ -33,7 +37,7 @@ JEMALLOC = Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("prezero") / "check"
     source = ROOT / "tests/native/programs/prezero_check.c"
-    words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", "-o", str(made), str(source), "-lpthread"]
+    words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O3", "-fno-builtin", "-w", "-o", made, source, "-lpthread"]
     subprocess.run(words, check=True, capture_output=True)
     return made
 
@@ -44,6 +48,12 @@ def run(*command: str | Path, preload: bool = True, first: Sequence[str | Path] 
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@functools.cache
+def churned(rounds: str, kind: str) -> str:
+    """What the example prints without the library."""
+    return run(CHURN, rounds, "1", kind, preload=False)
 
 
 def launch(
@@ -78,7 +88,15 @@ def test_programs_print_what_they_print_without_it() -> None:
     script = "import zlib\nb = bytes(range(256)) * 30000\nfor i in range(9): c = bytearray(b) + b\nprint(zlib.crc32(c))"
     assert run(sys.executable, "-c", script) == run(sys.executable, "-c", script, preload=False)
     for kind in ("malloc", "calloc"):
-        assert run(CHURN, "20", "1", kind) == run(CHURN, "20", "1", kind, preload=False)
+        assert run(CHURN, "12", "1", kind) == churned("12", kind)
+
+
+def test_a_library_that_watches_mappings_sees_what_is_taken_from_blocks() -> None:
+    watching = build("registrations.so", "-shared", "-fPIC", "-fno-builtin", "registrations.c")
+    env = os.environ | {"LD_PRELOAD": f"{LIBRARY}:{watching}"}
+    done = subprocess.run([probe(), "library", "registrations"], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done
+    assert int(done.stdout.split()[0]) > 50
 
 
 @pytest.mark.parametrize("limit", ["v", "d"])
@@ -105,15 +123,16 @@ def test_a_program_that_holds_blocks_becomes_another(program: Path) -> None:
 
 
 def test_when_the_pool_is_exhausted_libc_goes_on(program: Path, tmp_path: Path) -> None:
-    """With a limit of 800 MiB the pool may take 200 of them: the program can allocate nearly as much as without the
+    """With a limit of 400 MiB the pool may take 100 of them: the program can allocate nearly as much as without the
     pool.
     """
-    without = int(run(*LIMIT, program, "exhausted", preload=False).split()[1])
-    said, [line] = launch(tmp_path, "--prezero", "--", program, "exhausted", first=LIMIT)
-    assert without > 600
+    limit = ("sh", "-c", 'ulimit -v 400000; exec "$0" "$@"')
+    without = int(run(*limit, program, "exhausted", preload=False).split()[1])
+    said, [line] = launch(tmp_path, "--prezero", "--", program, "exhausted", first=limit)
+    assert without > 250
     assert without - 64 <= int(said.split()[1]) <= without
     # Both turns used the whole pool; blocks that are too large for it, or came later, were libc's.
-    assert 2 * 150 << 20 < line["bytes"] < 2 * 200 << 20
+    assert 2 * 75 << 20 < line["bytes"] < 2 * 100 << 20
     assert line["passed"] > 0
 
 
@@ -146,10 +165,49 @@ def test_the_parts_of_a_mapping_may_be_unmapped_moved_and_mapped_over(mode: str,
     env = os.environ | {"LD_PRELOAD": str(build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c"))}
     with serving("--cap=128M") as daemon:
         lever = ("--no-fork", f"--prezero=broker:{daemon.socket}") if broker else ("--prezero",)
-        said, [line] = launch(tmp_path, *lever, "--", holes, mode, first=LIMIT, env=env)
+        said, [line] = launch(tmp_path, *lever, "--", holes, mode, TURNS, first=LIMIT, env=env)
     assert said.split()[0] == mode
     if mode == "moved":
         assert line["blocks"] - int(said.split()[1]) > 45
+
+
+SPLIT = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *mremap(void *old, size_t from, size_t to, int flags, ...)
+{
+    va_list more;
+    void *at;
+    va_start(more, flags);
+    at = va_arg(more, void *);
+    va_end(more);
+    if (flags & 4 /* MREMAP_DONTUNMAP */) {
+        errno = EFAULT;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mremap, old, from, to, flags, at);
+}
+"""
+
+
+def test_a_block_that_the_kernel_keeps_as_several_mappings_moves(compiled: Callable[..., Path]) -> None:
+    """The kernel moves no more than one of its mappings; whether it has merged a block's is a matter of luck."""
+    holes = build("prezero-holes", "prezero_holes.c")
+    eager = build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c")
+    split = compiled(SPLIT, "-shared", "-fPIC")
+    env = os.environ | {"LD_PRELOAD": f"{eager}:{LIBRARY}:{split}"}
+    done = subprocess.run([*LIMIT, holes, "moved", TURNS], capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stdout.split()[:1]) == (0, ["moved"]), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how", ["file", "moved", "moved-away", "none", "unmapped", "no-fork", "shm", "bound"])
+def test_what_a_program_does_to_its_block_ends_with_the_block(how: str) -> None:
+    eager = build("eager-worker.so", "-shared", "-fPIC", "eager_worker.c")
+    run(probe(), "foreign", how, "4", first=[eager])
 
 
 @pytest.mark.parametrize("mode", ["cancelled", "advised", "pinned", "children", "namespaces"])
@@ -172,14 +230,14 @@ def test_other_allocators_serve_as_before() -> None:
     """An allocator that is preloaded before the library keeps malloc, and so does one inside the program."""
     counting = build("libcounting-prezero.so", "-shared", "-fPIC", "counting_malloc.c", "-ldl")
     for first in [[counting], *([[JEMALLOC]] if JEMALLOC.exists() else [])]:
-        assert run(CHURN, "20", "1", "calloc", first=first) == run(CHURN, "20", "1", "calloc", preload=False)
+        assert run(CHURN, "12", "1", "calloc", first=first) == churned("12", "calloc")
 
 
 def test_the_evidence_adds_up(tmp_path: Path) -> None:
-    said, [line] = launch(tmp_path, "--prezero", "--", CHURN, "40", "1", "calloc")
-    assert said == run(CHURN, "40", "1", "calloc", preload=False)
+    said, [line] = launch(tmp_path, "--prezero", "--", CHURN, "20", "1", "calloc")
+    assert said == churned("20", "calloc")
     # The first block is libc's, because a program with only one block has none that comes back.
-    assert line["blocks"] + line["passed"] == 40
+    assert line["blocks"] + line["passed"] == 20
     assert line["passed"] >= 1
     assert line["clean"] + line["cleared"] <= line["there"] <= line["bytes"]
     assert line["there"] > line["bytes"] // 2
@@ -228,6 +286,7 @@ def test_its_thread_takes_no_cpu_that_threads_are_pinned_to(tmp_path: Path) -> N
     assert set(threads.values()) == {"1"}
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU: the daemon's thread has the lowest priority")
 def test_a_daemons_pages_serve_where_the_program_does_not_fork(tmp_path: Path) -> None:
     socket = tmp_path / "z"
     daemon = subprocess.Popen(
@@ -236,15 +295,19 @@ def test_a_daemons_pages_serve_where_the_program_does_not_fork(tmp_path: Path) -
     try:
         assert daemon.stdout is not None
         assert str(socket) in daemon.stdout.readline()
-        said, [line] = launch(tmp_path, "--no-fork", f"--prezero=broker:{socket}", "--", CHURN, "20", "1", "calloc")
-        assert said == run(CHURN, "20", "1", "calloc", preload=False)
-        assert line["blocks"] > 0
+        lever = ("--no-fork", f"--prezero=broker:{socket}")
+        served = 0
+        while not served:
+            # None of a run in which other work kept the pool's thread, which is of lowest priority, from every CPU.
+            said, [line] = launch(tmp_path, *lever, "--", CHURN, "12", "1", "calloc")
+            assert said == churned("12", "calloc")
+            served = line["blocks"]
         command = [str(native.find("okosu-run")), "--strict", f"--prezero=broker:{socket}", "--", "true"]
         refused = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (refused.returncode, "--no-fork" in refused.stderr) == (125, True)
     finally:
         daemon.terminate()
-        assert daemon.wait(30) == 0
+        assert daemon.wait() == 0
     command = [str(native.find("okosu-run")), "--strict", "--no-fork", f"--prezero=broker:{socket}", "--", "true"]
     gone = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (gone.returncode, "okosu-zerod --socket=" in gone.stderr) == (125, True)

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from effort import some
 from preload_tool import (
     HUGETLB,
     MODES,
@@ -28,11 +29,13 @@ from preload_tool import (
 
 from okosu import native
 
+pytestmark = pytest.mark.preloads
+
 every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
 LIBRARY = "libokosu-preload.so"
 
 
-@pytest.mark.parametrize("levers", [{}, THP, RETAIN, HUGETLB])
+@pytest.mark.parametrize("levers", some([RETAIN, THP, HUGETLB, {}]))
 def test_fork_while_other_threads_allocate(levers: dict[str, str]) -> None:
     passed(run("forks", "15", levers=levers))
 

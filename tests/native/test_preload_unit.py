@@ -13,7 +13,10 @@ from okosu import native
 LIBRARY_SOURCES = PRELOAD_SOURCES.parent / "src"
 
 # All sources but the entry points, because the hooks of malloc conflict with the sanitizer's own.
-MECHANISM = ("commit", "config", "environ", "evidence", "large", "lock", "maps", "policy", "proof", "runs", "sys")
+MECHANISM = (
+    "commit", "config", "environ", "evidence", "large", "lock", "maps", "next", "policy", "proof", "runs", "small_maps",
+    "sys",
+)  # fmt: skip
 BASE = ("avail", "cgroup", "file", "json", "line")
 
 
@@ -28,8 +31,9 @@ def test_mechanism_under_sanitizers() -> None:
     sources = [str(PRELOAD_SOURCES / f"{name}.c") for name in MECHANISM]
     sources += [str(LIBRARY_SOURCES / "base" / f"{name}.c") for name in BASE]
     sources.append(str(native.find("libokosu-preload.so").with_name("companions.c")))
-    parts = ("preload_unit.c", "preload_unit_runs.c", "preload_unit_large.c", "preload_unit_parts.c")
-    program = build("preload-unit", *sanitize, *sources, *parts, "-lpthread")
+    parts = ("", "_runs", "_large", "_small", "_parts")
+    programs = [f"preload_unit{part}.c" for part in parts]
+    program = build("preload-unit", *sanitize, *sources, *programs, "-lpthread")
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

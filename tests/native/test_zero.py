@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import zero_tool
-from routine_tool import classes
+from effort import length
+from routine_tool import avoids_512_bits, classes
 
 LAST = zero_tool.LAST
 SSE2, AVX2, ERMS, CLZERO = 1, 1 << 2, 1 << 4, 1 << 6
@@ -17,9 +18,12 @@ SSE2, AVX2, ERMS, CLZERO = 1, 1 << 2, 1 << 4, 1 << 6
 X86 = platform.machine() == "x86_64"
 
 
+@pytest.mark.lab
 def test_variants_and_entries() -> None:
-    """Sizes 0 to 512 at each byte of a line, thresholds, every byte value, guard pages, pages, forcing, threads."""
-    done = zero_tool.run()
+    """Sizes 0 to 512 at each byte of a line (in `make test` every fifth such case), thresholds, every byte value, guard
+    pages, pages, forcing, threads.
+    """
+    done = zero_tool.run(OKOSU_CHECK_STEP=length("5", "1"))
     assert done.returncode == 0, done.stdout
     # A skipped variant must need an instruction set that /proc/cpuinfo lacks too.
     skipped = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if line.startswith("skipped")}
@@ -31,7 +35,9 @@ def test_variants_and_entries() -> None:
     assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
 
 
-@pytest.mark.skipif(not {"avx512bw", "erms"} <= zero_tool.flags(), reason="needs AVX-512 and ERMS")
+@pytest.mark.skipif(
+    not {"avx512bw", "erms"} <= zero_tool.flags() or avoids_512_bits(), reason="needs AVX-512 that is fast, and ERMS"
+)
 def test_automatic_choice_with_avx512() -> None:
     """Above 2 KiB, if nothing is known of the memory, a variant is chosen that need not read the old lines."""
     choice, _ = zero_tool.show()
@@ -71,7 +77,8 @@ def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, 
 
 
 @pytest.mark.skipif(
-    not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= zero_tool.flags(), reason="entries of AVX-512"
+    not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= zero_tool.flags() or avoids_512_bits(),
+    reason="entries of AVX-512",
 )
 def test_short_sets_are_the_entrys_own() -> None:
     """The entry sets short sizes itself, whatever is forced; except where the compiler's checks rule out IFUNC."""

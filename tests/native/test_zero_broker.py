@@ -99,7 +99,7 @@ def test_clean_pages_survive_a_program() -> None:
 
 def test_killed_clients_leave_nothing_behind() -> None:
     with serving("--cap=32M") as daemon:
-        for _ in range(length(4, 4, 20)):
+        for _ in range(length(4, 4, 1000)):
             child = subprocess.Popen(
                 [CHECK, "hold", daemon.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
@@ -125,7 +125,7 @@ def test_the_daemon_killed_again_and_again() -> None:
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("Shmem:"))
 
     before = shared()
-    kills = length(6, 12, 100)
+    kills = length(6, 12, 1000)
     with tempfile.TemporaryDirectory(prefix="zerod") as folder:
         path = f"{folder}/s"
         daemon = start(path, "--cap=64M")

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from okosu.levers.base import Availability, Lever
+from okosu.levers.base import Availability, Bound, Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -29,9 +31,14 @@ class FakeLever(Lever):
         preload: bool = False,
         excludes: frozenset[str] = frozenset(),
         available: Availability | None = None,
+        bound: float | None = None,
+        likely: float = 0.05,
     ) -> None:
         self.name, self.excludes = name, excludes  # type: ignore[misc]
         self._values = [["on"]] if values is None else values
+        self.likely = likely  # type: ignore[misc]
+        self._bound = bound
+        self.observes = frozenset()
         self._preload, self._available = preload, available or Availability(True)
 
     def needs(self, machine: Machine) -> Availability:
@@ -42,6 +49,12 @@ class FakeLever(Lever):
 
     def loads_preload(self, value: str, program: Program) -> bool:
         return self._preload
+
+    def bound(self, machine: Machine, base: Sequence[Measurement], run: Measurement | None) -> Bound | None:
+        return None if self._bound is None else Bound(self._bound, "by arithmetic")
+
+    def enough(self, proof: Proof) -> bool:
+        return proof.text.endswith("=all holds")
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         return Proof(run.majflt == 0, f"{self.name}={value} {'holds' if run.majflt == 0 else 'does not hold'}")
@@ -63,6 +76,14 @@ class SimRunner:
     """Arm name, or name=value -> number of the arm's run (from 0) from which on it prints something else."""
     status: int = 0
     interrupt_at: int | None = None
+    steady: bool = False
+    """Whether the noise of a run follows from its arm and padding alone, as a resumed trial needs it to be repeated."""
+    delay: dict[str, float] = field(default_factory=dict)
+    """Arm name -> seconds in which it waited for a CPU, in each run."""
+    faults_at: list[int] = field(default_factory=list)
+    """Numbers of runs (from 0, of any arm) that print something else."""
+    counted: dict[str, Any] = field(default_factory=dict)
+    """What each measurement says besides (minflt, threads, …)."""
     after: dict[str, float] = field(default_factory=dict)
     """Arm name -> factor on the time of whatever runs next (carry-over)."""
     now: float = 0.0
@@ -84,10 +105,9 @@ class SimRunner:
         if self.interrupt_at is not None and len(self.ran) >= self.interrupt_at:
             self.interrupt_at = None
             raise KeyboardInterrupt
-        ratio = 1.0
-        for name in arm.name.split("+"):
-            ratio *= self.ratios.get(name, 1.0)
-        seconds = self.base_s * ratio * self._rng.lognormvariate(0, self.noise)
+        ratio = self.ratios.get(arm.name, prod(self.ratios.get(name, 1.0) for name in arm.name.split("+")))
+        rng = random.Random(f"{self.seed}/{arm.name}/{pad}") if self.steady else self._rng
+        seconds = self.base_s * ratio * rng.lognormvariate(0, self.noise)
         if self.ran:
             seconds *= self.after.get(self.ran[-1], 1.0)
         before = self.ran.count(arm.name)
@@ -96,14 +116,18 @@ class SimRunner:
         self.now += seconds
         values = {arm.name} | {f"{k}={v}" for k, v in arm.levers.items()}
         wrong = before >= min(self.wrong_from.get(name, 10**9) for name in values)
+        wrong |= len(self.ran) - 1 in self.faults_at
+        delay = self.delay.get(arm.name, 0.0)
         m = Measurement(
-            wall_ns=int(seconds * 1e9),
+            wall_ns=int((seconds + delay) * 1e9),
+            delay_ns=int(delay * 1e9),
             user_ns=int(seconds * 9e8),
             maxrss_kb=1000,
             status=self.status,
             majflt=1 if values & self.unproved else 0,
+            **self.counted,
         )
-        return Run(arm.name, m, "other" if wrong else "digest", seconds)
+        return Run(arm.name, m, "other" if wrong else "digest", seconds + delay)
 
 
 class Remembering(Watcher):
@@ -113,6 +137,7 @@ class Remembering(Watcher):
         self.said: list[str] = []
         self.stages: list[tuple[str, list[str]]] = []
         self.rounds: list[tuple[int, dict[str, Judgement]]] = []
+        self.answers: list[int] = []
 
     def say(self, text: str) -> None:
         self.said.append(text)
@@ -122,6 +147,9 @@ class Remembering(Watcher):
 
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
         self.rounds.append((number, judgements))
+
+    def answered(self, judgements: dict[str, Judgement]) -> None:
+        self.answers.append(len(self.rounds))
 
 
 def fake_machine(lazy: bool = False) -> Machine:

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from okosu.records import summary
 from okosu.records.summary import SUMMARY_SCHEMA, Section, Summary
+
+# Run as a program, a test has only its own folder on the path, and pytest adds tests/ for what imports effort.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 
 def main(script: str, sections: Callable[[int], Sequence[Section]], most: int) -> None:

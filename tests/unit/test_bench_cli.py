@@ -157,7 +157,7 @@ def test_one_measurement_at_a_time(tmp_path: Path) -> None:
         running = started(tmp_path, "fake")
         assert running.stderr is not None
         said = running.stderr.readline()
-        assert f"another okosu is measuring on this machine (process {os.getpid()})" in said
+        assert f"another okosu is measuring on this machine (process {os.getpid()}: " in said
         assert running.poll() is None
     _, err = running.communicate()
     assert running.returncode == 0, err
@@ -199,7 +199,7 @@ def test_who_cannot_hold_a_users_lock_and_who_is_waited_for(tmp_path: Path) -> N
     running = started(tmp_path, "fake")
     assert running.stderr is not None
     # The lock of 65533 is not that user's file.
-    assert f"(process {os.getpid()} of nobody); waiting" in running.stderr.readline()
+    assert f"(process {os.getpid()} of nobody: " in running.stderr.readline()
     assert running.poll() is None
     os.close(locks[1])
     _, err = running.communicate()

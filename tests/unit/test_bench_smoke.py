@@ -30,8 +30,8 @@ pytestmark = pytest.mark.skipif(not present(), reason="make build")
 @pytest.mark.lab
 def test_all_of_them(tmp_path: Path) -> None:
     path = tmp_path / "smoke.json"
-    # test_bench_native.py smoke-tests the slowest ones, too.
-    names = [name for name in present() if length(name not in ("copy", "corunner", "fault"), True)]
+    # test_bench_native.py smoke-tests each, too.
+    names = [name for name in present() if length(name in ("latency", "zero"), True)]
     # The test has its own lock: nothing here is a measurement that other processes must not disturb.
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OKOSU_NATIVE": str(tmp_path)}
     for name in names:

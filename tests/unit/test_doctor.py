@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_recipes import TEXT
 
 from okosu import levers
 from okosu.cli.main import dispatch
@@ -82,6 +83,43 @@ def test_a_program_that_nothing_reaches_is_told_so(tmp_path: Path, capsys: pytes
     text = " ".join(capsys.readouterr().out.split())
     assert "cannot be preloaded" in text
     assert "ignores GLIBC_TUNABLES" in text
+
+
+def test_recipes_for_the_program_are_listed_with_what_they_set_change_and_lack(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = 'needs = ["/no/such/library"]\ninstall = "apt install libfast"\n'
+    text = TEXT.replace('changes = "nothing"', 'changes = "rules"\nhazard = "it may lose data"')
+    more = f'[[arm.value]]\nname = "lib"\nenv = {{ LD_PRELOAD = "{{library}}" }}\nsource = "x"\n{lacking}'
+    (tmp_path / "fast.toml").write_text(text.replace("[proof]", f"{more}[proof]"))
+    monkeypatch.delenv("MODE", raising=False)
+    program = tmp_path / "app"
+    program.write_bytes(Path("/bin/true").read_bytes())
+    program.chmod(0o755)
+    assert doctor("--recipes", str(tmp_path), "--", str(program)) == 0
+    table = capsys.readouterr().out.partition("\nrecipe ")[2]
+    assert max(map(len, table.splitlines())) <= 80
+    told = " ".join(table.split())
+    assert "fast yes a doc to try: MODE=fast changes rules: it may lose data" in told
+    assert "lib: there is no /no/such/library for this program fix: apt install libfast" in told
+    assert doctor("--recipes", str(tmp_path), "--json", "-", "--", str(program)) == 0
+    said = json.loads(capsys.readouterr().out)["recipes"]["fast"]
+    assert (said["arms"], said["lacking"][0]["fix"]) == ([["on"]], "apt install libfast")
+    assert doctor("--recipes", str(tmp_path), "--", "/bin/true") == 0
+    assert "\nrecipe " not in capsys.readouterr().out
+
+
+def test_a_program_that_a_recipe_would_harm_is_told_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = TEXT.replace('names = ["app"]', 'names = ["app*"]\nexcepted = [{names = ["app8"], why = "it crashes"}]')
+    (tmp_path / "fast.toml").write_text(text)
+    program = tmp_path / "app8"
+    program.write_bytes(Path("/bin/true").read_bytes())
+    program.chmod(0o755)
+    assert doctor("--recipes", str(tmp_path), "--", str(program)) == 0
+    assert "fast no a doc it crashes" in " ".join(capsys.readouterr().out.split())
+    assert doctor("--recipes", str(tmp_path), "--json", "-", "--", str(program)) == 0
+    said = json.loads(capsys.readouterr().out)["recipes"]["fast"]
+    assert (said["arms"], said["lacking"]) == ([], [{"why": "it crashes", "fix": ""}])
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,14 @@ import okosu
 
 ROOT = Path(okosu.__file__).resolve().parents[1]
 LEVEL = {
-    "papers": 7,
-    "lab": 6,
-    "cli": 5,
-    "report": 4,
-    "trial": 3,
-    "bench": 3,
+    "papers": 8,
+    "lab": 7,
+    "cli": 6,
+    "report": 5,
+    "trial": 4,
+    "bench": 4,
+    "cluster": 4,
+    "recipes": 3,
     "levers": 2,
     "machine": 1,
     "records": 1,
@@ -89,6 +91,7 @@ def test_the_products_tests_import_nothing_of_the_other_rooms() -> None:
     [
         ("okosu.trial.rounds", "from okosu.report import page"),
         ("okosu.trial.rounds", "from okosu.bench import rows"),
+        ("okosu.levers.base", "from okosu import recipes"),
         ("okosu.cli.report", "def run():\n    from papers.common import base"),
         ("okosu.report.page", "import lab.build"),
         ("lab.qemu", "from papers.simd_kernel.run import survey"),

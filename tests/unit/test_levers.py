@@ -74,8 +74,9 @@ def test_values_are_values_of_the_launcher(name: str, program: Program, monkeypa
 def test_excluded_levers_exist() -> None:
     excludes = {name: lever.excludes for name, lever in ALL.items()}
     assert excludes["prezero"] == {"superpage", "retain"}
+    assert excludes["threads"] == {"pin"}
     assert all(name in excludes[other] and name != other for name in ALL for other in excludes[name])
-    assert {what for lever in ALL.values() for what in lever.observes} == {"threads", "numa"}
+    assert {what for lever in ALL.values() for what in lever.observes} == {"threads", "numa", "files"}
 
 
 def test_a_value_is_found_by_its_form() -> None:
@@ -167,19 +168,19 @@ def tiers(machine: Machine, program: Program, base: Measurement | None = BASE) -
 
 
 def test_the_ladder_by_program() -> None:
-    assert tiers(HERE, DYNAMIC) == ["glibc", "thp"]
+    assert tiers(HERE, DYNAMIC) == ["glibc", "thp", "small"]
     assert tiers(HERE, STATIC_GLIBC) == ["glibc"]
     assert tiers(HERE, MUSL) == tiers(HERE, GO) == tiers(HERE, STATIC) == tiers(HERE, SETUID) == []
 
 
 def test_the_tunable_came_with_glibc_2_35() -> None:
-    assert tiers(with_(glibc="2.34"), DYNAMIC) == ["thp"]
-    assert tiers(with_(glibc="2.35"), DYNAMIC) == ["glibc", "thp"]
+    assert tiers(with_(glibc="2.34"), DYNAMIC) == ["thp", "small"]
+    assert tiers(with_(glibc="2.35"), DYNAMIC) == ["glibc", "thp", "small"]
 
 
 def test_hugetlb_needs_pages_and_a_program_that_does_not_fork() -> None:
     pools = [Pool(2048, 10, 10)]
-    assert tiers(with_(pools=pools), DYNAMIC) == ["glibc", "thp", "hugetlb"]
+    assert tiers(with_(pools=pools), DYNAMIC) == ["glibc", "thp", "small", "hugetlb"]
     assert "hugetlb" not in tiers(with_(pools=pools), DYNAMIC, None)
     forking = msgspec.structs.replace(BASE, forks=1)
     assert "hugetlb" not in tiers(with_(pools=pools), DYNAMIC, forking)
@@ -226,13 +227,14 @@ def test_what_superpage_needs(machine: Machine, ok: bool, words: str) -> None:
 
 
 def test_thp_always_is_still_tried() -> None:
-    assert tiers(with_(thp=Thp("always", pmd_size=2 << 20)), DYNAMIC) == ["glibc", "thp"]
+    assert tiers(with_(thp=Thp("always", pmd_size=2 << 20)), DYNAMIC) == ["glibc", "thp", "small"]
 
 
-def test_only_thp_and_hugetlb_load_the_library() -> None:
-    lever = Superpage()
-    assert [v for v in ("glibc", "thp", "hugetlb", "collapse") if lever.loads_preload(v, DYNAMIC)] == ["thp", "hugetlb"]
-    assert not lever.loads_preload("thp", STATIC)
+def test_which_values_load_the_library() -> None:
+    loads = Superpage().loads_preload
+    values = ("glibc", "thp", "small", "hugetlb", "collapse")
+    assert [value for value in values if loads(value, DYNAMIC)] == ["thp", "small", "hugetlb"]
+    assert not loads("thp", STATIC)
 
 
 # retain

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from okosu import levers
@@ -41,6 +42,14 @@ def test_calls_and_bytes_of_all_processes_by_size() -> None:
 )
 def test_a_program_that_hardly_copies_proves_nothing(calls: int, size: int, holds: bool) -> None:
     assert prove(run(line({"64": [calls, size]} if calls else {}))).holds is holds
+
+
+def test_a_run_that_did_less_work_than_the_pilot_is_expected_to_copy_less() -> None:
+    """As that of a service whose load lasts a fixed time, on a machine that is busier than it was."""
+    pilot = msgspec.structs.replace(run(line({"64": [20_000, 20_000]})), user_ns=8 * 10**8, sys_ns=2 * 10**8)
+    short = msgspec.structs.replace(run(line({"64": [2100, 2100]})), user_ns=10**8, sys_ns=10**8)
+    assert prove(short, pilot).holds
+    assert not prove(msgspec.structs.replace(short, user_ns=2 * 10**8), pilot).holds
 
 
 def test_no_evidence_is_no_proof() -> None:

@@ -22,7 +22,7 @@ def measured(faults: int = 1000, **fields: object) -> Measurement:
 
 
 def memory(mib: float, huge_mib: float = 0, hugetlb_mib: float = 0) -> Memory:
-    return Memory(int(mib * MIB), int(mib * MIB), int(huge_mib * MIB), int(hugetlb_mib * MIB))
+    return Memory(int(mib * MIB), int(mib * MIB), int(huge_mib * MIB), hugetlb_kb=int(hugetlb_mib * MIB))
 
 
 # superpage
@@ -40,6 +40,12 @@ def test_superpage_holds_when_the_table_lies_on_huge_pages() -> None:
     assert proof.holds
     assert proof.text == "99 % of 4,096 MiB anonymous on huge pages"
     assert proof.values == {"share": pytest.approx(4060 / 4096), "huge_mib": 4060.0, "faults": 3000.0}
+
+
+def test_superpage_is_enough_where_hardly_any_memory_is_left() -> None:
+    assert ALL["superpage"].enough(superpage(ON_HUGE))
+    assert not ALL["superpage"].enough(superpage(measured(3000, exit=memory(4096, 3800), peak=memory(4096, 3800))))
+    assert not ALL["retain"].enough(superpage(ON_HUGE))
 
 
 def test_base_proves_nothing() -> None:

@@ -17,10 +17,20 @@ KNOWN = ["pin", "numa", "superpage", "retain", "copy"]
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("10min", 600), (" 5 s", 5)]
-)
+    ("text", "wanted"),
+    [
+        ("90", 90), ("90s", 90), ("1.5m", 90), ("2m", 120), ("2h", 7200), ("10min", 600), (" 5 s", 5), ("500ms", 0.5),
+        ("1d", 86400), ("1h30m", 5400), ("1h 30m", 5400), ("1d2h3m4s", 93784), ("2m500ms", 120.5),
+    ],
+)  # fmt: skip
 def test_times(text: str, wanted: float) -> None:
     assert _options.seconds(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "s", "0", "0h0m", "-5", "30m1h", "1h30", "5m5m", "1e3", "nan", "inf", "900d"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(OkosuError):
+        _options.seconds(text)
 
 
 def test_commas_inside_a_lever_value() -> None:

@@ -54,7 +54,7 @@ def records(draw: st.DrawFn) -> Record:
         subject=draw(texts),
         lever="" if own else name,
         variant=name if own else "",
-        stage=draw(st.sampled_from(["pilot", "screening", "confirmation", "bench"])),
+        stage=draw(st.sampled_from(["pilot", "rounds", "bench", "confirmation"])),
         metric=draw(texts),
         unit=draw(texts),
         samples=draw(st.lists(numbers, min_size=count, max_size=count)),
@@ -76,7 +76,7 @@ verdicts = st.builds(
     options=st.lists(texts, max_size=2),
     ratio=st.none() | numbers,
     interval=st.none() | st.tuples(numbers, numbers),
-    confirmed=st.none() | st.booleans(),
+    applied=st.none() | st.booleans(),
     minutes_needed=st.none() | numbers,
 )
 comparisons = st.builds(
@@ -127,7 +127,7 @@ envelopes = st.one_of(
     envelopes_of(BenchFile, st.builds(BenchPlan, options=st.lists(texts, max_size=2), benches=facts)),
     envelopes_of(ReproduceFile, reproductions, compared=st.lists(comparisons, max_size=2)),
 )
-in_one_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def names(folder: Path) -> list[str]:
@@ -297,7 +297,6 @@ def test_the_default_path_never_names_a_file_that_is_there(tmp_path: Path, monke
     assert seen == [f"okosu/try-20261102-030405-my{end}.json" for end in ("", "-2", "-3")]
 
 
-@settings(deadline=None)
 @given(subject=st.text(max_size=300))
 def test_any_subject_makes_a_plain_file_name(subject: str) -> None:
     path = files.default_path("try", subject)
@@ -318,7 +317,7 @@ def test_a_file_of_another_kind_is_refused_where_a_trial_is_wanted(tmp_path: Pat
     with pytest.raises(OkosuError, match="not a file of `okosu try`") as caught:
         files.read_as(TryFile, tmp_path / "bench.json")
     three_parts(caught.value)
-    assert files.read_as(TryFile, FIXTURE).schema == "okosu.try/2"
+    assert files.read_as(TryFile, FIXTURE).schema == "okosu.try/3"
 
 
 @given(record=records())

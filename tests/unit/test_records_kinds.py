@@ -25,7 +25,7 @@ from okosu.records.types import (
 )
 
 CONCLUSIONS = {
-    "okosu.try/2": ("verdicts", Verdict(arm="a", verdict="SAME")),
+    "okosu.try/3": ("verdicts", Verdict(arm="a", verdict="SAME")),
     "okosu.reproduce/2": ("compared", Compared(id="a", text="", kind="floor", source="", target=1.0)),
 }
 
@@ -52,8 +52,8 @@ def test_what_is_written_is_valid_by_its_own_schema_alone(kind: type[files.File]
 
 def test_a_schema_defines_no_conclusion_that_its_files_lack() -> None:
     defined = {
-        name: set(json.loads(schema.generate()[f"{name}.json"])["$defs"]) for name in ("okosu.try-2", "okosu.bench-1")
+        name: set(json.loads(schema.generate()[f"{name}.json"])["$defs"]) for name in ("okosu.try-3", "okosu.bench-1")
     }
-    assert "Verdict" in defined["okosu.try-2"]
+    assert "Verdict" in defined["okosu.try-3"]
     assert not defined["okosu.bench-1"] & {"Verdict", "Compared"}
-    assert "Compared" not in defined["okosu.try-2"]
+    assert "Compared" not in defined["okosu.try-3"]

@@ -26,7 +26,7 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 def test_the_schemas_in_the_repository_are_those_of_the_types() -> None:
-    in_repository = {path.name: path.read_text() for path in schema.FOLDER.glob("*.json")}
+    in_repository = {str(path.relative_to(schema.FOLDER)): path.read_text() for path in schema.FOLDER.rglob("*.json")}
     assert in_repository == schema.generate(), "python -m okosu.records.schema --write"
 
 
@@ -43,7 +43,7 @@ def test_stale_schemas_are_named(
 @pytest.mark.parametrize("path", sorted(DATA.glob("try-*.json")), ids=lambda path: path.name)
 def test_fixtures_are_valid(path: Path) -> None:
     content = json.loads(path.read_text())
-    validator("okosu.try-2.json").validate(content)
+    validator("okosu.try-3.json").validate(content)
     for record in content["records"]:
         validator("okosu.record-1.json").validate(record)
 
@@ -69,11 +69,11 @@ def test_wrong_files_are_refused(keys: list[str | int], value: object) -> None:
     for key in keys[:-1]:
         place = place[key]
     place[keys[-1]] = value
-    assert list(validator("okosu.try-2.json").iter_errors(content))
+    assert list(validator("okosu.try-3.json").iter_errors(content))
 
 
 def test_a_file_of_the_selftest_has_a_schema_that_it_obeys() -> None:
     file = SelftestFile([Rate("A/A", 5, 0, (0.0, 0.5), 0.0, "at most 3", True)])
     content = json.loads(msgspec.json.encode(file))
     validator("okosu.selftest-1.json").validate(content)
-    assert list(validator("okosu.selftest-1.json").iter_errors({**content, "schema": "okosu.try/2"}))
+    assert list(validator("okosu.selftest-1.json").iter_errors({**content, "schema": "okosu.try/3"}))

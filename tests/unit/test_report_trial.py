@@ -32,8 +32,8 @@ def test_the_last_running_interval_is_that_of_the_verdict(seconds: float, tmp_pa
     for verdict in envelope.verdicts:
         if verdict.interval is None:
             continue
-        pairs = shown.pairs(verdict.stage, verdict.arm)
-        last = model.running(pairs, shown.comparisons(verdict.stage), shown.alpha)[-1]
+        pairs = shown.pairs(verdict.arm)
+        last = model.running(pairs, shown.k, shown.alpha)[-1]
         assert (last.low, last.high) == pytest.approx(verdict.interval)
         assert last.ratio == pytest.approx(verdict.ratio)
         assert len(pairs) == verdict.rounds

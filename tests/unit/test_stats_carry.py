@@ -7,10 +7,10 @@ import random
 from itertools import combinations
 from math import comb, isclose
 
+import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from okosu.stats import carry
 from okosu.stats.rate import clopper_pearson, fewer_by_chance
@@ -20,18 +20,16 @@ coarse = st.lists(st.integers(0, 5).map(float), min_size=2, max_size=9)
 long = st.lists(st.integers(0, 12).map(float), min_size=12, max_size=30)
 
 
-@settings(deadline=None)
 @given(distinct, st.data())
 def test_small_samples_are_exact(values: list[int], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(values) - 1))
     a, b = [float(v) for v in values[:cut]], [float(v) for v in values[cut:]]
-    assert isclose(carry.rank_sum_p(a, b), stats.mannwhitneyu(a, b, method="exact").pvalue, rel_tol=1e-9)
+    assert isclose(carry.rank_sum_p(a, b), oracle.stats.mannwhitneyu(a, b, method="exact").pvalue, rel_tol=1e-9)
 
 
 @given(coarse, coarse)
-@settings(max_examples=30, deadline=None)
 def test_small_samples_with_ties_are_the_permutation_test(a: list[float], b: list[float]) -> None:
-    pooled = stats.rankdata([*a, *b])
+    pooled = oracle.stats.rankdata([*a, *b])
     centre = sum(pooled) * len(a) / len(pooled)
     seen = abs(sum(pooled[: len(a)]) - centre)
     splits = [abs(sum(split) - centre) for split in combinations(pooled, len(a))]
@@ -40,11 +38,10 @@ def test_small_samples_with_ties_are_the_permutation_test(a: list[float], b: lis
         assert isclose(carry.rank_sum_p(a, b), sum(d >= seen - 1e-9 for d in splits) / len(splits))
 
 
-@settings(deadline=None)
 @given(long, long)
 def test_large_samples_are_the_normal_approximation_with_ties(a: list[float], b: list[float]) -> None:
     if len({*a, *b}) > 1:
-        expected = stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True).pvalue
+        expected = oracle.stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True).pvalue
         assert isclose(carry.rank_sum_p(a, b), expected, rel_tol=1e-9)
 
 
@@ -53,10 +50,11 @@ def test_both_ways_agree_where_they_meet() -> None:
     a = [rng.gauss(0, 1) for _ in range(8)]
     b = [rng.gauss(1, 1) for _ in range(8)]
     assert comb(16, 8) <= carry.SPLITS < comb(17, 8)
-    assert carry.rank_sum_p(a, b) == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.15)
+    assert carry.rank_sum_p(a, b) == pytest.approx(
+        oracle.stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.15
+    )
 
 
-@settings(deadline=None)
 @given(long, long)
 def test_the_rank_sum_has_no_side_and_no_order(a: list[float], b: list[float]) -> None:
     p = carry.rank_sum_p(a, b)
@@ -81,7 +79,7 @@ def test_a_planted_carry_over_is_found_and_measured() -> None:
     until = len(predecessors) - predecessors[::-1].index("b")
     after = [t for t, p in zip(times, predecessors, strict=True) if p == "b"]
     other = [t for t, p in zip(times[:until], predecessors[:until], strict=True) if p != "b"]
-    assert found.p == pytest.approx(stats.mannwhitneyu(after, other, method="asymptotic").pvalue)
+    assert found.p == pytest.approx(oracle.stats.mannwhitneyu(after, other, method="asymptotic").pvalue)
 
 
 def test_an_arm_that_speeds_up_the_next_run_is_found_too() -> None:
@@ -118,7 +116,7 @@ def test_an_arm_that_left_early_is_not_blamed_for_the_drift() -> None:
 def test_flags_are_rare_where_nothing_is_carried_over() -> None:
     # delta = 0, so that only p decides. A rate of 5 % gives more than 28 of 300 once in a thousand.
     flagged = sum(bool(carry.by_predecessor(*trial({}, seed), 0.0)) for seed in range(300))
-    assert flagged <= stats.binom.isf(1e-3, 300, 0.05)
+    assert flagged <= oracle.stats.binom.isf(1e-3, 300, 0.05)
 
 
 def test_too_few_runs_say_nothing() -> None:
@@ -141,10 +139,9 @@ rates = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 
 
 @given(rates, st.sampled_from([0.05, 0.01, 0.2]))
-@settings(max_examples=60, deadline=None)
 def test_the_interval_of_a_rate_is_scipys(case: tuple[int, int], alpha: float) -> None:
     hits, trials = case
-    expected = stats.binomtest(hits, trials).proportion_ci(1 - alpha, "exact")
+    expected = oracle.stats.binomtest(hits, trials).proportion_ci(1 - alpha, "exact")
     low, high = clopper_pearson(hits, trials, alpha)
     assert low == pytest.approx(expected.low, rel=1e-8, abs=1e-12)
     assert high == pytest.approx(expected.high, rel=1e-8, abs=1e-12)
@@ -152,12 +149,11 @@ def test_the_interval_of_a_rate_is_scipys(case: tuple[int, int], alpha: float) -
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 3000), (70, 3000), (1500, 3000), (3000, 3000)])
 def test_the_interval_of_a_rate_of_thousands(hits: int, trials: int) -> None:
-    expected = stats.binomtest(hits, trials).proportion_ci(0.95, "exact")
+    expected = oracle.stats.binomtest(hits, trials).proportion_ci(0.95, "exact")
     assert clopper_pearson(hits, trials) == pytest.approx((expected.low, expected.high), rel=1e-8)
 
 
 @given(rates, rates)
-@settings(max_examples=60, deadline=None)
 def test_the_chance_of_so_few_is_scipys(one: tuple[int, int], other: tuple[int, int]) -> None:
     table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
-    assert fewer_by_chance(*one, *other) == pytest.approx(stats.fisher_exact(table, "less").pvalue, rel=1e-7)
+    assert fewer_by_chance(*one, *other) == pytest.approx(oracle.stats.fisher_exact(table, "less").pvalue, rel=1e-7)

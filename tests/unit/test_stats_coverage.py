@@ -15,6 +15,7 @@ from statistics import median
 
 import pytest
 import simulated
+from effort import length
 from simulated import percent
 from test_stats_noise import noise, shuffled_round
 
@@ -23,8 +24,10 @@ from okosu.stats import verdict
 from okosu.stats.eprocess import evidence, fewest_rounds, rank, threshold
 from okosu.stats.rate import clopper_pearson
 
-ALPHA, MOST, REPLICATIONS = 0.05, 60, 3000
+ALPHA, MOST = 0.05, 120
 ARMS = (1, 4, 8)
+REPLICATIONS = {1: length(1500, 10_000), 4: length(500, 3000), 8: length(300, 3000)}
+"""Most for K = 1, whose rate comes nearest to 5 %."""
 EFFECTS = (0.05, 0.02, 0.01)
 RANKS = {k: [rank(n, threshold(k, ALPHA)) for n in range(MOST + 1)] for k in ARMS}
 
@@ -55,13 +58,13 @@ class Outcome:
     wrong: dict[float, int] = field(default_factory=lambda: dict.fromkeys(EFFECTS, 0))
 
 
-def simulate(replications: int, seed: int, hog: bool = False) -> Outcome:
-    """Simulate `replications` trials of MOST rounds for every K, each read after every round."""
+def simulate(replications: dict[int, int], seed: int, hog: bool = False) -> Outcome:
+    """Simulate so many trials of MOST rounds for each K, each read after every round."""
     rng = random.Random(seed)
     outcome = Outcome()
-    for _ in range(replications):
-        disturbance = noise(rng, MOST * (max(ARMS) + 1), hog)
-        for k in ARMS:
+    for k in ARMS:
+        for _ in range(replications[k]):
+            disturbance = noise(rng, MOST * (k + 1), hog)
             rounds = [shuffled_round(rng, disturbance, number, k) for number in range(MOST)]
             series = [[r[arm] - r[0] for r in rounds] for arm in range(1, k + 1)]
             outcome.misses[k] += any(first_exclusion(xs, RANKS[k]) is not None for xs in series)
@@ -79,53 +82,58 @@ def outcome() -> Outcome:
     return simulate(REPLICATIONS, 20_26)
 
 
-@pytest.mark.parametrize("k", ARMS)
-def test_the_interval_misses_the_truth_at_some_round_in_at_most_five_per_cent(outcome: Outcome, k: int) -> None:
-    low, high = clopper_pearson(outcome.misses[k], REPLICATIONS)
-    print(f"K = {k}: {outcome.misses[k]} misses of {REPLICATIONS}, 95 % interval {low:.4f} to {high:.4f}")
-    assert outcome.misses[k] > 0
-    assert high <= ALPHA
-
-
 def crossing(limit: Fraction) -> Fraction:
     """The exact probability that fair signs reach `limit` within MOST rounds."""
-    alive, crossed = {0: Fraction(1)}, Fraction(0)
+    alive, crossed = {0: 1}, Fraction(0)
     for n in range(1, MOST + 1):
-        step: dict[int, Fraction] = {}
-        for s, p in alive.items():
+        step: dict[int, int] = {}
+        for s, paths in alive.items():
             for to in (s, s + 1):
-                step[to] = step.get(to, Fraction(0)) + p / 2
-        crossed += sum((p for s, p in step.items() if evidence(n, s) >= limit), Fraction(0))
-        alive = {s: p for s, p in step.items() if evidence(n, s) < limit}
+                step[to] = step.get(to, 0) + paths
+        alive = {s: paths for s, paths in step.items() if evidence(n, s) < limit}
+        crossed += Fraction(sum(step.values()) - sum(alive.values()), 2**n)
     return crossed
 
 
-def test_random_order_makes_fair_signs_of_whatever_noise(outcome: Outcome) -> None:
-    # The signs are fair by construction, so the simulated rate is that of fair coins, whose exact value is known.
-    exact = crossing(threshold(1, ALPHA))
-    low, high = clopper_pearson(outcome.misses[1], REPLICATIONS, 0.001)
-    assert low < exact < high
+@pytest.mark.parametrize("k", ARMS)
+def test_the_interval_misses_the_truth_no_more_often_than_fair_signs_allow(outcome: Outcome, k: int) -> None:
+    # The order makes the signs fair whatever the noise, and for fair signs the chance is known exactly.
+    exact = k * crossing(threshold(k, ALPHA))
+    assert exact <= ALPHA
+    low, high = clopper_pearson(outcome.misses[k], REPLICATIONS[k], 0.001)
+    print(f"K = {k}: {outcome.misses[k]} misses of {REPLICATIONS[k]}, 99.9 % interval {low:.4f} to {high:.4f}")
+    assert low < exact
+    if k == 1:
+        assert high > exact
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("k", ARMS)
+def test_the_interval_misses_the_truth_at_some_round_in_at_most_five_per_cent(outcome: Outcome, k: int) -> None:
+    assert outcome.misses[k] > 0
+    assert clopper_pearson(outcome.misses[k], REPLICATIONS[k])[1] <= ALPHA
 
 
 def test_a_slow_down_of_five_per_cent_is_found_within_thirty_rounds(outcome: Outcome) -> None:
     found = outcome.found[0.05]
-    assert sum(n <= 30 for n in found) >= 0.97 * REPLICATIONS
-    assert median(found) <= 12
-    assert outcome.wrong[0.05] <= 0.001 * REPLICATIONS
+    assert sum(n <= 20 for n in found) >= 0.9 * REPLICATIONS[1]
+    assert sum(n <= 30 for n in found) >= 0.97 * REPLICATIONS[1]
+    assert median(found) <= 10
+    assert outcome.wrong[0.05] <= 0.001 * REPLICATIONS[1]
 
 
 def test_a_slow_down_of_two_per_cent_is_found_within_sixty_rounds(outcome: Outcome) -> None:
     found = outcome.found[0.02]
-    assert sum(n <= 30 for n in found) >= 0.6 * REPLICATIONS
-    assert len(found) >= 0.9 * REPLICATIONS
-    assert outcome.wrong[0.02] <= 0.005 * REPLICATIONS
+    assert sum(n <= 30 for n in found) >= 0.6 * REPLICATIONS[1]
+    assert sum(n <= 60 for n in found) >= 0.9 * REPLICATIONS[1]
+    assert outcome.wrong[0.02] <= 0.005 * REPLICATIONS[1]
 
 
 @pytest.mark.parametrize(("ratio", "seed"), [(1.0, 1), (0.7, 2), (1.02, 3)])
 def test_judging_every_round_agrees_with_the_count_of_signs(ratio: float, seed: int) -> None:
     rng = random.Random(seed)
     ended = 0
-    for _ in range(300):
+    for _ in range(120):
         disturbance = noise(rng, MOST * 2)
         both = [shuffled_round(rng, disturbance, number, 1) for number in range(MOST)]
         xs = verdict.log_ratios([ratio * exp(arm) for _, arm in both], [exp(base) for base, _ in both])
@@ -145,7 +153,7 @@ def test_judging_every_round_agrees_with_the_count_of_signs(ratio: float, seed: 
 
 def sections(replications: int) -> list[Section]:
     """The tables of docs/METHOD.md: misses and power, fair coins, ranks."""
-    done = {hog: simulate(replications, 20_26, hog) for hog in (False, True)}
+    done = {hog: simulate(dict.fromkeys(ARMS, replications), 20_26, hog) for hog in (False, True)}
     misses = []
     for hog, name in ((False, "no hog"), (True, "with a hog")):
         misses.append([name])
@@ -156,8 +164,11 @@ def sections(replications: int) -> list[Section]:
     wrong = [done[hog].wrong[effect] for hog in (False, True) for effect in EFFECTS]
     slower = [percent(effect, 0) for effect in EFFECTS]
     power = [
-        ["told apart from base by round 30", *(percent(sum(n <= 30 for n in one) / replications) for one in ends)],
-        [f"by round {MOST}", *(percent(len(one) / replications) for one in ends)],
+        ["told apart from base by round 20", *(percent(sum(n <= 20 for n in one) / replications) for one in ends)],
+        *(
+            [f"by round {most}", *(percent(sum(n <= most for n in one) / replications) for one in ends)]
+            for most in (30, 60, MOST)
+        ),
         ["median round, of those", *(f"{median(one):.0f}" for one in ends)],
         ["decided on the wrong side", *(percent(count / replications, 2) for count in wrong)],
     ]
@@ -165,8 +176,8 @@ def sections(replications: int) -> list[Section]:
         [str(k), percent(float(crossing(threshold(k, ALPHA))), 3), percent(ALPHA / k, 3), str(fewest_rounds(k, ALPHA))]
         for k in range(1, 9)
     ]
-    shown = (8, 11, 12, 16, 20, 30, 40, 60)
-    ranks = [[f"r, K = {k}, α = 5 %", *(str(RANKS[k][n] or "–") for n in shown)] for k in (1, 8)]
+    shown = (6, 9, 10, 13, 16, 20, 30, 40, 60, 120)
+    ranks = [[f"r, K = {k}, α = 5 %", *(str(RANKS[k][n] or "–") for n in shown)] for k in (1, 4, 8)]
     return [
         Section(id="misses", head=["misses, nominal 5 %", *(f"K = {k}" for k in ARMS)], body=misses),
         Section(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The e-process against oracles: the Beta integral, factorials, exact counts of paths, a brute-force inversion."""
+"""The e-process against oracles: the mixture itself, factorials, exact counts of paths, a brute-force inversion."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import pairwise
 from math import factorial, isclose
 
+import oracle
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, special, stats
 
 from okosu.stats import eprocess
 
@@ -22,31 +22,34 @@ counts = st.integers(0, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers
 
 def by_factorials(n: int, s: int) -> Fraction:
     """E(n, s) by the factorials of docs/METHOD.md, independent of okosu's binomial."""
-    return Fraction(2**n * factorial(s) * factorial(n - s), factorial(n + 1))
+    even = Fraction(2**n * factorial(s) * factorial(n - s), factorial(n + 1))
+    always, never = (2**n if s == n else 0), (2**n if s == 0 else 0)
+    return even / 2 + Fraction(always, 4) + Fraction(never, 4)
 
 
-@settings(deadline=None)
 @given(counts)
 def test_evidence_is_the_formula_in_factorials(case: tuple[int, int]) -> None:
     assert eprocess.evidence(*case) == by_factorials(*case)
 
 
-@settings(deadline=None)
 @given(counts)
-def test_evidence_is_the_beta_mixture(case: tuple[int, int]) -> None:
+def test_evidence_is_the_mixture_of_beta_and_two_points(case: tuple[int, int]) -> None:
     n, s = case
-    mixture = 2.0**n * special.beta(s + 1, n - s + 1)
+    mixture = 2.0**n * (oracle.special.beta(s + 1, n - s + 1) / 2 + ((s == n) + (s == 0)) / 4)
     assert isclose(eprocess.evidence(n, s), mixture, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "s"), [(0, 0), (1, 0), (5, 2), (8, 0), (20, 13), (40, 40)])
-def test_evidence_is_the_integral_of_the_likelihood_ratio(n: int, s: int) -> None:
-    value, error = integrate.quad(lambda p: (2 * p) ** s * (2 * (1 - p)) ** (n - s), 0, 1)
+def test_evidence_is_the_mean_likelihood_ratio(n: int, s: int) -> None:
+    def likelihood_ratio(p: float) -> float:
+        return float((2 * p) ** s * (2 * (1 - p)) ** (n - s))
+
+    value, error = oracle.integrate.quad(likelihood_ratio, 0, 1)
     assert error < 1e-4 * value
-    assert isclose(eprocess.evidence(n, s), value, rel_tol=1e-6)
+    mean = value / 2 + likelihood_ratio(0) / 4 + likelihood_ratio(1) / 4
+    assert isclose(eprocess.evidence(n, s), mean, rel_tol=1e-6)
 
 
-@settings(deadline=None)
 @given(counts)
 def test_a_fair_sign_leaves_the_expected_evidence_unchanged(case: tuple[int, int]) -> None:
     n, s = case
@@ -54,11 +57,25 @@ def test_a_fair_sign_leaves_the_expected_evidence_unchanged(case: tuple[int, int
     assert after == eprocess.evidence(n, s)
 
 
-@settings(deadline=None)
 @given(counts)
 def test_evidence_has_no_side(case: tuple[int, int]) -> None:
     n, s = case
     assert eprocess.evidence(n, s) == eprocess.evidence(n, n - s)
+
+
+def test_evidence_falls_towards_the_middle() -> None:
+    # The interval is one piece, and its rank can be found by bisection, because of this.
+    for n in range(150):
+        half = [eprocess.evidence(n, s) for s in range(n // 2 + 1)]
+        assert all(a > b for a, b in pairwise(half))
+
+
+def test_dropping_a_tie_from_the_smaller_side_never_lowers_the_evidence() -> None:
+    # The interval counts a value at its end as one below it; the test drops it. So the test rejects what the interval
+    # excludes, whatever is tied.
+    for n in range(1, 150):
+        for s in range(1, (n + 1) // 2 + 1):
+            assert eprocess.evidence(n - 1, s - 1) >= eprocess.evidence(n, s)
 
 
 def crossing_probability(limit: Fraction, most: int) -> Fraction:
@@ -90,7 +107,8 @@ def test_peeking_at_the_plain_sign_test_is_not_valid() -> None:
         for s, paths in alive.items():
             step[s] = step.get(s, 0) + paths
             step[s + 1] = step.get(s + 1, 0) + paths
-        stopped = {s for s in step if stats.binomtest(s, n).pvalue <= 0.05}
+        p = 2 * oracle.stats.binom.cdf(range(n // 2 + 1), n, 0.5)
+        stopped = {s for s in step if p[min(s, n - s)] <= 0.05}
         crossed += Fraction(sum(step[s] for s in stopped), 2**n)
         alive = {s: paths for s, paths in step.items() if s not in stopped}
     assert crossed > Fraction(15, 100)
@@ -106,14 +124,13 @@ def test_rank_is_where_the_evidence_first_falls_below_the_threshold(k: int) -> N
 
 
 def test_fewest_rounds_is_the_first_with_an_interval() -> None:
-    assert [eprocess.fewest_rounds(k, 0.05) for k in range(1, 9)] == [8, 9, 10, 10, 11, 11, 11, 11]
+    assert [eprocess.fewest_rounds(k, 0.05) for k in range(1, 9)] == [6, 7, 8, 9, 9, 9, 9, 10]
     for k in range(1, 9):
         n = eprocess.fewest_rounds(k, 0.05)
         assert eprocess.bounds([0.0] * n, k, 0.05) is not None
         assert eprocess.bounds([0.0] * (n - 1), k, 0.05) is None
 
 
-@settings(deadline=None)
 @given(st.integers(1, 50), st.integers(1, 999))
 def test_threshold_takes_alpha_as_it_is_written(k: int, thousandths: int) -> None:
     assert eprocess.threshold(k, thousandths / 1000) == Fraction(1000 * k, thousandths)
@@ -136,21 +153,18 @@ def between(values: list[float]) -> Iterator[float]:
 values_with_ties = st.lists(st.integers(-15, 15).map(float), min_size=1, max_size=45)
 
 
-@settings(deadline=None)
 @given(values_with_ties, st.integers(1, 8))
 def test_the_interval_is_the_inversion_of_the_test(values: list[float], k: int) -> None:
     found = eprocess.bounds(sorted(values), k, 0.05)
     low, high = found or (float("-inf"), float("inf"))
     for t in between(values):
         assert (low < t < high) == (not rejected(values, t, LIMITS[k]))
-    # At one of the values the test has fewer signs; the closed interval contains at least what that test does not
-    # reject.
+    # At one of the values the test has fewer signs, and the closed interval contains at least what it does not reject.
     for t in values:
         if not rejected(values, t, LIMITS[k]):
             assert low <= t <= high
 
 
-@settings(deadline=None)
 @given(values_with_ties, st.integers(1, 7))
 def test_more_arms_never_narrow_the_interval(values: list[float], k: int) -> None:
     few, many = (eprocess.bounds(sorted(values), m, 0.05) for m in (k, k + 1))
@@ -174,7 +188,6 @@ def replayed(n: int, wins: int, k: int, most: int) -> int | None:
     return None
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.sampled_from([1, 3, 8]))
 def test_the_forecast_is_the_replay_of_the_present_share(case: tuple[int, int], k: int) -> None:
     n, wins = case

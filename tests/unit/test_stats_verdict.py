@@ -8,7 +8,7 @@ from math import exp, inf, isclose, log
 from statistics import median
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from okosu.stats import eprocess, verdict
@@ -36,7 +36,6 @@ def same_interval(a: tuple[float, float] | None, b: tuple[float, float] | None) 
     return isclose(a[0], b[0], rel_tol=1e-9) and isclose(a[1], b[1], rel_tol=1e-9)
 
 
-@settings(deadline=None)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_rounds_does_not_matter(both: list[tuple[float, float]], rng: object) -> None:
     shuffled = list(both)
@@ -44,7 +43,6 @@ def test_the_order_of_rounds_does_not_matter(both: list[tuple[float, float]], rn
     assert judged(shuffled) == judged(both)
 
 
-@settings(deadline=None)
 @given(pairs, st.integers(-20, 20))
 def test_the_unit_of_time_does_not_matter(both: list[tuple[float, float]], power: int) -> None:
     scaled = [(a * 2.0**power, b * 2.0**power) for a, b in both]
@@ -53,7 +51,6 @@ def test_the_unit_of_time_does_not_matter(both: list[tuple[float, float]], power
     assert same_interval(after.interval, before.interval)
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_swapping_arm_and_base_inverts_the_answer(both: list[tuple[float, float]]) -> None:
     # With delta = 0, because +-delta is not symmetric under reciprocals (1.01 is inside, 1/0.99 is not).
@@ -69,7 +66,6 @@ def test_swapping_arm_and_base_inverts_the_answer(both: list[tuple[float, float]
         assert isclose(there.ratio * back.ratio, 1, rel_tol=1e-9)
 
 
-@settings(deadline=None)
 @given(pairs, st.sampled_from([0.5, 0.8, 1.25, 2.0]))
 def test_a_constant_factor_moves_the_interval_by_that_factor(both: list[tuple[float, float]], factor: float) -> None:
     before, after = judged(both), judged([(a * factor, b) for a, b in both])
@@ -79,7 +75,6 @@ def test_a_constant_factor_moves_the_interval_by_that_factor(both: list[tuple[fl
         assert same_interval(after.interval, (before.interval[0] * factor, before.interval[1] * factor))
 
 
-@settings(deadline=None)
 @given(pairs, st.sampled_from([0.0, 0.01, 0.05]), st.sampled_from([1, 4, 8]))
 def test_the_verdict_is_read_from_the_interval_alone(both: list[tuple[float, float]], delta: float, k: int) -> None:
     found = judged(both, delta, k)
@@ -91,7 +86,6 @@ def test_the_verdict_is_read_from_the_interval_alone(both: list[tuple[float, flo
         assert low <= found.ratio <= high
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_an_arm_decided_against_one_is_decided_by_the_evidence(both: list[tuple[float, float]]) -> None:
     # The evidence drops ties; the interval keeps them on both sides, and is never narrower than the test.
@@ -105,24 +99,24 @@ def test_an_arm_decided_against_one_is_decided_by_the_evidence(both: list[tuple[
         assert evidence < 1 / Fraction("0.05")
 
 
-@settings(deadline=None)
 @given(st.lists(seconds, min_size=1, max_size=30))
 def test_identical_times_are_ties(times: list[float]) -> None:
     found = judged([(t, t) for t in times])
     assert (found.rounds, found.ties, found.wins, found.ratio) == (len(times), len(times), 0, 1.0)
-    assert found.verdict == (SAME if len(times) >= 8 else UNRESOLVED)
+    assert found.verdict == (SAME if len(times) >= 6 else UNRESOLVED)
 
 
 def test_ties_keep_an_arm_undecided() -> None:
-    decided = [-0.5] * 8
+    decided = [-0.5] * 6
     assert verdict.judge(decided, None, 1, ALPHA, 0.01).verdict == FASTER
     # The signs alone, ties dropped, still decide; the closed interval ends at the tied value and so contains 1.
-    assert eprocess.evidence(8, 8) >= 20
+    assert eprocess.evidence(6, 6) >= 20
     found = verdict.judge([*decided, 0.0], None, 1, ALPHA, 0.01)
-    assert (found.verdict, found.ties, found.wins, found.interval) == (UNRESOLVED, 1, 8, (exp(-0.5), 1.0))
-    found = verdict.judge([-0.5] * 10 + [0.0], None, 1, ALPHA, 0.01)
-    assert (found.verdict, found.ties, found.interval) == (UNRESOLVED, 1, (exp(-0.5), 1.0))
+    assert (found.verdict, found.ties, found.wins, found.interval) == (UNRESOLVED, 1, 6, (exp(-0.5), 1.0))
+    # The first number of rounds of which one may be lost or tied is 13.
     found = verdict.judge([-0.5] * 11 + [0.0], None, 1, ALPHA, 0.01)
+    assert (found.verdict, found.ties, found.interval) == (UNRESOLVED, 1, (exp(-0.5), 1.0))
+    found = verdict.judge([-0.5] * 12 + [0.0], None, 1, ALPHA, 0.01)
     assert (found.verdict, found.ties, found.interval) == (FASTER, 1, (exp(-0.5), exp(-0.5)))
 
 
@@ -158,7 +152,7 @@ FAST, EVEN, SLOW = [log(0.8)] * 12, [-0.3, 0.3] * 6, [log(1.2)] * 12
         (FAST, FAST, FASTER, False),
         (FAST, EVEN, UNRESOLVED, True),  # all of the gain is the placebo's too
         (FAST, SLOW, UNRESOLVED, True),  # told apart from the placebo, but on the wrong side
-        (FAST, FAST[:7], UNRESOLVED, True),  # too few rounds against the placebo
+        (FAST, FAST[:5], UNRESOLVED, True),  # too few rounds against the placebo
         (FAST, [], UNRESOLVED, True),
         (FAST, [0.0] * 12, UNRESOLVED, True),  # an interval that ends at 1 does not lie below it
         (SLOW, EVEN, SLOWER, False),  # a loss needs no placebo
@@ -172,7 +166,6 @@ def test_the_placebo_rule(xs: list[float], placebo: list[float] | None, expected
     assert found.interval == verdict.interval(xs, 1, ALPHA)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(seconds, seconds), min_size=1, max_size=25))
 def test_the_estimates_are_the_median_ratio_and_the_ratio_of_sums(both: list[tuple[float, float]]) -> None:
     arm, base = [a for a, _ in both], [b for _, b in both]

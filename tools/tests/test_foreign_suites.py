@@ -38,6 +38,7 @@ def sections(folder: Path) -> dict[str, list[list[str]]]:
     return {section.id: section.body for section in summary.read(folder / "made.json").sections}
 
 
+@pytest.mark.preloads
 def test_verdicts_that_are_the_same_under_a_lever_are_counted(tmp_path: Path) -> None:
     described(tmp_path, "plain", "echo a: ok; echo b: FAIL >&2; echo c: skipped; echo d: ok; exit 1")
     described(tmp_path, "status", "exit 0", more="")
@@ -51,6 +52,7 @@ def test_verdicts_that_are_the_same_under_a_lever_are_counted(tmp_path: Path) ->
     assert summary.read(tmp_path / "made.json").machine["glibc"]
 
 
+@pytest.mark.preloads
 def test_what_differs_under_a_lever_is_listed_with_both_verdicts(tmp_path: Path) -> None:
     described(
         tmp_path,
@@ -67,6 +69,7 @@ def test_what_differs_under_a_lever_is_listed_with_both_verdicts(tmp_path: Path)
     ]
 
 
+@pytest.mark.preloads
 def test_what_changes_without_okosu_is_blamed_on_no_lever(tmp_path: Path) -> None:
     described(
         tmp_path, "flaky", "echo >>runs; if [ $(($(wc -l <runs) % 2)) = 0 ]; then echo a: ok; else echo a: no; fi"
@@ -75,6 +78,7 @@ def test_what_changes_without_okosu_is_blamed_on_no_lever(tmp_path: Path) -> Non
     assert sections(tmp_path)["suites"] == [["flaky", "flaky 1.2", "1", "0 / 1 / 0", "1", "0"]]
 
 
+@pytest.mark.preloads
 @pytest.mark.parametrize(
     ("failing", "flaky", "differences"),
     [("3", "0", "0"), ("34", "0", "1"), ("345", "1", "0")],
@@ -91,12 +95,32 @@ def test_a_difference_is_run_again_with_the_lever_and_without(
     assert ("under placebo differed in one of two runs: `a`" in done.stdout) == (failing == "3")
 
 
+@pytest.mark.preloads
 def test_a_suite_that_hangs_under_a_lever_is_ended_and_listed(tmp_path: Path) -> None:
     described(tmp_path, "hangs", '[ -z "$LD_PRELOAD" ] || sleep 600', more="", timeout_s=0.3)
     assert run(tmp_path, "--levers", "placebo").returncode == 3
     assert sections(tmp_path)["differences"] == [
         ["hangs", "placebo", "`(how the suite ended)`", "passed", "hung (0.3 s)"]
     ]
+
+
+@pytest.mark.preloads
+def test_a_record_keeps_the_suites_that_are_not_run_again(tmp_path: Path) -> None:
+    described(tmp_path, "one", "echo a: ok; echo runs >>one.runs; [ $(wc -l <one.runs) != 2 ] || echo z: ok")
+    described(tmp_path, "two", '[ -z "$LD_PRELOAD" ]', more="")
+    assert run(tmp_path, "--levers", "placebo").returncode == 3
+    first = summary.read(tmp_path / "made.json").sections
+    assert first[0].notes == ["one: changed without okosu: `z`"]
+    described(tmp_path, "two", "exit 0", more="")
+    assert run(tmp_path, "--levers", "placebo", "--suite", "two").returncode == 0
+    made = summary.read(tmp_path / "made.json").sections
+    assert made[0].body == [first[0].body[0], ["two", "two 1.2", "1", "1 / 0 / 0", "0", "0"]]
+    assert made[0].notes == first[0].notes
+    assert (made[1].body, made[1].about) == ([], "No lever makes a difference.")
+    done = run(tmp_path, "--levers", "copy", "--suite", "two")
+    assert done.returncode == 1
+    assert "the record cannot be added to" in done.stderr
+    assert summary.read(tmp_path / "made.json").sections == made
 
 
 def test_a_suite_that_is_not_fetched_is_named_with_the_command_that_fetches_it(tmp_path: Path) -> None:

@@ -112,3 +112,28 @@ def test_the_documents_are_as_the_summaries_have_them() -> None:
     for path, drawn in module.pictures().items():
         assert module.in_words(drawn)
         assert module.in_words(path.read_text()) == module.in_words(drawn), "python tools/readme.py"
+
+
+def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: ModuleType, tmp_path: Path) -> None:
+    plan = {"metric": "wall", "better": "lower", "base_s": 1.0, "spent_s": 90.0, "min_effect": 0.01}
+    won = Verdict(arm="a", verdict="FASTER", ratio=0.5, interval=(0.4, 0.6), rounds=12, wins=12, headline=True)
+    lost = Verdict(arm="b", verdict="SLOWER", ratio=1.25, interval=(1.1, 1.4), rounds=12)
+    written(tmp_path / "results/m/gallery-x.json", plan=plan, verdicts=[won, lost])
+    written(tmp_path / "results/m/gallery-y.json", plan=plan, verdicts=[])
+    locale = Verdict(arm="locale", verdict="FASTER", ratio=0.25, interval=(0.2, 0.3), rounds=12, wins=12)
+    written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[locale])
+    filled = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
+    assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  | 1 s | `b` 1.25x slower | 1.5 |" in filled
+    assert "| y |  | nothing |  | 1 s |  | 1.5 |" in filled
+    assert "| z |  | nothing | `locale` 4.00x faster | 1 s |  | 1.5 |" in filled
+    total = "1 of 3 are faster by 10 % or more, and 1 more where a change beside the time is accepted; "
+    total += "the geometric mean over all of them, with what okosu recommends: 1.26x faster."
+    assert total in filled
+    best = readme.fill("<!-- records: results/*/gallery-*.json gallery=1 -->\n<!-- end -->")
+    assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  |\n" in best
+    assert "| y |" not in best
+    assert total in best
+    (tmp_path / "README.md").write_text("<!-- picture: results/*/gallery-*.json -->\n![all](all.svg)\n")
+    words = readme.in_words(readme.pictures()[tmp_path / "all.svg"])
+    assert "x: a 2.00x faster" in words
+    assert words.index("x: a") < words.index("z: locale") < words.index("y: nothing")

@@ -29,8 +29,13 @@ def test_background_processes_do_not_keep_the_guest(built: Built) -> None:
 
 
 def test_over_time_no_process_is_left(built: Built) -> None:
-    with pytest.raises(GuestError, match="did not end within 6 s"):
-        shell(built, "sleep 600 & while :; do :; done", timeout=6)
+    # A busy machine may not have booted the guest in the first of these times.
+    for seconds in (6, 60, 600):
+        with pytest.raises(GuestError) as caught:
+            shell(built, "sleep 600 & while :; do :; done", timeout=seconds)
+        if caught.value.heard.started:
+            break
+    assert f"did not end within {seconds} s" in caught.value.what
 
 
 def test_a_panic_is_told(built: Built) -> None:

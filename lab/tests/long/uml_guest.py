@@ -24,13 +24,13 @@ OKOSU = [sys.executable, "-m", "okosu", "lab", "run", "uml"]
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    done = subprocess.run([ROOT / "tools/lab-deps.sh"], capture_output=True, text=True, check=False)
+    done = subprocess.run([ROOT / "tools/setup/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return uml.build()
 
 
 def shell(built: Built, script: str, **options) -> Outcome:  # type: ignore[no-untyped-def]
-    return uml.run(built, ["sh", "-c", script], **{"memory": "96M", "timeout": 120.0, **options})
+    return uml.run(built, ["sh", "-c", script], **{"memory": "96M", "timeout": 1800.0, **options})
 
 
 def kernels(folder: Path) -> set[int]:
@@ -47,7 +47,7 @@ def kernels(folder: Path) -> set[int]:
 
 def gone(folder: Path) -> None:
     """Fail unless soon no kernel is left that was started below `folder`."""
-    end = time.monotonic() + 600
+    end = time.monotonic() + 1800
     while kernels(folder):
         assert time.monotonic() < end, "kernels are still running"
         time.sleep(0.05)

@@ -41,6 +41,6 @@ def complaints(log: str) -> list[str]:
 
 def kernel() -> Built:
     """Return the kernel with the series and the kernel's own tests, built where the cache has none."""
-    done = subprocess.run([_TOOLS / "lab-deps.sh"], capture_output=True, text=True, check=False)
+    done = subprocess.run([_TOOLS / "setup/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return qemu.build()

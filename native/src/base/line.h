@@ -28,5 +28,8 @@ void okosu_put_number(struct okosu_line *l, uint64_t value);
 void okosu_line_emit(int fd, const struct okosu_line *l);
 /* Append the line to the file, or do nothing where it was cut or would overrun RLIMIT_FSIZE. */
 void okosu_line_append(const char *path, const struct okosu_line *l);
+/* Append the text and map it in the file, so that it can be written anew without a system call. NULL
+ * where the file is none that can be mapped, or would overrun RLIMIT_FSIZE. */
+char *okosu_line_map(const char *path, const struct okosu_line *l);
 
 #endif

@@ -2,6 +2,8 @@
 /* choose: how a choice is made at the first call, and changed when it is asked to. */
 #include "choose/choose.h"
 
+#include "choose/isa.h"
+
 #include <okosu/cpu.h>
 
 #include <errno.h>
@@ -16,13 +18,25 @@ static void publish(struct okosu_choose *choose, const struct okosu_sizeclasses 
     choose->decided = true;
 }
 
+/* Without the features that only a caller who asks for them gets. */
+static uint64_t features_unasked(void)
+{
+    uint64_t features = okosu_cpu_features();
+
+#if defined(__x86_64__)
+    if (okosu_isa_here() < OKOSU_ISA_AVX512)
+        features &= ~OKOSU_CPU_AVX512;
+#endif
+    return features;
+}
+
 static void automatic(const struct okosu_choose *choose, struct okosu_sizeclasses *choices)
 {
     struct okosu_caches caches = okosu_caches_read(0);
 
     for (size_t use = 0; use < choose->uses; use++)
         choices[use].count = 0;
-    choose->automatic(okosu_cpu_features(), &caches, choices);
+    choose->automatic(features_unasked(), &caches, choices);
 }
 
 /* NULL: the automatic choice. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isa: which vectors an entry may use, as the resolver of an IFUNC can ask. */
+/* isa: the widest vectors to use unasked, as the resolver of an IFUNC can ask. */
 #ifndef OKOSU_CHOOSE_ISA_H
 #define OKOSU_CHOOSE_ISA_H
 
@@ -7,7 +7,12 @@
 
 enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512 };
 
-/* A resolver runs while the dynamic linker still binds this library, so it may call nothing that is
+/* The cores of Skylake-SP, Cascade Lake and Cooper Lake lower their clock for a while after
+ * instructions on 512 bits, which costs the rest of the program more than a copy gains (Intel's
+ * optimization manual, "Skylake Server Power Management"); glibc's memcpy avoids them there, too.
+ * Not measured here: routines of AVX-512 can still be forced, or be named by a profile.
+ *
+ * A resolver runs while the dynamic linker still binds this library, so it may call nothing that is
  * bound, okosu_cpu_features() among it, and use no pointer that is relocated. The compiler's
  * built-in tests ask the same bits of the processor and of the kernel. */
 static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
@@ -15,6 +20,9 @@ static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return OKOSU_ISA_SSE2;
+    if (__builtin_cpu_is("skylake-avx512") || __builtin_cpu_is("cascadelake") ||
+        __builtin_cpu_is("cooperlake"))
+        return OKOSU_ISA_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
         return OKOSU_ISA_AVX512;

@@ -26,16 +26,22 @@ def rows(lines: list[Line], **wanted: str) -> list[Line]:
     return [line for line in lines if line["type"] == "row" and all(line[k] == v for k, v in wanted.items())]
 
 
+def cycles(row: Line) -> float:
+    """Of one operation, by the row's median sample."""
+    assert row["samples"], "no batch had the core to itself"
+    return float(median(row["samples"]) / row["items"])
+
+
 def check_latencies() -> None:
     lines = bench("latency", "--rounds", "5")
-    latency = {row["variant"]: median(row["samples"]) / row["items"] for row in rows(lines, routine="latency")}
+    latency = {row["variant"]: cycles(row) for row in rows(lines, routine="latency")}
     # Beside a busy sibling hyperthread the chain of additions takes longer, so that what it measures seems less.
     for operation in ("add", "mul"):
         assert latency[operation] == pytest.approx(round(latency[operation]), rel=0.08)
         assert 1 < latency[operation] < 10
         ten = rows(lines, routine=f"ten-{operation}")
         assert {row["variant"].rpartition("-")[2] for row in ten} == {"O0", "O1", "O2", "O3"}
-        by_variant = {row["variant"]: median(row["samples"]) / row["items"] for row in ten}
+        by_variant = {row["variant"]: cycles(row) for row in ten}
         compilers = {variant.rpartition("-")[0] for variant in by_variant}
         for compiler in compilers:
             assert by_variant[f"{compiler}-O2"] == pytest.approx(10 * latency[operation], rel=0.05)

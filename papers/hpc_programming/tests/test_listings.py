@@ -185,7 +185,8 @@ def test_a_length_that_the_listings_do_not_take_is_refused() -> None:
 
 def test_the_comparison_notices_a_wrong_kernel(compiled: Callable[..., Path]) -> None:
     """The same program with a listing that forgets an element must fail."""
-    include = ["-I", str(SOURCES.parents[1]), "-I", str(native.PACKAGE.parent / "native" / "include")]
+    folders = (SOURCES.parents[1], SOURCES.parent / "vec", native.PACKAGE.parent / "native/include")
+    include = [f"-I{folder}" for folder in folders]
     stubs = """
     #include <okosu/vec.h>
     #define EACH(from) for (size_t i = from; i < n; i++)

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any
 
 import pytest
-from place_tool import allowed, numa, program
 
 from okosu import native
+from papers.hpc_programming.tests.place_tool import allowed, numa, program
 
 Line = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from okosu.report import axes, formats, svg
 
-WIDE, NARROW, HEIGHT, BAR, LABEL = 580, 396, 340, 34, 22
+WIDE, HEIGHT, BAR, LABEL = 580, 340, 34, 22
 C = svg.COLOURS
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 MARKS = "osD^"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from okosu.records.types import Record, ReproduceFile
 from okosu.report import formats
@@ -39,13 +40,6 @@ def parts(envelope: ReproduceFile, key: str) -> list[Part]:
     ]
 
 
-def _drawn(lines: Mapping[str, Line], x: Axis, y: Axis, key: str) -> dict[str, str]:
-    return {
-        width: charts.lines(lines, x, y, f"{key}-{width}", pixels)
-        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW))
-    }
-
-
 def _figure6(runs: Sequence[Modelled], key: str) -> list[Part]:
     by = {one.variant: one for one in runs if one.spent}
     if not {PAPER, SOFTWARE} <= by.keys():
@@ -65,11 +59,9 @@ def _figure6(runs: Sequence[Modelled], key: str) -> list[Part]:
         f"is 100 %. SSH’s creations are {create:.0f} % of software’s cycles (the paper: 20 %), its switches, with the "
         f"wait for a thread, {switch:.0f} %."
     )
-    part = Part("Where the cycles go", about, ["part", "software", "SSH", "SSH in % of software"], body)
-    for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
-        label = "% of software’s cycles"
-        part.charts[width] = charts.stacks(bars, _PARTS, label, f"{key}-{width}", pixels)
-    return [part]
+    head = ["part", "software", "SSH", "SSH in % of software"]
+    draw = partial(charts.stacks, bars, _PARTS, "% of software’s cycles")
+    return [Part("Where the cycles go", about, head, body, draw, key, charts.WIDE)]
 
 
 def _split(one: Modelled) -> dict[str, float]:
@@ -100,7 +92,7 @@ def _grains(runs: Sequence[Modelled], key: str) -> list[Part]:
     ]
     head = ["variant", "pays from (cycles)", "speedup at the coarsest grain"]
     x, y = Axis("cycles per thread", log=True), Axis("times as fast as sequential", mark=1.0)
-    return [Part("Which grain pays", about, head, body, _drawn(lines, x, y, key))]
+    return [Part("Which grain pays", about, head, body, partial(charts.lines, lines, x, y), key, charts.WIDE)]
 
 
 def _figure8(runs: Sequence[Modelled], key: str) -> list[Part]:
@@ -134,7 +126,8 @@ def _figure8(runs: Sequence[Modelled], key: str) -> list[Part]:
         for n in counts
     ]
     head = ["threads", "software: cycles", "speedup", "SSH: cycles", "speedup"]
-    return [Part("Into how many threads", about, head, body, _drawn(lines, Axis("threads"), Axis("cycles"), key))]
+    draw = partial(charts.lines, lines, Axis("threads"), Axis("cycles"))
+    return [Part("Into how many threads", about, head, body, draw, key, charts.WIDE)]
 
 
 def _figure9(runs: Sequence[Modelled], key: str) -> list[Part]:
@@ -159,7 +152,8 @@ def _figure9(runs: Sequence[Modelled], key: str) -> list[Part]:
         for one, (_, made), (_, both) in zip(ordered, created, switched, strict=True)
     ]
     head = ["threads", "whole", "creations", "switches"]
-    return [Part("What it is spent on", about, head, body, _drawn(lines, Axis("threads"), Axis("cycles"), key))]
+    draw = partial(charts.lines, lines, Axis("threads"), Axis("cycles"))
+    return [Part("What it is spent on", about, head, body, draw, key, charts.WIDE)]
 
 
 def _scaling(runs: Sequence[Modelled], key: str) -> list[Part]:
@@ -179,7 +173,7 @@ def _scaling(runs: Sequence[Modelled], key: str) -> list[Part]:
     part = Part("1 to 64 PEs", _scaled(by), ["PEs", *by], body)
     if lines:
         x, y = Axis("PEs", log=True, ticks=counts), Axis("efficiency", mark=1.0)
-        part.charts = _drawn(lines, x, y, key)
+        part.draw, part.key, part.wide = partial(charts.lines, lines, x, y), key, charts.WIDE
     return [part]
 
 

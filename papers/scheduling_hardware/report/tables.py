@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from okosu.records.types import Record
 from okosu.report import formats
@@ -93,9 +94,8 @@ def locks(held: Sequence[Record], key: str) -> list[Part]:
     part = Part("One lock for all", about, head, body)
     if lines:
         counts = sorted({pes for line in lines.values() for pes, _ in line.points})
-        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
-            x, y = Axis("PEs", log=True, ticks=counts), Axis("cycles for each taking")
-            part.charts[width] = charts.lines(lines, x, y, f"{key}-{width}", pixels)
+        x, y = Axis("PEs", log=True, ticks=counts), Axis("cycles for each taking")
+        part.draw, part.key, part.wide = partial(charts.lines, lines, x, y), key, charts.WIDE
     return [part]
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("jinja2")
 from test_report_page import HOSTILE, Page
 
 from okosu.records.types import Record
-from okosu.report.part import Part
+from okosu.report.part import NARROW, Part
 from papers.common.tests.pages import envelope, render
 from papers.scheduling_hardware import thread_model
 from papers.scheduling_hardware.report import charts
@@ -46,7 +46,7 @@ def test_every_experiment_has_its_part(parts: dict[str, Part], html: str) -> Non
     assert list(parts) == TITLES
     seen = Page(html)
     assert (seen.wrong, seen.open) == ([], [])
-    drawn = [title for title, part in parts.items() if part.charts]
+    drawn = [title for title, part in parts.items() if part.draw]
     assert len(drawn) == 6
     charts = [chart for chart in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if 'aria-label="' in chart]
     assert len(charts) == 2 * len(drawn)
@@ -126,4 +126,4 @@ def test_names_at_the_lines_ends_do_not_meet() -> None:
 
 def test_a_chart_of_one_point_is_drawn() -> None:
     line = {"one": Line([(8.0, 3.0)], "arm")}
-    assert "<svg" in charts.lines(line, Axis("x", log=True), Axis("y", mark=1.0), "n", charts.NARROW)
+    assert "<svg" in charts.lines(line, Axis("x", log=True), Axis("y", mark=1.0), "n", NARROW)

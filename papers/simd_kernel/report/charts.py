@@ -9,7 +9,7 @@ from statistics import median, quantiles
 from okosu.bench.rows import Row
 from okosu.report import axes, formats, svg
 
-WIDE, NARROW, HEIGHT = 580, 396, 360
+WIDE, HEIGHT = 580, 360
 C = svg.COLOURS
 _TONES = {"okosu": "arm", "peer": "fresh", "paper": "ink", "limit": "muted"}
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 
 from okosu.bench import rows
@@ -49,9 +50,8 @@ def _bench(title: str, by_size: dict[int, dict[str, Row]], key: str) -> Part:
     shaded = " Shaded: quartiles of the boots." if boots > 1 and len(by_size) >= FEWEST else ""
     part = Part(title, f"One call in {unit}: medians of {boots} boots.{shaded}", ["bytes", *routines], body)
     if len(by_size) >= FEWEST:
-        words = f"one call in {unit}"
-        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
-            part.charts[width] = charts.costs(by_size, words, f"{key}-{width}", pixels)
+        part.draw = partial(charts.costs, by_size, f"one call in {unit}")
+        part.key, part.wide = key, charts.WIDE
     return part
 
 

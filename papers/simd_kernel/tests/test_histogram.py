@@ -121,6 +121,7 @@ def test_anything_is_read_or_refused(text: str) -> None:
         assert "of um_copy/" in said
 
 
+@pytest.mark.unspaced
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("addr2line"), reason="needs gcc and binutils")
 def test_a_real_image_gives_names_and_lines(tmp_path: Path) -> None:
     source = "int callee(int x)\n{\n    return x + 1;\n}\nint main(void)\n{\n    return callee(1);\n}\n"

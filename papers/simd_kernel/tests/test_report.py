@@ -121,4 +121,4 @@ def test_one_size_and_one_boot_are_enough() -> None:
     records = [record for record in figure6_records() if record.parameters["n"] == SIZES[0]]
     for record in records:
         record.samples, record.rounds = record.samples[:1], record.rounds[:1]
-    assert parts.parts(envelope(records), "k")[0].charts == {}
+    assert parts.parts(envelope(records), "k")[0].draw is None

@@ -103,6 +103,7 @@ def test_the_loops_of_a_file_that_is_known_are_found(cc: str, tmp_path: Path) ->
     assert [loops.what_at(KNOWN.splitlines(), line) for line in (2, 3)] == ["clear", "compute"]
 
 
+@pytest.mark.unspaced
 def test_the_probe_tells_options_apart() -> None:
     if not shutil.which("gcc"):
         pytest.skip("no gcc here")

@@ -106,6 +106,7 @@ ssize_t read(int fd, void *to, size_t size)
 """
 
 
+@pytest.mark.preloads
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -11,7 +11,7 @@ from typing import Any
 from okosu.report import axes, formats, svg
 from papers.superpage_colouring.colour_model import Gain
 
-WIDE, NARROW = 720, 396
+WIDE = 720
 C = svg.COLOURS
 ZOOM = (0.8, 1.2)
 """What the paper's panels (b) show of the ratio."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from okosu.records.types import ReproduceFile
@@ -61,13 +62,6 @@ def parts(envelope: ReproduceFile, key: str) -> list[Part]:
     ]
 
 
-def _drawn(panel: Panel, key: str) -> dict[str, str]:
-    return {
-        width: charts.panel(panel, f"{key}-{width}", pixels)
-        for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW))
-    }
-
-
 def _figure(one: _Figure, cells: Sequence[Cell], published: Mapping[str, float], key: str) -> Part | None:
     ours, base = (colour_model.sweep(cells, one.of, arm) for arm in (one.ours, one.base))
     gains = colour_model.gains(ours, base)
@@ -91,7 +85,8 @@ def _figure(one: _Figure, cells: Sequence[Cell], published: Mapping[str, float],
         "of these conflicts",
         "page walks %",
     ]
-    return Part(one.title, _about(one, gains, full, ours), head, body, _drawn(Panel(ratios, misses, full, dots), key))
+    draw = partial(charts.panel, Panel(ratios, misses, full, dots))
+    return Part(one.title, _about(one, gains, full, ours), head, body, draw, key, charts.WIDE)
 
 
 def _published(published: Mapping[str, float]) -> list[tuple[float, float]]:
@@ -158,7 +153,8 @@ def _wide(of: str, cells: Sequence[Cell], key: str) -> Part | None:
     ]
     misses = {NAMES[arm]: _line(arms[arm], arm, MISSES) for arm in (STOCK, COLOUR, SUPER)}
     title = f"The whole range: {machine}"
-    return Part(title, about, ["dimension", *ratios], body, _drawn(Panel(ratios, misses, full), key))
+    draw = partial(charts.panel, Panel(ratios, misses, full))
+    return Part(title, about, ["dimension", *ratios], body, draw, key, charts.WIDE)
 
 
 def _by_dimension(ratios: Mapping[str, tuple[Sequence[Gain], str]]) -> list[dict[int, Gain]]:

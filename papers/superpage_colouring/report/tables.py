@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 
 from okosu.records.types import Record
@@ -115,9 +116,8 @@ def ablation(cells: Sequence[Cell], key: str) -> list[Part]:
         if within:
             most = max(within, key=lambda n: by["stock"][n].sigma or 0.0)
             rows = {NAMES[arm]: list(by[arm][most].speeds().values()) for arm in arms if most in by[arm]}
-            for width, pixels in (("wide", charts.WIDE), ("narrow", charts.NARROW)):
-                label = f"MB/s at dimension {most}"
-                part.charts[width] = charts.strips(rows, label, f"{key}{of}-{width}", pixels)
+            part.draw = partial(charts.strips, rows, f"MB/s at dimension {most}")
+            part.key, part.wide = f"{key}{of}", charts.WIDE
         found.append(part)
     return found
 

@@ -17,7 +17,7 @@ from test_report_page import HOSTILE, Page
 from okosu.records.summary import slug
 from okosu.records.types import Record, ReproduceFile
 from okosu.report import page
-from okosu.report.part import Part
+from okosu.report.part import NARROW, Part
 from papers import common
 from papers.common import programs
 from papers.common.base import Measured
@@ -84,7 +84,7 @@ def html(held: ReproduceFile) -> str:
 
 def test_every_experiment_has_its_part(titled: dict[str, Part], html: str) -> None:
     assert list(titled) == ["Table 2: published, and here", *DRAWN, *LISTED]
-    assert [title for title, part in titled.items() if part.charts] == DRAWN
+    assert [title for title, part in titled.items() if part.draw] == DRAWN
     seen = Page(html)
     assert (seen.wrong, seen.open) == ([], [])
     charts = [chart for chart in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if 'aria-label="' in chart]
@@ -240,4 +240,4 @@ def test_a_summary_keeps_the_findings_and_every_table(held: ReproduceFile) -> No
 def test_a_panel_of_one_dimension_is_drawn() -> None:
     gains = [colour_model.Gain(85, 4.0, 3.0, 5.0)]
     panel = charts.Panel({"a over b": (gains, "arm")}, {"a": charts.Line([(85.0, 0.0)], "arm")}, 90.5)
-    assert "from 4.00 at dimension 85" in charts.panel(panel, "n", charts.NARROW)
+    assert "from 4.00 at dimension 85" in charts.panel(panel, "n", NARROW)

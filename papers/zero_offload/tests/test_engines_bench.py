@@ -79,6 +79,7 @@ def test_an_engine_that_is_wrong_has_no_row(engine: str, trouble: str, mocks: Pa
     assert all(engine not in note["text"] for note in lines["note"])
 
 
+@pytest.mark.long
 def test_blocks_of_another_size(mocks: Path) -> None:
     lines = smoke(mocks, "--variant", "nt,cuda", "--sizes", "3000000,8388608", "--only", "complete,processor")
     assert {(row["variant"], row["n"]) for row in lines["row"]} == {("nt", 4 * UNIT), ("cuda", 4 * UNIT)}

@@ -19,6 +19,7 @@ from okosu.records.measurement import Measurement, Memory
 from okosu.records.types import Arm, Compared, Options, Plan, Record
 from okosu.trial import conduct
 from okosu.trial.runs import Run
+from okosu.trial.settle import Settling
 from papers import common
 from papers.common import judge
 from papers.common.base import Measured
@@ -155,10 +156,13 @@ class Fake:
     """Runs nothing: base takes 3 s, prezero 1 s and the placebo as long as base."""
 
     def __init__(self, plan: Plan) -> None:
-        self.command = plan.options.command
+        self.command, self.settling = plan.options.command, Settling(plan)
 
     def warm(self, arm: Arm, kb: int) -> None:
         pass
+
+    def uncountable(self) -> str:
+        return "nothing runs"
 
     def run(self, arm: Arm, *, pad: int, sample: bool, timeout_s: float) -> Run:
         seconds = 1.0 if arm.name == "prezero" else 3.0

@@ -2,6 +2,7 @@
 /* What okosu-measure is tried on: one small behaviour a name. Exits 0 when the behaviour was as it
  * is untraced. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
@@ -321,11 +322,18 @@ static int run_name(void)
  * else. */
 static int run_stops(void)
 {
-    int status;
-    pid_t child = fork();
+    int status, seen[2];
+    char byte = 0;
+    pid_t child;
 
+    if (pipe(seen))
+        return 90;
+    child = fork();
     if (child == 0) {
         raise(SIGSTOP);
+        /* A second stop would replace the report that the child has continued. */
+        if (read(seen[0], &byte, 1) != 1)
+            _exit(5);
         raise(SIGTSTP);
         _exit(4);
     }
@@ -339,7 +347,7 @@ static int run_stops(void)
     kill(child, SIGCONT);
     if (waitpid(child, &status, WCONTINUED) != child || !WIFCONTINUED(status))
         return 93;
-    if (waitpid(child, &status, WUNTRACED) != child)
+    if (write(seen[1], &byte, 1) != 1 || waitpid(child, &status, WUNTRACED) != child)
         return 94;
     if (WIFSTOPPED(status)) {
         kill(child, SIGCONT);
@@ -450,6 +458,70 @@ static int run_clock(void)
     return 0;
 }
 
+static void map_file(int file)
+{
+    if (file < 0 || mmap(NULL, 1, PROT_READ, MAP_SHARED, file, 0) == MAP_FAILED)
+        exit(98);
+    close(file);
+}
+
+/* Maps the files that it is given; those whose names end in .gone are then removed. */
+static int run_map(void)
+{
+    for (char **name = arguments + 2; *name; name++) {
+        char *ending = strrchr(*name, '.');
+
+        map_file(open(*name, O_RDONLY));
+        if (ending && strcmp(ending, ".gone") == 0)
+            unlink(*name);
+    }
+    return 0;
+}
+
+static int run_map_briefly(void)
+{
+    char *file = mmap(NULL, 1, PROT_READ, MAP_SHARED, open(arguments[2], O_RDONLY), 0);
+
+    if (file == MAP_FAILED)
+        return 98;
+    nap(number(3));
+    munmap(file, 1);
+    return 0;
+}
+
+/* Maps that many files of different names. */
+static int run_map_many(void)
+{
+    char name[32];
+
+    for (long i = 0; i < number(2); i++) {
+        snprintf(name, sizeof(name), "many-%ld", i);
+        int file = memfd_create(name, MFD_CLOEXEC);
+        if (file < 0 || ftruncate(file, 1))
+            return 97;
+        map_file(file);
+    }
+    return 0;
+}
+
+static void *take_name(void *name)
+{
+    prctl(PR_SET_NAME, name);
+    return NULL;
+}
+
+/* One thread a name, one after another. */
+static int run_named_threads(void)
+{
+    for (char **name = arguments + 2; *name; name++) {
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, take_name, *name);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -477,6 +549,10 @@ int main(int argc, char **argv)
         {"clock", run_clock},
         {"fragments", run_fragments},
         {"bind", run_bind},
+        {"map", run_map},
+        {"map-briefly", run_map_briefly},
+        {"map-many", run_map_many},
+        {"named-threads", run_named_threads},
     };
 
     arguments = argv;

@@ -5,6 +5,7 @@
  *   steady    nothing disturbs; two rows of 50 and 80 ticks a call, in cycles (2 a tick) and in ns
  *   once      the first chain after a batch is 5 % longer: one repetition, nothing dropped
  *   always    the chain after every batch of row "b" is 5 % longer: all of it dropped
+ *   halted    the same, 50 times as long
  *   below     the same by 0.9 %: nothing repeated
  *   crowded   something else has half of the core whenever "b" is timed
  *   preempted another program runs in the middle of every second timing of "b"
@@ -43,9 +44,10 @@ static uint64_t stop(void)
 
 static uint64_t chain(void)
 {
-    bool longer = false;
+    bool longer = false, halted;
 
     now += CHAIN;
+    halted = batch_timed && in_b && strcmp(mode, "halted") == 0;
     if (batch_timed && strcmp(mode, "once") == 0 && in_b)
         longer = !disturbed, disturbed = true;
     else if (batch_timed && in_b)
@@ -53,6 +55,8 @@ static uint64_t chain(void)
     if (batch_timed && in_b && strcmp(mode, "below") == 0)
         return CHAIN + 9;
     batch_timed = false;
+    if (halted)
+        return (uint64_t)50 * CHAIN;
     return longer ? CHAIN + CHAIN / 20 : CHAIN;
 }
 

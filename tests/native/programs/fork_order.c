@@ -47,7 +47,7 @@ int fork_order(void)
     int status = 1;
     pid_t pid;
 
-    alarm(20); /* the dead-lock would otherwise hang the test */
+    alarm(600); /* the dead-lock would otherwise hang the test */
     free(malloc((size_t)4 << 20));
     pthread_barrier_init(&taken, NULL, 2);
     if (pthread_create(&thread, NULL, allocate, NULL))

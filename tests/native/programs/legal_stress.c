@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* legal_stress SEED OPERATIONS THREADS: what a program may do to its memory, at random: malloc and
- * related functions, mappings that are unmapped in part, moved, protected, emptied and mapped over,
- * and children of fork. All content is known from where it lies and how long it is, and is checked
- * before each change. It prints "legal"; exit status 1 names what is wrong. */
-#include "block_check.h"
+/* legal_stress SEED OPERATIONS THREADS: what a program may do to its memory, at random. The model
+ * and the content of the memory are in legal_stress.h, the operations in the other parts. It prints
+ * how many operations of each kind there were, and "legal"; status 1 names what is wrong.
+ *
+ * legal_stress check SEED is what its own children execute. LEGAL_HEAP in the environment says that
+ * libc has no mappings of its own, so that what is done to a part of a block stays; LEGAL_NO_FORK
+ * says to make no process. */
+#include "legal_stress.h"
 
 #include <malloc.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#define KIB ((size_t)1 << 10)
-#define PAGE ((size_t)4096)
-#define CELL (512 * KIB)
-#define CELLS 18
-#define BLOCKS 12
-#define REGIONS 6
+#define WORLDS 16
+#define TICK_US 2000
+/* Without any operation for so long, the threads wait for one another. */
+#ifndef STILL_SECONDS
+#define STILL_SECONDS 600
+#endif
 
-struct block {
-    unsigned char *at;
-    size_t size;
-};
-
-enum cell { GONE, FULL, HIDDEN };
-
-/* A mapping in cells: unmapped, written to, or written to and inaccessible. */
-struct region {
-    unsigned char *at;
-    size_t cells;
-    enum cell cell[CELLS];
-};
-
-struct world {
-    uint64_t seed;
-    long operations;
-    struct block block[BLOCKS];
-    struct region region[REGIONS];
-};
-
-static size_t below(struct world *world, size_t limit)
-{
-    return next_random(&world->seed) % limit;
-}
+static const struct kind *const parts[] = {block_kinds, region_kinds, process_kinds, thread_kinds};
+static const struct kind *kinds[KINDS_MOST];
+static size_t kind_count, memory_kinds;
+static unsigned weights;
+static struct world worlds[WORLDS];
 
 static uint64_t word_at(uintptr_t begin, size_t size, size_t offset)
 {
@@ -53,262 +36,232 @@ static uint64_t word_at(uintptr_t begin, size_t size, size_t offset)
     return next_random(&mixed);
 }
 
-/* A word in each page, and the last byte. `begin` and `size` tell the content of what lies at `at`,
- * which may have moved since. */
-static void fill(unsigned char *at, size_t size)
+/* Where the word number i of a block lies: the first at its begin, the others in any page of each
+ * 32, or of each 1,024 where clearing all of the block would take long. The last one, at the end of
+ * the block, has no number. */
+static size_t place(uintptr_t begin, size_t size, size_t i)
 {
-    for (size_t i = 0; i + 8 <= size; i += PAGE) {
-        uint64_t word = word_at((uintptr_t)at, size, i);
+    size_t stripe = (size > 16 * MIB ? 1024 : 32) * PAGE;
 
-        memcpy(at + i, &word, 8);
-    }
-    if (size % PAGE > 8)
-        at[size - 1] = (unsigned char)size;
+    return i ? i * stripe + word_at(begin, size, i) % (stripe / 8) * 8 : 0;
 }
 
-static bool holds(const unsigned char *at, uintptr_t begin, size_t size, size_t upto)
+static void fill_bytes(unsigned char *at, size_t size)
 {
-    for (size_t i = 0; i + 8 <= upto; i += PAGE) {
-        uint64_t word = word_at(begin, size, i);
+    for (size_t i = 0; i < size; i++)
+        at[i] = (unsigned char)(word_at((uintptr_t)at, size, 0) >> 8 * i);
+}
 
-        if (memcmp(at + i, &word, 8) != 0)
+static void fill_last(unsigned char *at, size_t size)
+{
+    uint64_t word = word_at((uintptr_t)at, size, size - 8);
+
+    memcpy(at + size - 8, &word, 8);
+}
+
+void fill(unsigned char *at, size_t size)
+{
+    uint64_t word;
+
+    if (size < 16) {
+        fill_bytes(at, size);
+        return;
+    }
+    for (size_t i = 0, to; (to = place((uintptr_t)at, size, i)) + 16 <= size; i++) {
+        word = word_at((uintptr_t)at, size, to);
+        memcpy(at + to, &word, 8);
+    }
+    fill_last(at, size);
+}
+
+/* By exchange, so that a page is touched once and not twice. */
+void fill_empty(unsigned char *at, size_t size)
+{
+    uint64_t last = 0;
+
+    if (size < 16) {
+        CHECK(is_empty(at, size));
+        fill_bytes(at, size);
+        return;
+    }
+    for (size_t i = 0, to; (to = place((uintptr_t)at, size, i)) + 16 <= size; i++)
+        CHECK(__atomic_exchange_n((uint64_t *)(at + to), word_at((uintptr_t)at, size, to),
+                                  __ATOMIC_RELAXED) == 0);
+    memcpy(&last, at + size - 8, 8);
+    CHECK(last == 0);
+    fill_last(at, size);
+}
+
+bool holds(const unsigned char *at, uintptr_t begin, size_t size, size_t upto)
+{
+    uint64_t word;
+
+    if (size < 16) {
+        for (size_t i = 0; i < upto; i++)
+            if (at[i] != (unsigned char)(word_at(begin, size, 0) >> 8 * i))
+                return false;
+        return true;
+    }
+    for (size_t i = 0, to; (to = place(begin, size, i)) + 16 <= size && to + 8 <= upto; i++) {
+        word = word_at(begin, size, to);
+        if (memcmp(at + to, &word, 8) != 0)
             return false;
     }
-    return upto < size || size % PAGE <= 8 || at[size - 1] == (unsigned char)size;
+    word = word_at(begin, size, size - 8);
+    return upto < size || memcmp(at + size - 8, &word, 8) == 0;
 }
 
-static bool is_empty(const unsigned char *at, size_t size)
+bool is_empty(const unsigned char *at, size_t size)
 {
-    for (size_t i = 0; i < size; i += PAGE)
-        if (at[i] || at[i + (size - i < PAGE ? size - i : PAGE) - 1])
-            return false;
-    return true;
+    unsigned char any = 0;
+
+    for (size_t i = size & ~(size_t)7; i < size; i++)
+        any |= at[i];
+    return !any && all_zero(at, size);
 }
 
-static size_t any_size(struct world *world)
+static void run_kind(struct world *world, size_t kind)
 {
-    static const size_t most[] = {200, 64 * KIB, 2000 * KIB, 2100 * KIB, 9000 * KIB};
-
-    return 1 + below(world, most[below(world, 5)]);
+    kinds[kind]->run(world);
+    world->count[kind]++;
+    world->done++;
 }
 
-static void new_block(struct world *world, struct block *block)
+static size_t any_kind(struct world *world)
 {
-    size_t align = (size_t)64 << below(world, 12);
-    void *p;
+    size_t at = below(world, weights), kind = 0;
 
-    block->size = any_size(world);
-    switch (below(world, 4)) {
-    case 0:
-        p = calloc(1, block->size);
-        CHECK(p && is_empty(p, block->size));
-        break;
-    case 1:
-        CHECK(!posix_memalign(&p, align, block->size) && (uintptr_t)p % align == 0);
-        break;
-    default:
-        p = malloc(block->size);
+    while (at >= kinds[kind]->weight)
+        at -= kinds[kind++]->weight;
+    return kind;
+}
+
+/* All kinds follow one another at first, from one that the seed chooses. */
+static void live(struct world *world)
+{
+    size_t first = below(world, kind_count);
+
+    for (long i = 0; i < world->operations; i++)
+        run_kind(world, i < (long)kind_count ? ((size_t)i + first) % kind_count : any_kind(world));
+    check_blocks(world);
+    check_regions(world);
+}
+
+/* Its process has no handler that looks for progress; the alarm ends it. */
+void live_in_child(struct world *world, int operations)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(STILL_SECONDS);
+    world->is_child = true;
+    for (int i = 0; i < operations; i++) {
+        size_t kind = below(world, memory_kinds), other = below(world, memory_kinds);
+
+        kinds[kinds[kind]->weight > kinds[other]->weight ? kind : other]->run(world);
     }
-    CHECK(p && malloc_usable_size(p) >= block->size);
-    block->at = p;
-    fill(block->at, block->size);
+    check_blocks(world);
+    check_regions(world);
 }
 
-static void check_block(const struct block *block)
+/* Interrupts the threads at random. */
+static void tick(int signal)
 {
-    CHECK(!block->at || holds(block->at, (uintptr_t)block->at, block->size, block->size));
-}
+    static const char still[] = "WRONG: nothing happens any more\n";
+    static volatile long last, ticks;
+    long now = 0;
 
-static void use_block(struct world *world)
-{
-    struct block *block = &world->block[below(world, BLOCKS)];
-    const uintptr_t begin = (uintptr_t)block->at;
-    size_t old = block->size;
-
-    check_block(block);
-    if (!block->at) {
-        new_block(world, block);
-        return;
-    }
-    if (below(world, 2)) {
-        free(block->at);
-        block->at = NULL;
-        return;
-    }
-    block->size = any_size(world);
-    block->at = realloc(block->at, block->size);
-    CHECK(block->at);
-    CHECK(holds(block->at, begin, old, old < block->size ? old : block->size));
-    fill(block->at, block->size);
-}
-
-static unsigned char *cell_at(const struct region *region, size_t i)
-{
-    return region->at + i * CELL;
-}
-
-static void fill_cells(struct region *region, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        fill(cell_at(region, i), CELL);
-        region->cell[i] = FULL;
+    (void)signal;
+    for (size_t i = 0; i < WORLDS; i++)
+        now += worlds[i].done;
+    ticks = now == last ? ticks + 1 : 0;
+    last = now;
+    if (ticks > STILL_SECONDS * 1000000L / TICK_US) {
+        (void)!write(1, still, sizeof still - 1);
+        syscall(SYS_exit_group, 1);
     }
 }
 
-static void check_region(const struct region *region)
+static void start_ticks(void)
 {
-    for (size_t i = 0; i < region->cells; i++)
-        if (region->cell[i] == FULL)
-            CHECK(holds(cell_at(region, i), (uintptr_t)cell_at(region, i), CELL, CELL));
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART | SA_ONSTACK};
+    struct itimerval every = {{0, TICK_US}, {0, TICK_US}};
+
+    CHECK(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL));
 }
 
-static void new_region(struct world *world, struct region *region)
-{
-    region->cells = 1 + below(world, CELLS);
-    region->at = mmap(NULL, region->cells * CELL, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(region->at != MAP_FAILED && is_empty(region->at, region->cells * CELL));
-    fill_cells(region, 0, region->cells);
-}
-
-static void lose_cells(struct region *region, size_t from, size_t to)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < region->cells; i++) {
-        if (i >= from && i < to)
-            region->cell[i] = GONE;
-        left += region->cell[i] != GONE;
-    }
-    if (!left)
-        region->cells = 0;
-}
-
-/* The cells become another region. The kernel refuses to move what it keeps as several mappings. */
-static void move_cells(struct world *world, struct region *region, size_t from, size_t to)
-{
-    struct region *other = NULL;
-    size_t old = to - from, cells = 1 + below(world, CELLS), kept = old < cells ? old : cells;
-    unsigned char *was = cell_at(region, from), *at;
-
-    for (size_t i = 0; i < REGIONS; i++)
-        if (!world->region[i].cells)
-            other = &world->region[i];
-    if (!other)
-        return;
-    at = mremap(was, old * CELL, cells * CELL, MREMAP_MAYMOVE);
-    if (at == MAP_FAILED)
-        return;
-    for (size_t i = 0; i < kept; i++)
-        CHECK(holds(at + i * CELL, (uintptr_t)(was + i * CELL), CELL, CELL));
-    CHECK(is_empty(at + kept * CELL, (cells - kept) * CELL));
-    *other = (struct region){.at = at, .cells = cells};
-    fill_cells(other, 0, cells);
-    lose_cells(region, from, to);
-}
-
-static void use_region(struct world *world)
-{
-    struct region *region = &world->region[below(world, REGIONS)];
-    size_t from, to, bytes;
-    unsigned char *at;
-
-    check_region(region);
-    if (!region->cells) {
-        new_region(world, region);
-        return;
-    }
-    /* A run of cells that can be written to. */
-    from = below(world, region->cells);
-    at = cell_at(region, from);
-    if (region->cell[from] == HIDDEN) {
-        CHECK(!mprotect(at, CELL, PROT_READ | PROT_WRITE) && holds(at, (uintptr_t)at, CELL, CELL));
-        region->cell[from] = FULL;
-    }
-    for (to = from; to < region->cells && region->cell[to] == FULL; to++)
-        if (below(world, 4) == 0 && to > from)
-            break;
-    if (to == from)
-        return;
-    bytes = (to - from) * CELL;
-    switch (below(world, 6)) {
-    case 0:
-        move_cells(world, region, from, to);
-        break;
-    case 1:
-        CHECK(!mprotect(at, CELL, PROT_NONE));
-        region->cell[from] = HIDDEN;
-        break;
-    case 2:
-        CHECK(!madvise(at, bytes, MADV_DONTNEED) && is_empty(at, bytes));
-        fill_cells(region, from, to);
-        break;
-    case 3:
-        CHECK(mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                   0) == at);
-        CHECK(is_empty(at, bytes));
-        fill_cells(region, from, to);
-        break;
-    default:
-        CHECK(!munmap(at, bytes));
-        lose_cells(region, from, to);
-    }
-}
-
-static void check_all(const struct world *world)
-{
-    for (size_t i = 0; i < BLOCKS; i++)
-        check_block(&world->block[i]);
-    for (size_t i = 0; i < REGIONS; i++)
-        check_region(&world->region[i]);
-}
-
-static void fork_child(struct world *world)
-{
-    pid_t child = fork();
-    int status;
-
-    CHECK(child >= 0);
-    if (!child) {
-        check_all(world);
-        for (int i = 0; i < 20; i++)
-            below(world, 2) ? use_block(world) : use_region(world);
-        check_all(world);
-        fflush(stdout);
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && !status);
-}
-
-static void *live(void *arg)
+static void *run_world(void *arg)
 {
     struct world *world = arg;
+    stack_t stack = {.ss_sp = world->signal_stack, .ss_size = sizeof world->signal_stack};
 
-    for (long i = 0; i < world->operations; i++) {
-        if (below(world, 200) == 0)
-            fork_child(world);
-        below(world, 2) ? use_block(world) : use_region(world);
-    }
-    check_all(world);
+    CHECK(!sigaltstack(&stack, NULL));
+    live(world);
     return NULL;
+}
+
+static void begin_world(struct world *world, uint64_t seed, long operations, size_t threads)
+{
+    world->seed = seed;
+    world->operations = operations;
+    world->alone = threads == 1;
+    world->file = memfd_create("cells", MFD_CLOEXEC);
+    CHECK(world->file >= 0 && !ftruncate(world->file, (off_t)(REGIONS * CELLS * CELL)));
+    for (int i = 0; i < 8; i++)
+        next_random(&world->seed);
+}
+
+static void collect_kinds(void)
+{
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        if (parts[part] == process_kinds)
+            memory_kinds = kind_count;
+        if (parts[part] == process_kinds && getenv("LEGAL_NO_FORK"))
+            continue;
+        for (const struct kind *kind = parts[part]; kind->name; kind++) {
+            CHECK(kind_count < KINDS_MOST);
+            kinds[kind_count++] = kind;
+            weights += kind->weight;
+        }
+    }
+}
+
+/* What was executed by a child begins with a thread that is cancelled. */
+static int check_self(uint64_t seed)
+{
+    begin_world(&worlds[0], seed, 0, 1);
+    use_cancelled(&worlds[0]);
+    live_in_child(&worlds[0], 10);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    static struct world world[16];
-    pthread_t thread[16];
+    pthread_t thread[WORLDS];
     size_t threads = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 
-    if (threads < 1 || threads > 16)
-        return 2;
-    /* libc's own blocks are mappings, too, which lie wherever there is room. */
+    /* libc's own blocks from 128 KiB up are mappings, which it unmaps with all that was done to
+     * them, and which lie wherever there is room. */
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 17));
-    for (size_t i = 0; i < threads; i++) {
-        world[i].seed = strtoul(argv[1], NULL, 10) * 16 + i + 1;
-        world[i].operations = strtol(argv[2], NULL, 10) / (long)threads;
-        CHECK(!pthread_create(&thread[i], NULL, live, &world[i]));
-    }
+    collect_kinds();
+    make_foreign_file();
+    if (argc == 3 && strcmp(argv[1], "check") == 0)
+        return check_self(strtoul(argv[2], NULL, 10));
+    if (threads < 1 || threads > WORLDS)
+        return 2;
+    start_ticks();
     for (size_t i = 0; i < threads; i++)
+        begin_world(&worlds[i], strtoul(argv[1], NULL, 10) * WORLDS + i + 1,
+                    strtol(argv[2], NULL, 10) / (long)threads, threads);
+    for (size_t i = 1; i < threads; i++)
+        CHECK(!pthread_create(&thread[i], NULL, run_world, &worlds[i]));
+    run_world(&worlds[0]);
+    for (size_t i = 1; i < threads; i++)
         CHECK(!pthread_join(thread[i], NULL));
+    for (size_t kind = 0; kind < kind_count; kind++) {
+        long count = 0;
+
+        for (size_t i = 0; i < threads; i++)
+            count += worlds[i].count[kind];
+        printf("%s %ld\n", kinds[kind]->name, count);
+    }
     return puts("legal") < 0;
 }

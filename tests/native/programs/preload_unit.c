@@ -194,8 +194,8 @@ static int run_all(const struct test_case *cases, const char *only)
 int main(int argc, char **argv)
 {
     const char *only = argc > 1 ? argv[1] : NULL;
-    int failed =
-        run_all(cases_runs, only) + run_all(cases_large, only) + run_all(cases_parts, only);
+    int failed = run_all(cases_runs, only) + run_all(cases_large, only) +
+                 run_all(cases_small, only) + run_all(cases_parts, only);
 
     return failed ? 1 : 0;
 }

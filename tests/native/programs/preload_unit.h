@@ -63,4 +63,4 @@ struct test_case {
     void (*run)(void);
 };
 
-extern const struct test_case cases_runs[], cases_large[], cases_parts[];
+extern const struct test_case cases_runs[], cases_large[], cases_small[], cases_parts[];

@@ -368,7 +368,7 @@ static void maps_are_aligned_exact_and_counted(void)
     char *p;
 
     fake.misalign = true;
-    p = (char *)okosu_maps_map(5 * MIB + 100, RW, ANON);
+    p = (char *)okosu_maps_map(NULL, 5 * MIB + 100, RW, ANON);
     CHECK((uintptr_t)p % OKOSU_CHUNK == 0);
     fill(p, 5 * MIB + 100, 5);
     /* Neither more nor less is mapped than was asked for. */
@@ -376,10 +376,61 @@ static void maps_are_aligned_exact_and_counted(void)
     CHECK(mincore(p + 5 * MIB + OKOSU_PAGE, OKOSU_PAGE, resident) == -1 && errno == ENOMEM);
     CHECK(mincore(p - OKOSU_PAGE, OKOSU_PAGE, resident) == -1 && errno == ENOMEM);
     CHECK(okosu_counters.advised == 4 * MIB && okosu_counters.mmaps == 1);
-    okosu_maps_forget(p, 2 * MIB);
-    CHECK(okosu_counters.advised == 4 * MIB);
     okosu_maps_forget(p, 5 * MIB + 100);
     CHECK(okosu_counters.advised == 0);
+}
+
+/* As allocators cut what they want aligned; a hole stays charged, and its edges are not taken for
+ * ends of the mapping. */
+static void maps_cut_at_their_ends_are_charged_less(void)
+{
+    char *p = (char *)okosu_maps_map(NULL, 12 * MIB, RW, ANON | MAP_NORESERVE);
+
+    CHECK((uintptr_t)p % OKOSU_CHUNK == 0 && okosu_counters.advised == 12 * MIB);
+    okosu_maps_forget(p, MIB);
+    CHECK(okosu_counters.advised == 10 * MIB);
+    okosu_maps_forget(p + MIB, MIB);
+    CHECK(okosu_counters.advised == 10 * MIB);
+    okosu_maps_forget(p + 11 * MIB + OKOSU_PAGE, 2 * MIB);
+    CHECK(okosu_counters.advised == 8 * MIB);
+    okosu_maps_forget(p + 4 * MIB, 2 * MIB);
+    okosu_maps_forget(p + 4 * MIB, 2 * MIB);
+    CHECK(okosu_counters.advised == 8 * MIB);
+    okosu_maps_forget(p - 2 * MIB, 4 * MIB + 1);
+    CHECK(okosu_counters.advised == 6 * MIB);
+    okosu_maps_forget(p - 2 * MIB, 16 * MIB);
+    CHECK(okosu_counters.advised == 0);
+    okosu_maps_forget(p, 12 * MIB);
+    CHECK(okosu_counters.advised == 0);
+}
+
+static void maps_at_a_place_are_advised_where_they_lie(void)
+{
+    char *room = (char *)okosu_maps_map(NULL, 16 * MIB, PROT_NONE, ANON | MAP_NORESERVE);
+    char *p;
+
+    okosu_maps_forget(room, 16 * MIB);
+    CHECK(okosu_counters.advised == 0);
+    p = (char *)okosu_maps_map(room + OKOSU_PAGE, 6 * MIB, RW, ANON | MAP_FIXED | MAP_NORESERVE);
+    CHECK(p == room + OKOSU_PAGE && okosu_counters.advised == 4 * MIB);
+    /* What was there is replaced. */
+    okosu_maps_forget(room, 16 * MIB);
+    p = (char *)okosu_maps_map(room, 16 * MIB, RW, ANON | MAP_FIXED);
+    CHECK(p == room && okosu_counters.advised == 16 * MIB);
+    fill(p, 16 * MIB, 7);
+}
+
+static void a_reservation_is_not_advised(void)
+{
+    intptr_t p;
+
+    okosu_config.budget_given = true;
+    okosu_config.budget = 16 * MIB;
+    p = okosu_maps_map(NULL, 18 * MIB, RW, ANON | MAP_NORESERVE);
+    CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 0);
+    CHECK(okosu_reason_count(OKOSU_WHY_RESERVATION) == 1);
+    p = okosu_maps_map(NULL, 18 * MIB, RW, ANON);
+    CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 16 * MIB);
 }
 
 static void maps_keep_what_cannot_be_aligned(void)
@@ -388,12 +439,12 @@ static void maps_keep_what_cannot_be_aligned(void)
 
     fake.misalign = true;
     fake.map_fail_at = 2;
-    p = (char *)okosu_maps_map(9 * MIB, RW, ANON);
+    p = (char *)okosu_maps_map(NULL, 9 * MIB, RW, ANON);
     CHECK((uintptr_t)p % OKOSU_CHUNK == OKOSU_PAGE);
     CHECK(okosu_reason_count(OKOSU_WHY_MAP_UNALIGNED) == 1);
     CHECK(okosu_counters.advised == 6 * MIB);
     fake.map_fail_at = fake.map_calls + 1;
-    CHECK(okosu_maps_map(9 * MIB, RW, ANON) == -ENOMEM);
+    CHECK(okosu_maps_map(NULL, 9 * MIB, RW, ANON) == -ENOMEM);
 }
 
 static void maps_table_fills_up(void)
@@ -402,7 +453,7 @@ static void maps_table_fills_up(void)
     int i;
 
     for (i = 0; i < 1030; i++)
-        at[i] = okosu_maps_map(2 * MIB, RW, ANON);
+        at[i] = okosu_maps_map(NULL, 2 * MIB, RW, ANON);
     CHECK(okosu_counters.advised == 1024 * OKOSU_CHUNK);
     CHECK(okosu_reason_count(OKOSU_WHY_MAP_TABLE) == 6);
     for (i = 0; i < 1030; i++)
@@ -412,24 +463,23 @@ static void maps_table_fills_up(void)
 
 static void maps_wanted(void)
 {
-    CHECK(okosu_maps_wants(NULL, 2 * MIB, RW, ANON, 0));
-    CHECK(okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_POPULATE, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB - 1, RW, ANON, 0));
-    CHECK(!okosu_maps_wants((void *)4096, 2 * MIB, RW, ANON, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, PROT_READ, ANON, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, PROT_NONE, ANON, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW | PROT_EXEC, ANON, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, MAP_PRIVATE, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, MAP_SHARED | MAP_ANONYMOUS, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_NORESERVE, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_STACK, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_GROWSDOWN, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_HUGETLB, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_FIXED, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_FIXED_NOREPLACE, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON | MAP_LOCKED, 0));
-    CHECK(!okosu_maps_wants(NULL, 2 * MIB, RW, ANON, 1));
-    CHECK(!okosu_maps_wants(NULL, SIZE_MAX, RW, ANON, 0));
+    CHECK(okosu_maps_wants(2 * MIB, RW, ANON, 0));
+    CHECK(okosu_maps_wants(2 * MIB, RW, ANON | MAP_POPULATE, 0));
+    CHECK(okosu_maps_wants(2 * MIB, RW, ANON | MAP_NORESERVE, 0));
+    CHECK(okosu_maps_wants(2 * MIB, RW, ANON | MAP_FIXED, 0));
+    CHECK(okosu_maps_wants(2 * MIB, RW, ANON | MAP_FIXED_NOREPLACE, 0));
+    CHECK(!okosu_maps_wants(2 * MIB - 1, RW, ANON, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, PROT_READ, ANON, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, PROT_NONE, ANON | MAP_NORESERVE, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW | PROT_EXEC, ANON, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, MAP_PRIVATE, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, MAP_SHARED | MAP_ANONYMOUS, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, ANON | MAP_STACK, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, ANON | MAP_GROWSDOWN, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, ANON | MAP_HUGETLB, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, ANON | MAP_LOCKED, 0));
+    CHECK(!okosu_maps_wants(2 * MIB, RW, ANON, 1));
+    CHECK(!okosu_maps_wants(SIZE_MAX, RW, ANON, 0));
 }
 
 /* clang-format off */
@@ -457,6 +507,9 @@ static void maps_wanted(void)
     apply(bad_pointers_are_ignored) \
     apply(offsets_rotate) \
     apply(maps_are_aligned_exact_and_counted) \
+    apply(maps_cut_at_their_ends_are_charged_less) \
+    apply(maps_at_a_place_are_advised_where_they_lie) \
+    apply(a_reservation_is_not_advised) \
     apply(maps_keep_what_cannot_be_aligned) \
     apply(maps_table_fills_up) \
     apply(maps_wanted)

@@ -23,7 +23,7 @@ static unsigned char *map_at(void *at, size_t bytes, int flags)
     return p;
 }
 
-static unsigned served;
+static unsigned served, turns;
 
 /* A mapping that is in memory already, as the pool's are; after some tries any. */
 static unsigned char *map(size_t bytes)
@@ -67,7 +67,7 @@ static void check_tail(void)
     unsigned char *kept[8], *block[8];
 
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 17));
-    for (unsigned turn = 0; turn < 40; turn++) {
+    for (unsigned turn = 0; turn < turns; turn++) {
         for (unsigned i = 0; i < 8; i++) {
             unsigned char *whole = map(6 * MIB);
 
@@ -97,7 +97,7 @@ static void check_tail(void)
  * there is in blocks of 4 MiB, which a launcher counts: what moved away can be served again. */
 static void check_moved(void)
 {
-    for (unsigned i = 0; i < 400; i++) {
+    for (unsigned i = 0; i < 10 * turns; i++) {
         unsigned char *p = map(6 * MIB), *q, *at;
 
         write_pages(p, 6 * MIB, i);
@@ -140,7 +140,7 @@ static void check_fixed(void)
 {
     unsigned char *place[8], *block;
 
-    for (unsigned turn = 0; turn < 40; turn++) {
+    for (unsigned turn = 0; turn < turns; turn++) {
         for (unsigned i = 0; i < 8; i++) {
             place[i] = map(4 * MIB);
             write_pages(place[i], 4 * MIB, 1);
@@ -170,7 +170,7 @@ static void check_fixed(void)
  * the program's alone. */
 static void check_emptied(void)
 {
-    for (unsigned turn = 0; turn < 40; turn++) {
+    for (unsigned turn = 0; turn < turns; turn++) {
         unsigned char *p[4];
 
         for (unsigned i = 0; i < 4; i++) {
@@ -202,7 +202,7 @@ static void check_emptied(void)
 /* One call unmaps neighbouring mappings, whoever they came from, and may do so again. */
 static void check_neighbours(void)
 {
-    for (unsigned turn = 0; turn < 40; turn++) {
+    for (unsigned turn = 0; turn < turns; turn++) {
         unsigned char *p[12];
 
         for (unsigned i = 0; i < 12; i++) {
@@ -237,6 +237,8 @@ int main(int argc, char **argv)
                  {"neighbours", check_neighbours}};
 
     unsigned char *zero[8];
+
+    turns = argc > 2 ? (unsigned)atoi(argv[2]) : 40;
 
     /* The pool is made at the second large request, and keeps half of what was held at once
      * clean. */

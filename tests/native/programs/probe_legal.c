@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/mempolicy.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +56,37 @@ static bool is_unharmed(int fd, size_t length)
     return true;
 }
 
+/* Attaches a segment of shared memory over part of a block, which holds it for ever after. */
+static void attach(char *at, size_t length)
+{
+    int id = shmget(IPC_PRIVATE, length, IPC_CREAT | 0600);
+
+    CHECK(id >= 0 && shmat(id, at, SHM_REMAP) == at && shmctl(id, IPC_RMID, NULL) == 0);
+}
+
+/* By libnuma's function where something has it, as libnuma itself does. Containers may forbid it. */
+static void bind_to_node(char *at, size_t length)
+{
+    long (*mbind)(void *, unsigned long, int, const unsigned long *, unsigned long, unsigned);
+    void *found = dlsym(RTLD_DEFAULT, "mbind");
+    unsigned long node = 1;
+    long err;
+
+    memcpy(&mbind, &found, sizeof mbind);
+    if (mbind)
+        err = mbind(at, length, MPOL_BIND, &node, 64, 0);
+    else
+        err = syscall(SYS_mbind, at, length, MPOL_BIND, &node, 64, 0);
+    CHECK(err == 0 || errno == EPERM || errno == ENOSYS);
+}
+
+static bool is_bound(const char *at)
+{
+    int mode = MPOL_DEFAULT;
+
+    return syscall(SYS_get_mempolicy, &mode, NULL, 0, at, MPOL_F_ADDR) == 0 && mode == MPOL_BIND;
+}
+
 static void change(const char *how, char *at, size_t length, int fd)
 {
     char *other;
@@ -75,6 +108,10 @@ static void change(const char *how, char *at, size_t length, int fd)
         CHECK(mprotect(at, length, PROT_NONE) == 0);
     } else if (strcmp(how, "unmapped") == 0) {
         CHECK(munmap(at, length) == 0);
+    } else if (strcmp(how, "shm") == 0) {
+        attach(at, length);
+    } else if (strcmp(how, "bound") == 0) {
+        bind_to_node(at, length);
     } else {
         CHECK(strcmp(how, "no-fork") == 0);
         CHECK(madvise(at, length, MADV_DONTFORK) == 0);
@@ -83,7 +120,8 @@ static void change(const char *how, char *at, size_t length, int fd)
 
 /* Changes pages in the middle of blocks of that many MiB in the way that is named, frees the
  * blocks, and uses new ones of the same size. glibc unmaps every block that was mapped for itself,
- * so that none of this reaches the next one; mallopt makes that every block of these sizes. */
+ * so that none of this reaches the next one; by itself it maps every block above 32 MiB, and mallopt
+ * makes that of smaller ones too. */
 static int foreign(int argc, char **argv)
 {
     size_t size, i;
@@ -93,7 +131,7 @@ static int foreign(int argc, char **argv)
 
     CHECK(argc == 3);
     size = (size_t)atoi(argv[2]) * MIB;
-    CHECK(mallopt(M_MMAP_THRESHOLD, (int)MIB) == 1);
+    CHECK(size > 32 * MIB || mallopt(M_MMAP_THRESHOLD, (int)MIB) == 1);
     for (turn = 0; turn < 3; turn++) {
         p = malloc(size);
         CHECK(p);
@@ -114,6 +152,8 @@ static int foreign(int argc, char **argv)
             CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
             CHECK(status == 0);
             CHECK(p[size / 2 + 2 * PAGE] == 2);
+            for (at = p; at < p + size; at += FILE_BYTES)
+                CHECK(!is_bound(at));
             free(p);
         }
     }
@@ -172,7 +212,7 @@ static int cancelled(int argc, char **argv)
     void *result;
 
     (void)argc, (void)argv;
-    alarm(20); /* a lock that the thread held would otherwise hang the test */
+    alarm(600); /* a lock that the thread held would otherwise hang the test */
     CHECK(pthread_create(&thread, NULL, allocate_while_cancelled, NULL) == 0);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
     CHECK(lives);
@@ -198,7 +238,9 @@ static int cancelled_exit(int argc, char **argv)
     return 9;
 }
 
-/* Allows what exit() itself needs, and ends the process at any other system call. */
+/* Allows what exit() itself, memory and fork need, and ends the process at any other system call.
+ * The filter is installed by the function that is named. Then "fork" has a child, "late" the first
+ * of all large blocks. */
 static int strict(int argc, char **argv)
 {
 #define ALLOW(number)                                                                              \
@@ -211,13 +253,44 @@ static int strict(int argc, char **argv)
         ALLOW(SYS_rt_sigreturn),
         ALLOW(SYS_exit),
         ALLOW(SYS_exit_group),
+        ALLOW(SYS_mmap),
+        ALLOW(SYS_munmap),
+        ALLOW(SYS_mremap),
+        ALLOW(SYS_madvise),
+        ALLOW(SYS_brk),
+        ALLOW(SYS_clone),
+        ALLOW(SYS_set_robust_list),
+        ALLOW(SYS_rt_sigprocmask),
+        ALLOW(SYS_wait4),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
     struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
 
-    (void)argc, (void)argv;
-    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+    int (*load)(void *);
+    const char *what = argc > 2 ? argv[2] : "";
+    void *found, *block = malloc(strcmp(what, "late") ? 4 * MIB : 1);
+
+    CHECK(block && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    free(block);
+    if (argc > 1 && strcmp(argv[1], "prctl") == 0) {
+        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+    } else {
+        found = dlsym(RTLD_DEFAULT, "seccomp_load");
+        CHECK(found);
+        memcpy(&load, &found, sizeof load);
+        CHECK(load(&filter) == 0);
+    }
+    block = malloc(4 * MIB);
+    CHECK(block);
+    free(block);
+    if (strcmp(what, "fork") == 0) {
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0)
+            exit(0);
+        CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    }
     return 0;
 }
 

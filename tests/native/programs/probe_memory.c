@@ -231,16 +231,30 @@ static int sparse(int argc, char **argv)
     return 0;
 }
 
+static void *dense_block(const char *how, size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS, rw = PROT_READ | PROT_WRITE;
+    void *room;
+
+    if (strcmp(how, "mmap") == 0)
+        return mmap(NULL, bytes, rw, flags, -1, 0);
+    if (strcmp(how, "arena") == 0)
+        return mmap(NULL, bytes, rw, flags | MAP_NORESERVE, -1, 0);
+    if (strcmp(how, "committed") != 0)
+        return malloc(bytes);
+    room = mmap(NULL, bytes, PROT_NONE, flags | MAP_NORESERVE, -1, 0);
+    CHECK(room != MAP_FAILED);
+    return mmap(room, bytes, rw, flags | MAP_FIXED, -1, 0);
+}
+
 /* Fills a block of argv[2] MiB got by argv[1]; prints resident and huge kB, and resident kB
  * after. */
 static int dense(int argc, char **argv)
 {
-    bool mapped = argc == 3 && strcmp(argv[1], "mmap") == 0;
+    bool mapped = argc == 3 && strcmp(argv[1], "malloc") != 0;
     size_t bytes = strtoul(argv[2], NULL, 10) * MIB;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    void *p;
+    void *p = dense_block(argv[1], bytes);
 
-    p = mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) : malloc(bytes);
     CHECK(p && p != MAP_FAILED);
     memset(p, 1, bytes);
     printf("%ld %ld ", proc_kb("/proc/self/smaps_rollup", "Rss:"),
@@ -250,6 +264,22 @@ static int dense(int argc, char **argv)
     else
         free(p);
     printf("%ld\n", proc_kb("/proc/self/smaps_rollup", "Rss:"));
+    return 0;
+}
+
+/* Holds argv[1] MiB in small blocks; prints how many kB of them are on huge pages. */
+static int small_blocks(int argc, char **argv)
+{
+    size_t bytes = strtoul(argv[1], NULL, 10) * MIB, size = 1000, i;
+
+    CHECK(argc == 2);
+    for (i = 0; i < bytes / size; i++) {
+        void *p = malloc(size);
+
+        CHECK(p);
+        memset(p, 1, size);
+    }
+    printf("%ld\n", proc_kb("/proc/self/smaps_rollup", "AnonHugePages:"));
     return 0;
 }
 
@@ -354,8 +384,114 @@ static int mappings(int argc, char **argv)
     return 0;
 }
 
+/* What a program may do to a small mapping concerns that mapping alone, whatever lies beside it. */
+static int small_mappings(int argc, char **argv)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS, rw = PROT_READ | PROT_WRITE, status, i;
+    size_t length = 256 * 1024, odd = 300 * 1024 + 1;
+    static const bool changed[40] = {
+        [3] = true, [5] = true, [7] = true, [9] = true, [15] = true, [17] = true};
+    char *p[40], *q;
+    pid_t child;
+
+    (void)argc, (void)argv;
+    for (i = 0; i < 40; i++) {
+        errno = EXDEV;
+        p[i] = mmap(NULL, i % 2 ? length : odd, rw, flags, -1, 0);
+        CHECK(p[i] != MAP_FAILED && errno == EXDEV && (uintptr_t)p[i] % 4096 == 0);
+        CHECK(p[i][0] == 0 && p[i][length - 1] == 0);
+        fill(p[i], length, (unsigned)i);
+    }
+    CHECK(mprotect(p[3], length, PROT_NONE) == 0 && munmap(p[5], length) == 0);
+    CHECK(madvise(p[7], length, MADV_DONTNEED) == 0 && p[7][0] == 0 && p[7][length - 1] == 0);
+    CHECK(mmap(p[9], length, PROT_READ, flags | MAP_FIXED, -1, 0) == p[9] && p[9][8192] == 0);
+    CHECK(madvise(p[11], length, MADV_DONTFORK) == 0 && mlock(p[13], 4096) == 0);
+    q = mremap(p[15], length, 3 * MIB, MREMAP_MAYMOVE);
+    CHECK(q != MAP_FAILED && is_filled(q, length, 15) && q[3 * MIB - 1] == 0);
+    CHECK(munmap(q, 3 * MIB) == 0);
+    CHECK(mremap(p[17], length, 4096, 0) == p[17]);
+    for (i = 0; i < 40; i++)
+        CHECK(changed[i] || is_filled(p[i], length, (unsigned)i));
+    child = fork();
+    if (child == 0) {
+        for (i = 18; i < 40; i++) {
+            CHECK(is_filled(p[i], length, (unsigned)i));
+            fill(p[i], length, 100);
+            CHECK(munmap(p[i], i % 2 ? length : odd) == 0);
+        }
+        for (i = 0; i < 100; i++) {
+            q = mmap(NULL, length, rw, flags, -1, 0);
+            CHECK(q != MAP_FAILED && q[0] == 0 && q[length - 1] == 0);
+            fill(q, length, 7);
+        }
+        _exit(0);
+    }
+    for (i = 0; i < 100; i++) {
+        q = mmap(NULL, length, rw, flags, -1, 0);
+        CHECK(q != MAP_FAILED && q[0] == 0 && q[length - 1] == 0);
+        fill(q, length, 8);
+        CHECK(munmap(q, length) == 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    for (i = 18; i < 40; i++)
+        CHECK(is_filled(p[i], length, (unsigned)i));
+    return 0;
+}
+
+/* Arenas as allocators and runtimes make them: without a reserve, cut to what is aligned, at a place
+ * of their own, and committed in address space that was reserved before. */
+static int arenas(int argc, char **argv)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, rw = PROT_READ | PROT_WRITE, i;
+    unsigned char resident;
+    char *p, *q;
+
+    (void)argc, (void)argv;
+    for (i = 0; i < 20; i++) {
+        p = mmap(NULL, 8 * MIB, rw, flags, -1, 0);
+        CHECK(p != MAP_FAILED && p[0] == 0 && p[8 * MIB - 1] == 0);
+        fill(p, 8 * MIB, 3);
+        CHECK(munmap(p, MIB) == 0 && munmap(p + 7 * MIB, MIB) == 0);
+        memset(p + MIB, i + 1, 6 * MIB);
+        CHECK(mincore(p, 4096, &resident) == -1 && errno == ENOMEM);
+        CHECK(mincore(p + 7 * MIB, 4096, &resident) == -1 && errno == ENOMEM);
+        CHECK(madvise(p + 2 * MIB, 4096, MADV_DONTNEED) == 0 && p[2 * MIB] == 0);
+        CHECK(p[2 * MIB - 1] == i + 1 && p[2 * MIB + 4096] == i + 1 && p[7 * MIB - 1] == i + 1);
+        CHECK(munmap(p + MIB, 6 * MIB) == 0);
+    }
+    p = mmap(NULL, 64 * MIB, PROT_NONE, flags, -1, 0);
+    CHECK(p != MAP_FAILED);
+    for (i = 0; i < 20; i++) {
+        q = mmap(p + 4096, 32 * MIB, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        CHECK(q == p + 4096 && q[0] == 0 && q[32 * MIB - 1] == 0);
+        fill(q, 32 * MIB, 5);
+        CHECK(mmap(q, MIB, rw, flags | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED &&
+              errno == EEXIST);
+        CHECK(is_filled(q, 32 * MIB, 5));
+        CHECK(mmap(q, 32 * MIB, PROT_NONE, flags | MAP_FIXED, -1, 0) == q);
+    }
+    q = mmap(p + 40 * MIB, 8 * MIB, rw, flags | MAP_FIXED | MAP_POPULATE, -1, 0);
+    CHECK(q == p + 40 * MIB && mincore(q + 5 * MIB, 4096, &resident) == 0 && resident == 1);
+    CHECK(munmap(p, 64 * MIB) == 0);
+    CHECK(mmap(p + 1, 8 * MIB, rw, flags | MAP_FIXED, -1, 0) == MAP_FAILED && errno == EINVAL);
+    /* Only a hint: where the kernel puts it is its own business, but it is there. */
+    q = mmap(p + 4096, 8 * MIB, rw, flags, -1, 0);
+    CHECK(q != MAP_FAILED && (fill(q, 8 * MIB, 9), is_filled(q, 8 * MIB, 9)));
+    CHECK(munmap(q, 8 * MIB) == 0 && mincore(q, 4096, &resident) == -1);
+    return 0;
+}
+
 const struct command memory_commands[] = {
-    {"torture", torture}, {"contract", contract}, {"calloc", calloc_after_free},
-    {"sparse", sparse},   {"dense", dense},       {"growing", growing},
-    {"limited", limited}, {"mappings", mappings}, {NULL, NULL},
+    {"torture", torture},
+    {"contract", contract},
+    {"calloc", calloc_after_free},
+    {"sparse", sparse},
+    {"dense", dense},
+    {"growing", growing},
+    {"limited", limited},
+    {"mappings", mappings},
+    {"small-mappings", small_mappings},
+    {"arenas", arenas},
+    {"small-blocks", small_blocks},
+    {NULL, NULL},
 };

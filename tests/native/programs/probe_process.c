@@ -80,7 +80,7 @@ static int forks(int argc, char **argv)
         pid_t pid = fork();
 
         if (pid == 0) {
-            alarm(20); /* a lock left held would otherwise hang the test */
+            alarm(600); /* a lock left held would otherwise hang the test */
             CHECK(is_filled(kept, 6 * MIB, 1));
             use_memory(7);
             if (i % 4 == 0)
@@ -116,7 +116,7 @@ static int atfork(int argc, char **argv)
         pid_t pid = fork();
 
         if (pid == 0) {
-            alarm(20);
+            alarm(600);
             use_memory(2);
             exit(0);
         }
@@ -309,6 +309,30 @@ static int mask(int argc, char **argv)
     return 0;
 }
 
+/* By each function that replaces a process, in a child of vfork, in which no fork handler runs. */
+static void replace(char *how)
+{
+    char *args[] = {"probe", "mask", how, NULL}, *self = "/proc/self/exe";
+    pid_t pid = vfork();
+
+    if (pid == 0) {
+        if (strcmp(how, "execv") == 0)
+            execv(self, args);
+        else if (strcmp(how, "execl") == 0)
+            execl(self, args[0], args[1], how, NULL);
+        else if (strcmp(how, "execlp") == 0)
+            execlp(self, args[0], args[1], how, NULL);
+        else if (strcmp(how, "execle") == 0)
+            execle(self, args[0], args[1], how, NULL, environ);
+        else if (strcmp(how, "fexecve") == 0)
+            fexecve(open(self, O_RDONLY | O_CLOEXEC), args, environ);
+        else if (strcmp(how, "execveat") == 0)
+            execveat(AT_FDCWD, self, args, environ, 0);
+        _exit(9);
+    }
+    wait_for(pid);
+}
+
 static int affinity(int argc, char **argv)
 {
     char *args[] = {"probe", "mask", NULL, NULL}, *self = "/proc/self/exe";
@@ -345,13 +369,10 @@ static int affinity(int argc, char **argv)
     args[2] = "spawn";
     CHECK(posix_spawn(&pid, self, NULL, NULL, args, environ) == 0);
     wait_for(pid);
-    args[2] = "vfork";
-    pid = vfork();
-    if (pid == 0) {
-        execv(self, args);
-        _exit(9);
-    }
-    wait_for(pid);
+    for (char *const *how =
+             (char *[]){"execv", "execl", "execlp", "execle", "fexecve", "execveat", NULL};
+         *how; how++)
+        replace(*how);
     f = popen("sed -n 's/^Cpus_allowed_list:/popen/p' /proc/self/status", "r");
     CHECK(f);
     while ((c = getc(f)) != EOF)
@@ -359,6 +380,7 @@ static int affinity(int argc, char **argv)
     CHECK(pclose(f) == 0);
     fflush(stdout);
     CHECK(execv("/nonexistent", args) == -1 && errno == ENOENT);
+    CHECK(execl("/nonexistent", "a", NULL) == -1 && errno == ENOENT);
     print_mask("after");
     CPU_ZERO(&set);
     CPU_SET(0, &set);

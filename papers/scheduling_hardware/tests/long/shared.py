@@ -18,7 +18,7 @@ NEEDS = [
     pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
     pytest.mark.skipif(
         not all(shutil.which(tool) for tool in ("verilator", "make", "g++", cross_compile.COMPILER)),
-        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/lab-deps.sh)",
+        reason="verilator, make, g++ or gcc-mipsel-linux-gnu is not installed (tools/setup/lab-deps.sh)",
     ),
 ]
 MACHINE = Machine(pes=2, context="mem", threads=16)

@@ -36,7 +36,7 @@ def here() -> list[str]:
 def shell(built: Built, script: str, *kernel_args: str) -> tuple[str, str]:
     """Run `script` in a guest; return its output and the kernel's messages."""
     mounts = "mount -t debugfs none /sys/kernel/debug 2>/dev/null;"
-    outcome = uml.run(built, ["sh", "-c", mounts + script], kernel_args=kernel_args, timeout=120.0)
+    outcome = uml.run(built, ["sh", "-c", mounts + script], kernel_args=kernel_args, timeout=1800.0)
     assert outcome.status == 0, outcome.log[-2000:]
     return outcome.stdout.decode(), outcome.log
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 
 @pytest.fixture(scope="module")
 def surveyed() -> list[Record]:
-    done = subprocess.run([ROOT / "tools/lab-deps.sh"], capture_output=True, text=True, check=False)
+    done = subprocess.run([ROOT / "tools/setup/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return list(survey.survey(survey.find(["gcc-12-O2"])))
 

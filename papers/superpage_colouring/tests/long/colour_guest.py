@@ -15,7 +15,7 @@ from lab.outcome import Outcome
 
 SYSFS = "/sys/kernel/mm/page_color"
 COLOURS = 16
-TIMEOUT_S = 240.0
+TIMEOUT_S = 1800.0
 
 # The beginning of each script: the programs by name, and the function `colour MODE`.
 _PRELUDE = f"""

@@ -17,7 +17,7 @@ _TAKES_ONE = "free_pcppages_bulk"
 _KIND = "hold"
 _PLUGIN = "okosu-hold.so"
 _COUNTS = "lock-holds"
-TIMEOUT_S = 600.0
+TIMEOUT_S = 1800.0
 
 
 @dataclass(frozen=True)

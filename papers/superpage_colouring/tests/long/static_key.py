@@ -15,7 +15,7 @@ from lab import guest, qemu
 from lab.outcome import GuestError
 
 SWITCHES = 2000
-TIMEOUT_S = 900.0
+TIMEOUT_S = 1800.0
 # The loads run at low priority, so that the loop need not wait for them.
 SCRIPT = """
 for seed in 1 2 3; do (while :; do nice -n 19 "$0" 1 200 60 $seed > /dev/null; done) & done

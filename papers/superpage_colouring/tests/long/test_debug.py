@@ -16,7 +16,7 @@ from papers.superpage_colouring.tests.long.test_switch import LOADS, SLACK_PAGES
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-TIMEOUT_S = 900.0
+TIMEOUT_S = 1800.0
 
 
 @pytest.fixture(scope="module")

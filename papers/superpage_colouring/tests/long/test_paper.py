@@ -18,7 +18,9 @@ from papers.superpage_colouring.report import parts
 
 pytestmark = [
     pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it"),
-    pytest.mark.skipif(not shutil.which(qemu.PROGRAM), reason="qemu-system-x86 is not installed (tools/lab-deps.sh)"),
+    pytest.mark.skipif(
+        not shutil.which(qemu.PROGRAM), reason="qemu-system-x86 is not installed (tools/setup/lab-deps.sh)"
+    ),
 ]
 PAPER = common.load()["superpage-colouring"]
 

@@ -11,7 +11,7 @@ from lab import guest, qemu
 from lab.build import Built
 from lab.outcome import Outcome
 
-TIMEOUT_S = 300.0
+TIMEOUT_S = 1800.0
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
 BIG = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
 MOCK = "/sys/module/hugetlb_zero_mock/parameters"

@@ -35,7 +35,7 @@ def built() -> Built:
 def faults(built: Built, engine: str, *kernel_args: str) -> dict[int, list[Counts]]:
     """Return what the kernel did in each marked touch, by label."""
     command = [str(guest.build() / "zero_fault"), engine, str(PAGES)]
-    outcome = qemu.run(built, command, kernel_args=kernel_args, model=MACHINE, timeout=400.0)
+    outcome = qemu.run(built, command, kernel_args=kernel_args, model=MACHINE, timeout=1800.0)
     assert outcome.status == 0, outcome.console
     assert outcome.stdout.split() == f"clean {PAGES} dirty {PAGES} left 0".encode().split()
     found: dict[int, list[Counts]] = {CLEAN: [], DIRTY: []}

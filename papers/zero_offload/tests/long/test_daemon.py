@@ -64,7 +64,7 @@ def test_it_clears_what_is_handed_out_and_ends_when_told(built: Built, zerod: Pa
 def test_it_may_be_killed_at_any_point(built: Built, zerod: Path) -> None:
     # Every page handed out after each end is scanned, and compared with what was written to it.
     script = f"$BIN/zero_kill {KILLS} {zerod} {RING}; {SETTLE}"
-    outcome = prezero_guest.run(built, script, files=[zerod], exact=True, timeout=3600.0 if FULL else 300.0)
+    outcome = prezero_guest.run(built, script, files=[zerod], exact=True, timeout=3600.0)
     found = prezero_guest.stats(outcome)
     assert found["killed"] == KILLS
     assert found["midway"] >= KILLS // 2

@@ -15,7 +15,7 @@ from papers.zero_offload.tests.long.prezero_guest import MOCK
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-TIMEOUT_S = 900.0
+TIMEOUT_S = 1800.0
 ROUNDS = 2
 CHANNEL = "hugetlb_zero_mock.channels=2"
 # The engines in the order of how long they wait: a thread, a slow controller, a daemon.

@@ -137,7 +137,8 @@ def test_the_thread_stays_on_its_cpus(built: Built) -> None:
 @full
 def test_nobody_is_a_daemon_where_the_kernel_is_locked_down(breaking: Built) -> None:
     script = """
-        $BIN/zero_daemon good > /tmp/first & daemon=$!; sleep 0.3; cat /tmp/first; kill -9 $daemon; wait $daemon || true
+        $BIN/zero_daemon good > /tmp/first & daemon=$!; until [ -s /tmp/first ]; do sleep 0.1; done; cat /tmp/first
+        kill -9 $daemon; wait $daemon || true
         mount -t securityfs none /sys/kernel/security
         echo integrity > /sys/kernel/security/lockdown; cat /sys/kernel/security/lockdown
         $BIN/zero_daemon good 2>&1 || echo locked down $?"""

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The course of a trial: after each round, which arms run on, whether the stack joins, and whether the trial is over
+(docs/METHOD.md, section 5).
+
+All of it follows from the records of whole rounds and from the time that is left, so that a resumed trial goes the way
+that it would have gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, exp, sqrt
+from statistics import median
+
+from okosu.records.types import PLACEBO, Arm, Decision, Later, Leaving
+from okosu.stats import eprocess
+from okosu.stats import verdict as judging
+from okosu.stats.verdict import FASTER, RESOLVED, SAME, SLOWER, Judgement
+from okosu.trial.arms import stack
+from okosu.trial.session import Session
+
+NEAR = 3
+"""An arm whose interval's lower end is within this multiple of the smallest effect of interest has little to gain."""
+TENTH = 0.1
+"""A winner's interval is narrow enough when its half-width is this part of its effect."""
+MOST_FORECAST = 10_000
+COUNTED = ("lever", "user", "stack")
+
+
+def judge(session: Session, arm: Arm) -> Judgement:
+    """Judge one arm by all of its rounds."""
+    options = session.plan.options
+    against = None
+    if arm.preload and arm.kind != "placebo" and session.values(PLACEBO):
+        against = session.against(arm.name, PLACEBO)
+    k = max(1, session.plan.k)
+    return judging.judge(session.log_ratios(arm.name), against, k, options.alpha, options.min_effect)
+
+
+def later(session: Session, arm: str) -> Later | None:
+    """What the rounds after the decision of a winner say; None without such rounds."""
+    known = session.envelope.decided.get(arm)
+    if known is None or known.verdict != FASTER:
+        return None
+    xs = session.log_ratios(arm, since=known.round)
+    return Later(exp(median(xs)), len(xs), sum(x < 0 for x in xs)) if xs else None
+
+
+def confirmed(session: Session, arm: str) -> bool | None:
+    """Whether the rounds after the decision of a winner alone point the same way; None for other arms, and while these
+    rounds are fewer than are needed to decide.
+    """
+    since = later(session, arm)
+    if since is None or since.rounds < eprocess.fewest_rounds(max(1, session.plan.k), session.plan.options.alpha):
+        return None
+    return since.ratio < 1
+
+
+def leader(session: Session, judged: dict[str, Judgement], apart: bool = False) -> str:
+    """The arm to recommend by what is known now; "" where there is none. `apart` asks for the best of the arms that
+    change what the user did not accept, which are never recommended.
+
+    It is the FASTER arm of the least ratio that later rounds have not refuted. A stack takes the place of the best
+    single arm only if it is known to beat that arm in the same rounds.
+    """
+    arms = {arm.name: arm for arm in session.plan.arms}
+    own = {arm.name for arm in session.plan.given}
+    standing = [
+        (j.ratio, name)
+        for name, j in judged.items()
+        if j.verdict == FASTER
+        and j.ratio is not None
+        and arms[name].kind in COUNTED
+        and name not in session.failures
+        and bool(session.plan.unaccepted(arms[name])) is apart
+        and confirmed(session, name) is not False
+    ]
+    single = min(((r, n) for r, n in standing if arms[n].kind != "stack" or n in own), default=None)
+    if single is None:
+        return min(standing)[1] if standing else ""
+    for _, name in standing:
+        if arms[name].kind == "stack" and name != single[1] and _against(session, name, single[1]).verdict == FASTER:
+            return name
+    return single[1]
+
+
+def _against(session: Session, arm: str, other: str) -> Judgement:
+    """The judgement of one arm against another, from the rounds that both ran in."""
+    options = session.plan.options
+    xs = session.against(arm, other)
+    return judging.judge(xs, None, max(1, session.plan.k), options.alpha, options.min_effect)
+
+
+@dataclass
+class Course:
+    """Keeps the decisions of one trial in its session. `excludes` names for each lever those it is not stacked with."""
+
+    session: Session
+    excludes: dict[str, frozenset[str]]
+
+    def judgements(self) -> dict[str, Judgement]:
+        """The judgement of each arm that has not failed, base apart."""
+        return {
+            arm.name: judge(self.session, arm)
+            for arm in self.session.plan.arms
+            if arm.kind != "base" and arm.name not in self.session.failures
+        }
+
+    def take_note(self, judged: dict[str, Judgement], affordable: int) -> bool:
+        """Keep what a whole round decided, let the stack join and let arms leave; `affordable` is the number of rounds
+        at which time or --max-rounds will end the trial. Returns whether an arm is known to win for the first time.
+        """
+        session, plan, held = self.session, self.session.plan, self.session.envelope
+        answered = False
+        accepted = {arm.name for arm in plan.arms if not plan.unaccepted(arm)}
+        won_before = any(d.verdict == FASTER and name in accepted for name, d in held.decided.items())
+        for arm in plan.arms:
+            j = judged.get(arm.name)
+            if j is not None and arm.kind in COUNTED and j.verdict in RESOLVED and arm.name not in held.decided:
+                held.decided[arm.name] = Decision(j.verdict, held.rounds)
+                answered |= j.verdict == FASTER and not won_before and not plan.unaccepted(arm)
+        if held.rounds >= plan.options.min_rounds:
+            first = leader(session, judged)
+            if not first or first in held.left:
+                # The winner that they could not beat was refuted by its later rounds.
+                held.left = {name: why for name, why in held.left.items() if why != "beaten"}
+            for arm in plan.arms:
+                if arm.name in judged and arm.kind in COUNTED and arm.name not in held.left:
+                    reason = self._leaving(arm, judged, first, affordable)
+                    if reason:
+                        held.left[arm.name] = reason
+        self._join_stack(judged)
+        return answered
+
+    def live(self, judged: dict[str, Judgement], affordable: int) -> list[Arm]:
+        """The arms that run in the next round, base apart; [] when no arm needs one. `affordable` as in take_note."""
+        held, plan = self.session.envelope, self.session.plan
+        running = [
+            arm
+            for arm in plan.arms
+            if arm.kind in COUNTED and arm.name not in held.left and arm.name not in self.session.failures
+        ]
+        if held.rounds >= plan.options.min_rounds and not self._open(running, judged, affordable):
+            return []
+        if any(arm.preload and not self._told_from_placebo(arm, judged) for arm in running):
+            running += [arm for arm in plan.arms if arm.kind == "placebo" and arm.name not in self.session.failures]
+        return running
+
+    def _told_from_placebo(self, arm: Arm, judged: dict[str, Judgement]) -> bool:
+        j = judged.get(arm.name)
+        return j is not None and j.verdict == FASTER and bool(self.session.values(PLACEBO))
+
+    def _open(self, running: list[Arm], judged: dict[str, Judgement], affordable: int) -> bool:
+        """Say whether any arm needs another round."""
+        first, apart = leader(self.session, judged), leader(self.session, judged, apart=True)
+        for arm in running:
+            j = judged.get(arm.name)
+            if j is None or j.verdict not in RESOLVED:
+                return True
+            if arm.name in (first, apart) and not self._well_known(arm.name, j, affordable):
+                return True
+            if arm.kind == "stack" and first and arm.name != first:
+                return True
+        return False
+
+    def _well_known(self, name: str, j: Judgement, affordable: int) -> bool:
+        """Say whether a winner has been seen again often enough, and its interval is as narrow as asked, or will not
+        become so where nobody asked.
+        """
+        if confirmed(self.session, name) is None:
+            return False
+        assert j.interval is not None
+        assert j.ratio is not None
+        options = self.session.plan.options
+        low, high = j.interval
+        if options.precision is not None:
+            return (high - low) / 2 <= options.precision
+        wanted = max(options.min_effect, TENTH * abs(1 - j.ratio))
+        if (high - low) / 2 <= wanted:
+            return True
+        low, high = self._expected(self.session.log_ratios(name), affordable)
+        return (high - low) / 2 > wanted
+
+    def _leaving(self, arm: Arm, judged: dict[str, Judgement], first: str, affordable: int) -> Leaving | None:
+        j = judged[arm.name]
+        if j.verdict in (SAME, SLOWER) or confirmed(self.session, arm.name) is False:
+            return "decided"
+        if j.interval is None or arm.name == first:
+            return None
+        best = judged[first].interval if first else None
+        if best is not None and j.interval[0] > best[1]:
+            return "beaten"
+        if arm.kind == "stack" and first and arm.name not in {a.name for a in self.session.plan.given}:
+            # The stack stays until it is known whether it beats the best single arm.
+            return self._leaving_beside(arm, first, "beaten", affordable)
+        if j.held_by_placebo:
+            return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
+        if j.verdict == FASTER:
+            return None
+        return self._futile(j, self.session.log_ratios(arm.name), affordable)
+
+    def _leaving_beside(self, arm: Arm, other: str, reason: Leaving, affordable: int) -> Leaving | None:
+        """Why an arm leaves that must be faster than `other`, too: for the reason given if it is not."""
+        j = _against(self.session, arm.name, other)
+        if j.verdict in (SAME, SLOWER):
+            return reason
+        if j.interval is None or j.verdict == FASTER:
+            return None
+        return self._futile(j, self.session.against(arm.name, other), affordable)
+
+    def _futile(self, j: Judgement, xs: list[float], affordable: int) -> Leaving | None:
+        """Why more rounds are not worth their time: there is too little to gain, or too few can be had to decide, or to
+        show that there is too little to gain.
+        """
+        assert j.interval is not None
+        options, k = self.session.plan.options, max(1, self.session.plan.k)
+        near = 1 - NEAR * options.min_effect
+        n = j.rounds - j.ties
+        # The share of wins is known to about a standard deviation only, and the arm is given the benefit of it.
+        hopeful = min(n, max(j.wins, n - j.wins) + ceil(sqrt(n) / 2))
+        needed = eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
+        if j.interval[0] >= near and needed > 2 * n:
+            return "bounded"
+        if n < 2 * eprocess.fewest_rounds(k, options.alpha) or needed <= affordable:
+            return None
+        return None if self._expected(xs, affordable)[0] >= near and affordable > n else "futile"
+
+    def _expected(self, xs: list[float], rounds: int) -> tuple[float, float]:
+        """The interval after so many rounds, if the ratios of further ones lie as those so far."""
+        limit = eprocess.threshold(max(1, self.session.plan.k), self.session.plan.options.alpha)
+        left_out = ceil(eprocess.rank(rounds, limit) / max(1, rounds) * len(xs))
+        ordered = sorted(xs)
+        return exp(ordered[max(0, left_out - 1)]), exp(ordered[-max(1, left_out)])
+
+    def _join_stack(self, judged: dict[str, Judgement]) -> None:
+        session, plan = self.session, self.session.plan
+        counted = [arm for arm in plan.arms if arm.kind in COUNTED]
+        if len(counted) == plan.k:
+            return
+        winners = sorted(
+            (j.ratio, arm.name)
+            for arm in counted
+            if (j := judged.get(arm.name)) and j.verdict == FASTER and j.ratio is not None and not plan.unaccepted(arm)
+        )
+        together = stack([plan.arm(name) for _, name in winners], self.excludes)
+        if together is not None:
+            plan.arms.append(together)
+            plan.arm_s[together.name] = min(plan.arm_s.get(name, plan.base_s) for _, name in winners)
+            judged[together.name] = judge(session, together)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which arms of the pilot are worth rounds, where the user named none: each arm that is judged costs a run a round and
+widens all intervals (docs/METHOD.md, section 5).
+
+The choice is made before round 1, on runs that are never judged, so that it adds no error. What it can cost is a gain
+that stays unseen; so no arm leaves on a single run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+MOST = 4
+"""Arms that are judged at most: four and a stack can decide after 9 rounds, eight after 10, one alone after 6."""
+WANTED = 20
+"""Rounds that the time left should have room for: one arm alone is known to win by 17 of them."""
+CLEAR = 0.8
+"""A leader is clear whose every run took less than this share of base's fastest."""
+LITTLE = 0.9
+"""Beside a clear leader an arm is left out whose every run took more than this share of base's fastest."""
+
+
+def room(left_s: float, run_s: float, others: int) -> int:
+    """How many arms, from 1 to MOST, can be judged in that many seconds beside `others` (base, the placebo)."""
+    return max(1, min(MOST, int(left_s / (WANTED * run_s)) - others))
+
+
+def race(
+    base: Sequence[float], runs: Mapping[str, list[float]], again: Callable[[str], float], most: int = MOST
+) -> dict[str, str]:
+    """The arms to leave out, and why, in words.
+
+    `base` and `runs` hold seconds: of base's runs, and of one run or more of each arm. `again` runs an arm once more;
+    its seconds are added to `runs`. At most `most` stay.
+    """
+    out: dict[str, str] = {}
+    fastest = min(base)
+
+    def rerun(names: Sequence[str]) -> None:
+        for name in names:
+            runs[name].append(again(name))
+
+    def left(name: str, than: str) -> None:
+        best = min(runs[name])
+        out[name] = f"the pilot's {len(runs[name])} runs took {best:.3g} s at best, those of {than}"
+
+    def leader() -> str:
+        name = min(runs, key=lambda one: max(runs[one]), default="")
+        return name if name and max(runs[name]) < CLEAR * fastest else ""
+
+    def lesser() -> list[str]:
+        return [name for name, some in runs.items() if min(some) > LITTLE * fastest]
+
+    first, last = leader(), lesser()
+    if first and last:
+        rerun([first, *last])
+        first = leader()
+        for name in lesser() if first else []:
+            left(name, f"{first} {max(runs[first]):.3g} s at worst")
+    field = [name for name in runs if name not in out]
+    while len(field) > most:
+        rerun(field)
+        field.sort(key=lambda one: min(runs[one]))
+        keep = max(most, (len(field) + 1) // 2)
+        for name in field[keep:]:
+            left(name, f"the {keep} fastest arms {min(runs[field[keep - 1]]):.3g} s or less")
+        field = field[:keep]
+    return out

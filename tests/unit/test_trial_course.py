@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The course of a trial in simulated time: when an answer is known, which arms run on, and when it ends."""
+
+from __future__ import annotations
+
+import shlex
+from math import exp
+from pathlib import Path
+from statistics import median
+
+import pytest
+from effort import length
+from sim import FakeLever, SimRunner, go_on, session, trial
+
+from okosu.records.types import Arm, Verdict
+from okosu.stats.eprocess import fewest_rounds
+from okosu.stats.rate import clopper_pearson
+from okosu.trial import Session
+
+
+def by_arm(made: Session) -> dict[str, Verdict]:
+    return {v.arm: v for v in made.envelope.verdicts}
+
+
+def test_the_answer_is_told_once_as_soon_as_an_arm_is_known_to_win() -> None:
+    made, watcher = trial(SimRunner({"good": 0.5}), [FakeLever("good")])
+    found = by_arm(made)["good"]
+    assert found.decided == fewest_rounds(1, 0.05)
+    assert watcher.answers == [found.decided]
+
+
+def test_a_winner_goes_on_until_it_was_seen_as_often_again() -> None:
+    made, _ = trial(SimRunner({"good": 0.5}, noise=0.001), [FakeLever("good")])
+    found, few = by_arm(made)["good"], fewest_rounds(1, 0.05)
+    assert (found.rounds, found.wins) == (2 * few, 2 * few)
+    assert found.later is not None
+    assert (found.later.rounds, found.later.wins) == (few, few)
+    assert found.later.ratio == pytest.approx(exp(median(made.log_ratios("good")[few:])))
+    assert found.ratio == pytest.approx(exp(median(made.log_ratios("good"))))
+    assert found.value == pytest.approx(0.5, rel=0.01)
+    assert found.base_value == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("asked", "width"), [(None, 0.02), (0.03, 0.03), (0.015, 0.015)])
+def test_a_winner_goes_on_until_its_interval_is_as_narrow_as_asked(asked: float | None, width: float) -> None:
+    made, _ = trial(SimRunner({"good": 0.8}, noise=0.05), [FakeLever("good")], precision=asked, budget_s=1e5)
+    low, high = by_arm(made)["good"].interval or (0, 9)
+    assert (high - low) / 2 <= width * 1.2
+    assert by_arm(made)["good"].rounds > 2 * fewest_rounds(1, 0.05)
+
+
+def test_a_winner_whose_interval_no_budget_narrows_ends_when_it_was_seen_again() -> None:
+    made, _ = trial(SimRunner({"good": 0.3}, noise=0.6), [FakeLever("good")], budget_s=120)
+    found = by_arm(made)["good"]
+    assert found.verdict == "FASTER"
+    assert found.later is not None
+    assert found.later.rounds <= fewest_rounds(1, 0.05) + 2
+    assert made.envelope.spent_s < 60
+
+
+def test_the_stack_joins_the_rounds_and_is_recommended_where_it_beats_the_best_arm() -> None:
+    levers = [FakeLever("a"), FakeLever("b"), FakeLever("c", excludes=frozenset({"a"}))]
+    made, watcher = trial(SimRunner({"a": 0.5, "b": 0.7, "c": 0.52}), levers)
+    few = fewest_rounds(4, 0.05)
+    assert made.plan.k == 4
+    assert ("rounds", ["a", "c", "a+b"]) in watcher.stages
+    found = by_arm(made)
+    assert found["a+b"].headline
+    assert min(at.round for at in made.values("a+b")) == few
+    assert found["a+b"].rounds >= 2 * few
+    assert found["b"].rounds == few
+    assert found["b"].verdict == "FASTER"
+
+
+def test_a_stack_that_is_no_better_than_its_best_arm_is_not_recommended() -> None:
+    runner = SimRunner({"a": 0.5, "b": 0.7}, noise=0.02)
+    runner.ratios["a+b"] = 0.5
+    made, _ = trial(runner, [FakeLever("a"), FakeLever("b")])
+    found = by_arm(made)
+    assert found["a"].headline
+    assert not found["a+b"].headline
+    assert found["a+b"].verdict == "FASTER"
+
+
+def test_an_arm_that_cannot_beat_the_winner_leaves_the_rounds() -> None:
+    noisy = SimRunner({"fast": 0.5, "slightly": 0.99}, noise=0.03)
+    made, _ = trial(noisy, [FakeLever("fast"), FakeLever("slightly", excludes=frozenset({"fast"}))])
+    found = by_arm(made)
+    assert found["slightly"].rounds == fewest_rounds(2, 0.05)
+    assert "cannot beat the winner" in found["slightly"].why
+    assert found["fast"].rounds > found["slightly"].rounds
+
+
+def test_resolved_arms_leave_and_undecided_ones_go_on() -> None:
+    made, _ = trial(SimRunner({"bad": 1.5}, noise=0.04), [FakeLever("bad"), FakeLever("idle")], max_rounds=40)
+    assert len(made.values("bad")) == fewest_rounds(3, 0.05)
+    assert len(made.values("idle")) > len(made.values("bad"))
+
+
+@pytest.mark.parametrize("noise", [0.005, 0.02])
+def test_a_trial_with_nothing_to_gain_ends_with_a_bound_of_three_per_cent(noise: float) -> None:
+    for seed in range(10):
+        made, _ = trial(SimRunner(noise=noise, seed=seed), [FakeLever("idle")], seed=seed)
+        found = by_arm(made)["idle"]
+        if found.verdict == "UNRESOLVED":
+            assert found.bound is not None
+            assert found.bound >= 0.97
+        assert found.rounds <= 60
+
+
+def test_an_arm_leaves_by_futility_where_the_budget_cannot_decide_it() -> None:
+    made, _ = trial(SimRunner(noise=0.3, seed=0), [FakeLever("idle")], budget_s=60, seed=0)
+    found = by_arm(made)["idle"]
+    assert made.envelope.left["idle"] == "futile"
+    assert made.envelope.spent_s < 50
+    assert found.verdict == "UNRESOLVED"
+    assert found.bound == (found.interval or (0,))[0]
+
+
+def test_a_winner_whose_later_rounds_point_the_other_way_is_not_confirmed() -> None:
+    made = session(levers={"flash": ""}, max_rounds=12)
+
+    class Turn(SimRunner):
+        def run(self, arm: Arm, **rest: object):  # type: ignore[no-untyped-def,override]
+            if self.ran.count("flash") > 6:
+                self.ratios["flash"] = 1.3
+            return super().run(arm, **rest)  # type: ignore[arg-type]
+
+    runner = Turn({"flash": 0.5}, noise=0.02)
+    go_on(made, runner, [FakeLever("flash")])
+    found = by_arm(made)["flash"]
+    assert found.decided == fewest_rounds(1, 0.05)
+    assert found.verdict == "NOT CONFIRMED"
+    assert not found.headline
+
+
+def test_the_placebo_runs_only_where_an_arm_loads_the_library_and_is_outside_k() -> None:
+    made, _ = trial(SimRunner(noise=0.01), [FakeLever("a")])
+    assert not made.values("placebo")
+    made, _ = trial(SimRunner({"a": 0.5}, noise=0.01), [FakeLever("a", preload=True)])
+    assert made.plan.k == 1
+    # Once the arm is known to be faster than the placebo too, that need not run any more.
+    assert len(made.values("placebo")) == fewest_rounds(1, 0.05) < len(made.values("a"))
+    assert by_arm(made)["placebo"].verdict == "UNRESOLVED"
+
+
+def test_an_arm_no_better_than_the_placebo_does_not_use_up_the_budget() -> None:
+    made, _ = trial(SimRunner({"p": 0.8, "placebo": 0.8}, noise=0.01), [FakeLever("p", preload=True)])
+    found = by_arm(made)["p"]
+    assert found.verdict == "UNRESOLVED"
+    assert "not told apart from the inert preload library" in found.why
+    assert found.rounds < 40
+
+
+def test_an_arm_that_could_not_beat_a_winner_returns_when_the_winner_is_refuted() -> None:
+    class Turn(SimRunner):
+        def run(self, arm: Arm, **rest: object):  # type: ignore[no-untyped-def,override]
+            if self.ran.count("flash") > fewest_rounds(2, 0.05):
+                self.ratios["flash"] = 2.0
+            return super().run(arm, **rest)  # type: ignore[arg-type]
+
+    levers = [FakeLever("flash"), FakeLever("steady", excludes=frozenset({"flash"}))]
+    made, _ = trial(Turn({"flash": 0.3, "steady": 0.8}, noise=0.02), levers)
+    found = by_arm(made)
+    assert found["flash"].verdict == "NOT CONFIRMED"
+    assert found["steady"].headline
+    assert found["steady"].later is not None
+    assert found["steady"].later.rounds >= fewest_rounds(2, 0.05)
+
+
+@pytest.mark.parametrize(("least", "most", "ran"), [(13, 1000, 13), (13, 11, 11), (0, 5, 5)])
+def test_as_many_rounds_are_run_as_are_asked_for(least: int, most: int, ran: int) -> None:
+    made, _ = trial(SimRunner({"a": 1.5}, noise=0.001), [FakeLever("a")], min_rounds=least, max_rounds=most)
+    assert len(made.pairs("a")[0]) == ran
+
+
+def test_carry_over_is_flagged_and_later_rounds_settle_with_an_untimed_base() -> None:
+    runner = SimRunner({"dirty": 0.6}, after={"dirty": 1.5}, noise=0.005)
+    made, _ = trial(runner, [FakeLever(n) for n in ("dirty", "clean", "other")], min_rounds=20, max_rounds=40)
+    assert by_arm(made)["dirty"].carry_over
+    assert not by_arm(made)["clean"].carry_over
+    since = made.envelope.settled
+    assert since is not None
+    later = {
+        before
+        for record in made.envelope.records
+        if record.stage == "rounds"
+        for before, number in zip(record.predecessor, record.rounds, strict=True)
+        if number >= since
+    }
+    assert later == {"base"}
+
+
+def test_wall_time_less_the_delay_in_the_run_queue_is_pointed_out_where_it_decides() -> None:
+    class Waits(SimRunner):
+        def run(self, arm: Arm, **rest: object):  # type: ignore[no-untyped-def,override]
+            self.delay = {arm.name: self._rng.random() * 2}
+            return super().run(arm, **rest)  # type: ignore[arg-type]
+
+    made, _ = trial(Waits({"a": 0.9}, noise=0.01), [FakeLever("a")], max_rounds=12)
+    assert by_arm(made)["a"].verdict == "UNRESOLVED"
+    assert "--metric cpu" in by_arm(made)["a"].why
+    made, _ = trial(SimRunner(noise=0.05), [FakeLever("a")], max_rounds=12)
+    assert "--metric cpu" not in by_arm(made)["a"].why
+
+
+def test_a_winner_that_was_not_seen_again_says_so() -> None:
+    made, _ = trial(SimRunner({"a": 0.5}), [FakeLever("a")], max_rounds=fewest_rounds(1, 0.05) + 2)
+    assert by_arm(made)["a"].headline
+    assert by_arm(made)["a"].why.startswith("2 rounds came after it was known")
+
+
+def test_a_given_stack_is_measured_against_base_alone() -> None:
+    made = session()
+    made.plan.given = [Arm("a+b", "stack", {}, {"A": "1", "B": "1"})]
+    watcher = go_on(made, SimRunner({"a": 0.8}), [])
+    assert watcher.stages == [("rounds", ["a+b"])]
+    (verdict,) = made.envelope.verdicts
+    assert made.plan.k == 1
+    assert (verdict.verdict, verdict.headline) == ("FASTER", True)
+
+
+def test_what_no_budget_decides_says_how_to_go_on(tmp_path: Path) -> None:
+    made, _ = trial(SimRunner({"a": 0.99}, noise=0.03), [FakeLever("a")], tmp_path / "t.json", budget_s=30)
+    found = by_arm(made)["a"]
+    assert found.verdict == "UNRESOLVED"
+    assert found.fix.startswith(f"okosu try --resume {shlex.quote(str(tmp_path / 't.json'))} --budget +")
+
+
+def test_too_few_rounds_say_how_many_are_needed_and_what_they_take(tmp_path: Path) -> None:
+    made, _ = trial(SimRunner(base_s=60), [FakeLever("a")], tmp_path / "t.json", budget_s=480)
+    found, few = by_arm(made)["a"], fewest_rounds(1, 0.05)
+    assert 0 < found.rounds < few
+    assert f"{few} can decide at the fewest" in found.why
+    assert found.rounds_needed == few
+    assert found.minutes_needed == pytest.approx(2 * (few - found.rounds), rel=0.1)
+    assert "--budget +" in found.fix
+
+
+def test_arms_without_effect_are_decided_wrongly_in_less_than_the_level() -> None:
+    """The whole course: three arms, one of them on the preload library, noise with spikes, stopping where it likes."""
+    trials = length(100, 3000)
+    wrong = 0
+    for seed in range(trials):
+        levers = [FakeLever("a"), FakeLever("b"), FakeLever("p", preload=True)]
+        made, _ = trial(SimRunner(noise=0.05, seed=seed), levers, seed=seed, min_effect=0.0, max_rounds=40)
+        wrong += any(v.decided is not None or v.verdict in ("FASTER", "SLOWER") for v in made.envelope.verdicts)
+    assert clopper_pearson(wrong, trials)[0] < 0.05, f"{wrong} of {trials}"

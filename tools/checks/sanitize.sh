@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds what checks the native part with the address and undefined sanitizers into build-san and runs it there: a part of
+# the cases and of the sources, or all of them where OKOSU_LAB is set.
+set -eu
+cd "$(dirname "$0")/../.."
+. .venv/bin/activate
+all=false
+[ -z "${OKOSU_LAB:-}" ] || all=true
+options="-Db_sanitize=address,undefined -Db_lundef=false -Dsanitize_all=$all --buildtype=debug"
+# shellcheck disable=SC2086
+if [ -f build-san/build.ninja ]; then meson configure build-san $options; else meson setup build-san $options >/dev/null; fi
+ninja -C build-san --quiet meson-test-prereq
+some='--no-suite long'
+if [ -n "${OKOSU_LAB:-}" ]; then
+    some=''
+else
+    # A prime number, so that over the sizes every offset has its turn.
+    export OKOSU_CHECK_STEP=13
+fi
+# The time-outs in meson.build are those of a fast machine: they only end what hangs.
+# shellcheck disable=SC2086
+meson test -C build-san --quiet --print-errorlogs --no-rebuild --timeout-multiplier 20 $some

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The long tests, within an hour cold on two cores. OKOSU_LAB=full adds whole builds of every commit, the survey and the
+# longest lengths.
+set -eu
+cd "$(dirname "$0")/../.."
+export OKOSU_LAB="${OKOSU_LAB:-1}"
+# The report is looked at in a browser where one can be had.
+if ! command -v chromium >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive sh -c 'apt-get install -y --no-install-recommends chromium || {
+        apt-get update -qq && apt-get install -y --no-install-recommends chromium; }' >/dev/null 2>&1 ||
+        echo "okosu: the report is not checked in a browser (fix: apt-get install chromium, as root)" >&2
+fi
+tools/setup/lab-deps.sh
+# What `make build` leaves out, because only the long tests want it.
+.venv/bin/ninja -C build --quiet vec-inlines
+# okosu try's own acceptance test measures, so that nothing else may run beside it: 10 minutes.
+.venv/bin/okosu selftest
+tools/checks/sanitize.sh
+# Files of tests are independent, and what they share (kernels, simulators) is built once, under a lock. A cold build of a
+# kernel on a slow machine is part of the first test that wants it.
+set -- .venv/bin/python -m pytest --timeout 5400
+"$@" -n auto --dist loadfile -m 'not alone' tests/long tools/tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
+"$@" -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
+# What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
+beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"
+"$@" -n auto --dist worksteal -m '(lab or long or hypothesis) and not privileged and not alone' $beside
+"$@" -m '(lab or long) and alone' $beside || [ $? -eq 5 ]
+"$@" tests/native/test_zerod.py papers/zero_offload/tests/test_engines_bench.py \
+    tests/native/test_zero_pool.py tests/native/test_zero_broker.py -k "opencl or gibibyte or every_block or killed"

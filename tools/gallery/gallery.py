@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs `okosu try` with its default options on the real programs of programs.toml and keeps a summary of each trial.
+
+    python tools/gallery/gallery.py results/MACHINE-DAY [--only NAME,…] [--check-inputs]
+
+Inputs and full records lie under ~/.cache/okosu/gallery. A program that has a summary is not tried again, so an
+interrupted run goes on where it was. docs/GALLERY.md is then filled by tools/readme.py. Run it alone on the machine;
+it takes five minutes or so a program. Exit status: 0, or 1 where a program could not be tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+HERE = Path(__file__).parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "okosu/gallery"
+
+
+class Program(msgspec.Struct, forbid_unknown_fields=True):
+    """One program of programs.toml, which says what the fields are."""
+
+    name: str
+    about: str
+    command: list[str]
+    input: str
+    tool: str = ""
+    apt: list[str] = []
+    pip: list[str] = []
+    env: dict[str, str] = {}
+    service: str = ""
+    ready: list[str] = []
+
+
+def programs() -> list[Program]:
+    """All programs, in the file's order."""
+    held = tomllib.loads((HERE / "programs.toml").read_text())
+    return msgspec.convert(held["program"], list[Program])
+
+
+def absent(program: Program) -> str:
+    """What has to be typed before the program can be run; "" where nothing is missing."""
+    if program.tool and shutil.which(program.tool):
+        return ""
+    asked = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Abbrev}\n", *program.apt]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout if program.apt else ""
+    there = {line.split()[0] for line in said.splitlines() if line.split()[1:] == ["ii"]}
+    lacking = [name for name in program.apt if name not in there]
+    return f"apt-get install {' '.join(lacking)}" if lacking else ""
+
+
+def environment(program: Program) -> dict[str, str]:
+    """The environment of the program: no settings of this shell's language, and the packages of PyPI in front."""
+    kept = {name: value for name, value in os.environ.items() if name != "LANG" and not name.startswith("LC_")}
+    if not program.pip:
+        return {**kept, **program.env}
+    digest = hashlib.sha256(" ".join(program.pip).encode()).hexdigest()[:12]
+    venv = CACHE / f"venv-{digest}"
+    if not (venv / "done").is_file():
+        shutil.rmtree(venv, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/pip", "install", "--quiet", *program.pip], check=True)
+        (venv / "done").touch()
+    return {**kept, **program.env, "PATH": f"{venv}/bin:{kept['PATH']}"}
+
+
+def prepared(program: Program) -> Path:
+    """The folder with the program's input, which is made the first time."""
+    digest = hashlib.sha256(program.input.encode()).hexdigest()[:12]
+    folder = CACHE / f"{program.name}-{digest}"
+    if not (folder / ".done").is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        subprocess.run(["sh", "-ec", program.input], cwd=folder, check=True)
+        (folder / ".done").touch()
+    return folder
+
+
+def tried(program: Program, results: Path) -> bool:
+    """Try one program and keep the summary. Returns whether that worked; a failure is told on standard error."""
+    record = CACHE / "records" / f"gallery-{program.name}.json"
+    record.parent.mkdir(parents=True, exist_ok=True)
+    folder, env = prepared(program), environment(program)
+    okosu = [sys.executable, "-m", "okosu"]
+    what = ["--", *program.command]
+    if program.service:
+        ready = [word for one in program.ready for word in ("--ready", one)]
+        what = ["--service", program.service, *ready, "--load", " ".join(program.command)]
+    done = subprocess.run([*okosu, "try", "--force", "--json", record, *what], cwd=folder, env=env, check=False)
+    if done.returncode:
+        return False
+    kept = results / f"{record.stem}.json"
+    return subprocess.run([*okosu, "report", "--summary", record, "-o", kept], check=False).returncode == 0
+
+
+def main() -> int:
+    """See the head of this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path, metavar="FOLDER", help="where the summaries go")
+    parser.add_argument("--only", metavar="NAME,…", help="these programs")
+    parser.add_argument(
+        "--check-inputs", action="store_true", help="make the inputs and run each program once, but for services"
+    )
+    args = parser.parse_args()
+    every = programs()
+    wanted = args.only.split(",") if args.only else [one.name for one in every]
+    if unknown := set(wanted) - {one.name for one in every}:
+        parser.error(f"no program is called {', '.join(sorted(unknown))}")
+    args.results.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for number, program in enumerate((one for one in every if one.name in wanted), 1):
+        print(f"== {number} of {len(wanted)}: {program.name}: {program.about}", file=sys.stderr, flush=True)
+        if lacking := absent(program):
+            print(f"{program.name} cannot be tried: {lacking}", file=sys.stderr)
+            failed.append(program.name)
+        elif args.check_inputs and not program.service:
+            folder = prepared(program)
+            run = subprocess.run(program.command, cwd=folder, env=environment(program), check=False)
+            failed += [program.name] * (run.returncode != 0)
+        elif not (args.results / f"gallery-{program.name}.json").is_file() and not tried(program, args.results):
+            failed.append(program.name)
+    if failed:
+        print(f"not tried: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs all that the lab builds kernels and machines from, and what runs them. Silent when it is there.
+set -eu
+complete() {
+    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc musl-gcc sbatch; do
+        command -v $tool >/dev/null || return 1
+    done
+    # Compiles and links against the headers and static libraries that a kernel's build and the guest's programs want.
+    printf '#include <gelf.h>\n#include <openssl/opensslv.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' |
+        cc -x c -static -o /dev/null - 2>/dev/null || return 1
+    # The daemons lie where only root's PATH leads.
+    [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/slurmd ] && [ -x /usr/sbin/munged ] || return 1
+    [ -e /usr/include/CL/cl.h ] && [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
+}
+
+complete && exit 0
+building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binutils libelf-dev libssl-dev sparse musl-tools'
+booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio'
+simulating='verilator g++ gcc-mipsel-linux-gnu'
+# OpenCL on the CPU, for okosu-zerod's engine of that name.
+clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
+# Slurm on one machine, for tests/long/test_slurm_real.py: 3 MB to fetch, 13 MB on disk.
+submitting='slurmctld slurmd slurm-client munge'
+packages="$building $booting $simulating $clearing $submitting"
+install="apt-get install -y --no-install-recommends $packages"
+as=''
+if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    as=sudo
+fi
+if ! command -v apt-get >/dev/null || { [ "$(id -u)" -ne 0 ] && [ -z "$as" ]; }; then
+    echo "okosu: the lab lacks what it builds kernels from or boots them with" >&2
+    echo "  why: something of $packages is missing, and this user cannot install it" >&2
+    echo "  fix: $install   (as root; Debian or Ubuntu)" >&2
+    exit 1
+fi
+echo "installing what is missing: $as $install" >&2
+$as env DEBIAN_FRONTEND=noninteractive sh -c "$install >/dev/null 2>&1 || { apt-get update -qq && $install >/dev/null; }"
+complete || {
+    echo "okosu: the lab still lacks something of $packages" >&2
+    echo "  why: this system has another kernel source than linux-source-6.12, or a tool that does not work" >&2
+    echo "  fix: Debian 12 with its backports (linux-source-6.12), or okosu lab build uml --kernel-source DIR" >&2
+    exit 1
+}
