@@ -114,6 +114,7 @@ def test_a_filter_that_kills_gets_the_lines_of_each_lever(lever: str, what: str,
 
 @every_mode
 def test_exit_on_a_small_signal_stack(levers: dict[str, str]) -> None:
+    assert run("small-stack", preload=False).returncode == 3
     ran = run("small-stack", levers=levers)
     assert (ran.returncode, len(ran.evidence)) == (3, 1)
 
