@@ -162,13 +162,13 @@ def test_a_metric_of_the_programs_own(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_was_measured_and_names_the_way_on(tmp_path: Path) -> None:
     path, runs, go = tmp_path / "trial.json", tmp_path / "runs", tmp_path / "go"
     argv = ["--levers", "none", "--arm", "a=A=1", "--max-rounds", "12", "--json", str(path), "--seed", "3"]
-    # The 20th run is one of a round, and waits to be interrupted.
-    script = f"echo >>'{runs}'; [ $(wc -l <'{runs}') -lt 20 ] || until [ -e '{go}' ]; do sleep 0.05; done"
+    # The 12th run is one of round 3 to 5, before anything can be decided, and waits to be interrupted.
+    script = f"echo >>'{runs}'; [ $(wc -l <'{runs}') -lt 12 ] || until [ -e '{go}' ]; do sleep 0.05; done"
     trial = subprocess.Popen(
         [sys.executable, "-m", "okosu", "try", *argv, "--", "/bin/sh", "-c", script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    while not (runs.exists() and runs.read_text().count("\n") >= 20):
+    while not (runs.exists() and runs.read_text().count("\n") >= 12):
         time.sleep(0.05)
         assert trial.poll() is None
     os.killpg(trial.pid, signal.SIGINT)
