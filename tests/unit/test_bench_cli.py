@@ -205,8 +205,8 @@ def test_who_cannot_hold_a_users_lock_and_who_is_waited_for(tmp_path: Path) -> N
     _, err = running.communicate()
     assert running.returncode == 0, err
     os.close(locks[0])
-    script = f"exec 9<{lock_of(tmp_path, os.geteuid())}"
-    other = subprocess.run(["bash", "-c", script], user=65534, capture_output=True, text=True, check=False)
+    opening = ["bash", "-c", 'exec 9<"$1"', "bash", lock_of(tmp_path, os.geteuid())]
+    other = subprocess.run(opening, user=65534, capture_output=True, text=True, check=False)
     assert "Permission denied" in other.stderr
 
 
