@@ -35,7 +35,8 @@ static int about(void)
     return 0;
 }
 
-/* Chains of additions and of multiplications in turn, with the rate that the first claims. */
+/* Chains of additions and of multiplications in turn, and the rate that the first claims, between two
+ * chains: the core's frequency varies. */
 static int chains(int count)
 {
     printf("{\"chain\": %d, \"pairs\": [", OKOSU_CLOCK_CHAIN);
@@ -48,8 +49,14 @@ static int chains(int count)
                (unsigned long long)multiply);
     }
     printf("], \"rates\": [");
-    for (int i = 0; i < 51; i++)
-        printf("%s%.6f", i ? ", " : "", okosu_clock_cycles_per_tick());
+    for (int i = 0; i < 51; i++) {
+        uint64_t before = okosu_clock_chain();
+        double rate = okosu_clock_cycles_per_tick();
+        uint64_t after = okosu_clock_chain();
+
+        printf("%s[%llu, %.6f, %llu]", i ? ", " : "", (unsigned long long)before, rate,
+               (unsigned long long)after);
+    }
     printf("]}\n");
     return 0;
 }
