@@ -42,6 +42,9 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     made_once.share()
+    if refuses_ptrace():
+        # The search for leaks stops the program's threads by ptrace.
+        os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 
 
 @functools.cache

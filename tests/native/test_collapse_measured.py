@@ -47,6 +47,7 @@ int main(void)
 
 
 @pytest.mark.privileged
+@pytest.mark.ptrace
 def test_the_helper_writes_its_evidence_and_is_not_counted(tmp_path: Path) -> None:
     if "[never]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text():
         pytest.skip("huge pages are switched off here")

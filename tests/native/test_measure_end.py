@@ -194,6 +194,7 @@ def asked_to_stop(tools: Tools, script: str, grace: float, ready: Path) -> Measu
     return parse(out)
 
 
+@pytest.mark.ptrace
 def test_a_program_that_is_asked_to_stop_is_measured_to_its_end(tools: Tools, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     run = asked_to_stop(tools, f"touch '{ready}'; exec sleep 1000", 1000, ready)

@@ -260,6 +260,7 @@ def test_unprivileged(tools: Tools) -> None:
     assert holds(run.exit.anon_kb, 24)
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_threads_that_execute_never_hang_it(tools: Tools, options: list[str]) -> None:
     # A careless tracer occasionally deadlocks here, because leader, siblings and exec end at the same time.
@@ -268,7 +269,6 @@ def test_threads_that_execute_never_hang_it(tools: Tools, options: list[str]) ->
             assert tools.subject_run(behaviour, delay, 2, options=options).status == 0
 
 
-@pytest.mark.ptrace
 def test_parsers_under_the_sanitizers() -> None:
     fuzz = native.find("okosu-measure").parent / "measure-fuzz"
     if not fuzz.exists():

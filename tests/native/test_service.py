@@ -73,6 +73,7 @@ def refused(small: Path, mode: str, **how: object) -> OkosuError:
     return caught.value
 
 
+@pytest.mark.ptrace
 @pytest.mark.parametrize("mode", ["serves", "leaves"])
 def test_the_load_is_timed_and_the_service_is_proved(small: Path, mode: str) -> None:
     """Whether the signal ends the service or its handler calls _exit."""

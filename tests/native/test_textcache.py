@@ -149,6 +149,7 @@ def test_libraries_that_the_program_names_are_found(launcher: Path, large: Path)
     assert planned(launcher, "cache", user)["text"] == [str(large)]
 
 
+@pytest.mark.ptrace
 def test_the_effect_is_proved_by_what_is_mapped(launcher: Path, large: Path) -> None:
     def measured(*options: str) -> Measurement:
         code = USE_IT.format(path=str(large))
@@ -168,6 +169,7 @@ def test_the_effect_is_proved_by_what_is_mapped(launcher: Path, large: Path) -> 
     assert not lever.proof(value, measured(), base, pilot).holds
 
 
+@pytest.mark.ptrace
 def test_a_trial_settles_the_page_cache_for_each_arm_and_leaves_it_as_base_has_it(large: Path, tmp_path: Path) -> None:
     (tmp_path / "use.c").write_text(
         "char first(void);\nint main(void)\n{\n    volatile char *at = (volatile char *)first;\n"
