@@ -261,6 +261,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     levers = asked.levers.split(",")
     if unknown := [name for name in levers if name not in here]:
         parser.error(f"no such lever: {', '.join(unknown)} (of {', '.join(here)})")
+    # Suites wait for signals that nohup and a shell's "&" leave ignored; what is caught here, exec resets.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
         suites = [suite for suite in read(asked.folder) if not asked.suite or suite.name in asked.suite]

@@ -29,8 +29,8 @@ def described(folder: Path, name: str, script: str, more: str = LINES, timeout_s
     (folder / f"{name}.sh").write_text(script)
 
 
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(TOOL), str(folder), "--json", str(folder / "made.json"), *options]
+def run(folder: Path, *options: str, through: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    command = [*through, sys.executable, str(TOOL), str(folder), "--json", str(folder / "made.json"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -102,6 +102,15 @@ def test_a_suite_that_hangs_under_a_lever_is_ended_and_listed(tmp_path: Path) ->
     assert sections(tmp_path)["differences"] == [
         ["hangs", "placebo", "`(how the suite ended)`", "passed", "hung (0.3 s)"]
     ]
+
+
+@pytest.mark.preloads
+def test_a_suite_starts_with_the_signals_that_nohup_and_a_background_job_ignore(tmp_path: Path) -> None:
+    described(tmp_path, "signals", "for one in INT QUIT HUP; do sh -c 'kill -'$one' $$' || echo $one: ok; done")
+    ignoring = ("sh", "-c", 'trap "" INT QUIT HUP; exec "$@"', "sh")
+    done = run(tmp_path, "--levers", "placebo", through=ignoring)
+    assert done.returncode == 0, done.stderr
+    assert sections(tmp_path)["suites"] == [["signals", "signals 1.2", "3", "3 / 0 / 0", "0", "0"]]
 
 
 @pytest.mark.preloads
