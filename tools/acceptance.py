@@ -177,6 +177,8 @@ def left_open(v: dict[str, Any]) -> float | None:
         return float(v["bound"])
     if v["verdict"] in ("FASTER", "NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE"):
         return None
+    if v["verdict"] == "UNRESOLVED" and v.get("bound"):
+        return 1 - float(v["bound"])
     return 1 - float(v["interval"][0]) if v.get("interval") else 1.0
 
 

@@ -319,6 +319,8 @@ class Plan(msgspec.Struct, kw_only=True):
     reference: Reference | None = None
     proofs: dict[str, Proof] = {}
     """What the pilot read back of each arm's effect."""
+    bounds: dict[str, float] = {}
+    """The largest share of base's time that arithmetic lets an arm save, where it lets little enough to be said."""
 
     def arm(self, name: str) -> Arm:
         """The arm of that name; KeyError if there is none."""
@@ -326,6 +328,10 @@ class Plan(msgspec.Struct, kw_only=True):
             if arm.name == name:
                 return arm
         raise KeyError(name)
+
+    def least_ratio(self, name: str) -> float:
+        """The least t_arm / t_base that arithmetic leaves possible; 0 where it says nothing of the arm."""
+        return max(0.0, 1 - self.bounds.get(name, 1.0))
 
     def unaccepted(self, arm: Arm) -> dict[str, str]:
         """What the arm changes that the user did not accept, with the hazard of each."""

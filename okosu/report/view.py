@@ -257,7 +257,7 @@ def _bounded(trial: Trial, judged: list[Verdict], noun: str, said: Words) -> str
         if v.verdict == "CANNOT MATTER" and v.bound is not None:
             least = min(least, 1 - v.bound)
         elif v.rounds and v.interval is not None and sane(v.interval[0]):
-            least = min(least, v.interval[0])
+            least = min(least, v.interval[0] if v.bound is None else v.bound)
         elif v.rounds:
             unbounded.append(v.arm)
     open_arms = [v for v in judged if v.verdict in ("UNRESOLVED", "NOT CONFIRMED") and v.rounds]

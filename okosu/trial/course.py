@@ -188,7 +188,8 @@ class Course:
         if j.interval is None or arm.name == first:
             return None
         best = judged[first].interval if first else None
-        if best is not None and j.interval[0] > best[1]:
+        least = self.session.plan.least_ratio(arm.name)
+        if best is not None and max(j.interval[0], least) > best[1]:
             return "beaten"
         if arm.kind == "stack" and first and arm.name not in {a.name for a in self.session.plan.given}:
             # The stack stays until it is known whether it beats the best single arm.
@@ -197,7 +198,7 @@ class Course:
             return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
         if j.verdict == FASTER:
             return None
-        return self._futile(j, self.session.log_ratios(arm.name), affordable)
+        return self._futile(j, self.session.log_ratios(arm.name), affordable, least)
 
     def _leaving_beside(self, arm: Arm, other: str, reason: Leaving, affordable: int) -> Leaving | None:
         """Why an arm leaves that must be faster than `other`, too: for the reason given if it is not."""
@@ -208,9 +209,9 @@ class Course:
             return None
         return self._futile(j, self.session.against(arm.name, other), affordable)
 
-    def _futile(self, j: Judgement, xs: list[float], affordable: int) -> Leaving | None:
+    def _futile(self, j: Judgement, xs: list[float], affordable: int, least: float = 0.0) -> Leaving | None:
         """Why more rounds are not worth their time: there is too little to gain, or too few can be had to decide, or to
-        show that there is too little to gain.
+        show that there is too little to gain. `least`: the least ratio that arithmetic leaves possible.
         """
         assert j.interval is not None
         options, k = self.session.plan.options, max(1, self.session.plan.k)
@@ -219,7 +220,7 @@ class Course:
         # The share of wins is known to about a standard deviation only, and the arm is given the benefit of it.
         hopeful = min(n, max(j.wins, n - j.wins) + ceil(sqrt(n) / 2))
         needed = eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
-        if j.interval[0] >= near and needed > 2 * n:
+        if max(j.interval[0], least) >= near and needed > 2 * n:
             return "bounded"
         if n < 2 * eprocess.fewest_rounds(k, options.alpha) or needed <= affordable:
             return None

@@ -316,10 +316,13 @@ class Pilot:
 
     def _cannot_matter(self, arm: Arm, run: Measurement | None) -> Failure | None:
         """The verdict of an arm that cannot save as much as matters; None where it may. Rounds that the user asked for
-        by --min-rounds are run all the same.
+        by --min-rounds are run all the same. A bound that leaves something possible is kept for the rounds.
         """
-        options, bound = self.session.plan.options, self._bound(arm, run)
-        if bound is None or bound.share >= options.min_effect or options.min_rounds:
+        plan, bound = self.session.plan, self._bound(arm, run)
+        if bound is None or plan.options.min_rounds:
+            return None
+        if bound.share >= plan.options.min_effect:
+            plan.bounds[arm.name] = min(bound.share, plan.bounds.get(arm.name, 1.0))
             return None
         return Failure(CANNOT_MATTER, bound.why, "--min-rounds N measures it all the same", bound=bound.share)
 

@@ -85,7 +85,7 @@ def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict)
     plan, n, left = session.plan, judged.rounds - judged.ties, session.envelope.left.get(arm.name)
     few = eprocess.fewest_rounds(max(plan.k, 1), plan.options.alpha)
     if judged.interval is not None:
-        verdict.bound = judged.interval[0]
+        verdict.bound = max(judged.interval[0], plan.least_ratio(arm.name))
     verdict.rounds_needed = few if n < few else _forecast(session, n, judged.wins)
     if verdict.rounds_needed is not None:
         verdict.minutes_needed = (verdict.rounds_needed - n) * round_s(plan, [arm.name]) / 60

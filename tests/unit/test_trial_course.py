@@ -13,6 +13,7 @@ from effort import length
 from sim import FakeLever, SimRunner, go_on, session, trial
 
 from okosu.records.types import Arm, Verdict
+from okosu.report import view
 from okosu.stats.eprocess import fewest_rounds
 from okosu.stats.rate import clopper_pearson
 from okosu.trial import Session
@@ -115,6 +116,20 @@ def test_an_arm_leaves_by_futility_where_the_budget_cannot_decide_it() -> None:
     assert made.envelope.spent_s < 50
     assert found.verdict == "UNRESOLVED"
     assert found.bound == (found.interval or (0,))[0]
+
+
+def test_an_arm_leaves_where_arithmetic_bounds_what_noise_leaves_open() -> None:
+    made, _ = trial(SimRunner(noise=0.3, seed=0), [FakeLever("idle", bound=0.02)], seed=0)
+    found = by_arm(made)["idle"]
+    assert (found.verdict, found.bound, made.envelope.left["idle"]) == ("UNRESOLVED", 0.98, "bounded")
+    assert found.rounds == fewest_rounds(1, 0.05)
+    assert (found.interval or (9,))[0] < 0.9
+    assert view.of(made.envelope).headline.text.startswith("undecided after 6 rounds: no lever is better than 2.1")
+
+
+def test_an_arm_with_a_bound_that_wins_all_the_same_goes_on() -> None:
+    made, _ = trial(SimRunner({"good": 0.5}), [FakeLever("good", bound=0.02)])
+    assert by_arm(made)["good"].verdict == "FASTER"
 
 
 def test_a_winner_whose_later_rounds_point_the_other_way_is_not_confirmed() -> None:
