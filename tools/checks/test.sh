@@ -20,8 +20,8 @@ tools/checks/sanitize.sh || sanitizers=$?
 wait $others
 [ $sanitizers -eq 0 ]
 
-# One more than CPUs: some tests only wait.
-workers=$(($(nproc) + 1))
+# More than CPUs: many tests only wait.
+workers=$((2 * $(nproc) + 1))
 suite() {
     which=$1
     shift
