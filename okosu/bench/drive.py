@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -32,7 +33,8 @@ __all__ = [
 ]
 
 Progress = Callable[[Result], None]
-"""Called after every line with all that there is so far."""
+"""Called after every line with all that there is so far, and again when no line has come for PAUSE_S."""
+PAUSE_S = 1.0
 GRACE_S = 5.0
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 """Set where the user has not: a peer that starts threads of its own measures something else than one core."""
@@ -118,7 +120,7 @@ class _Lines:
 
     def take(self) -> None:
         """Decode all whole lines up to the end of the stream. OkosuError at the first malformed line."""
-        for text in self._stream:
+        for text in self._texts():
             self._number += 1
             if not text.endswith(b"\n"):
                 self._rest = text
@@ -132,6 +134,22 @@ class _Lines:
                 self._stack.enter_context(_away_from(line.cpu))
             if self._progress is not None:
                 self._progress(self._result)
+
+    def _texts(self) -> Iterator[bytes]:
+        """The lines, each with its newline, and at the end what came without one."""
+        rest = b""
+        while True:
+            if self._progress is not None and not select.select([self._stream], [], [], PAUSE_S)[0]:
+                self._progress(self._result)
+                continue
+            read = os.read(self._stream.fileno(), 1 << 16)
+            if not read:
+                if rest:
+                    yield rest
+                return
+            *whole, rest = (rest + read).split(b"\n")
+            for text in whole:
+                yield text + b"\n"
 
     def unfinished(self) -> OkosuError | None:
         """The error of an output that stopped before its end, or None."""
