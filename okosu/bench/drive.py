@@ -35,6 +35,7 @@ __all__ = [
 Progress = Callable[[Result], None]
 """Called after every line with all that there is so far, and again when no line has come for PAUSE_S."""
 PAUSE_S = 1.0
+"""Seconds without a line after which the caller hears of what it may not have written yet."""
 GRACE_S = 5.0
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 """Set where the user has not: a peer that starts threads of its own measures something else than one core."""

@@ -164,16 +164,16 @@ class Session:
     def seen(self, result: Result) -> None:
         """Add what a benchmark has measured so far, and write the file from time to time."""
         self.take(result)
-        if time.monotonic() > self._next and self._seen() > self._written:
+        if time.monotonic() > self._next and self._rows() > self._written:
             self.write()
 
-    def _seen(self) -> int:
+    def _rows(self) -> int:
         return sum(len(found) for one in self.results.values() for found in (one.rows, one.absent, one.notes))
 
     def write(self) -> None:
         """Write the file with everything measured so far."""
         begun = time.monotonic()
-        self._written = self._seen()
+        self._written = self._rows()
         self.envelope.records = [r for result in self.results.values() for r in rows.records(result, self._machine)]
         for name, result in self.results.items():
             about: dict[str, object] = {

@@ -320,7 +320,7 @@ class Plan(msgspec.Struct, kw_only=True):
     proofs: dict[str, Proof] = {}
     """What the pilot read back of each arm's effect."""
     bounds: dict[str, float] = {}
-    """The largest share of base's time that arithmetic lets an arm save, where it lets little enough to be said."""
+    """The largest share of base's time (0 to 1) that an arm can save by arithmetic; absent where that is no bound."""
 
     def arm(self, name: str) -> Arm:
         """The arm of that name; KeyError if there is none."""

@@ -98,7 +98,9 @@ def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict)
     elif left == "beaten":
         verdict.why = "it left the rounds: it cannot beat the winner any more"
     elif left == "bounded" and verdict.bound is not None:
-        verdict.why = f"it left the rounds: it saves at most {100 * (1 - verdict.bound):.2g} %"
+        arithmetic = judged.interval is None or plan.least_ratio(arm.name) > judged.interval[0]
+        by = "by arithmetic" if arithmetic else "by its interval"
+        verdict.why = f"it left the rounds: it saves at most {100 * (1 - verdict.bound):.2g} %, {by}"
     elif n < few:
         verdict.why = f"{judged.rounds} rounds are too few: {few} can decide at the fewest"
     else:

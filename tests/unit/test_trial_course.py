@@ -122,6 +122,7 @@ def test_an_arm_leaves_where_arithmetic_bounds_what_noise_leaves_open() -> None:
     made, _ = trial(SimRunner(noise=0.3, seed=0), [FakeLever("idle", bound=0.02)], seed=0)
     found = by_arm(made)["idle"]
     assert (found.verdict, found.bound, made.envelope.left["idle"]) == ("UNRESOLVED", 0.98, "bounded")
+    assert found.why == "it left the rounds: it saves at most 2 %, by arithmetic"
     assert found.rounds == fewest_rounds(1, 0.05)
     assert (found.interval or (9,))[0] < 0.9
     assert view.of(made.envelope).headline.text.startswith("undecided after 6 rounds: no lever is better than 2.1")
