@@ -38,8 +38,9 @@
 #define BENCH_SHORT_WAIT_US 500
 #define BENCH_PATIENCE_US 20e6
 
-/* Comma-separated names of one option, in text that is the options' own. */
+/* Comma-separated names of one option, in text that is the option's own. */
 struct bench_names {
+    char *text;
     const char *names[BENCH_NAMES_LIMIT];
     size_t count;
 };
@@ -53,7 +54,6 @@ struct bench_options {
     size_t sizes[BENCH_SIZES_LIMIT];
     size_t size_count;
     const char *peers[BENCH_PEERS_LIMIT + 1]; /* NULL-ended */
-    char *text;                               /* what the names lie in */
 };
 
 /* Where time comes from; tests put their own in. */

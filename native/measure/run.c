@@ -11,13 +11,14 @@
  * the wake-up of this loop. Measured on an idle two-core virtual machine, it is 0.04 ms for a
  * single process and 0.2 ms for each child; on a busy machine a scheduling delay is added. It is
  * the same in every arm. */
-#include "error.h"
 #include "follow.h"
 #include "group.h"
 #include "output.h"
 #include "proc_read.h"
 #include "sample.h"
 #include "spawn.h"
+
+#include "base/message.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -315,9 +316,9 @@ int okosu_measure_run(const struct okosu_measure_options *options,
     for (int i = 0; i < 3; i++)
         close(streams[i]);
     if (error) {
-        okosu_error_print(OKOSU_EXIT_FAILED, strerror(-error),
-                          "end other processes, or raise their limits (ulimit -u, ulimit -n)",
-                          "%s not started", options->argv[0]);
+        okosu_complain(OKOSU_EXIT_FAILED, strerror(-error),
+                       "end other processes, or raise their limits (ulimit -u, ulimit -n)",
+                       "%s not started", options->argv[0]);
         okosu_output_end(&output);
         return error;
     }

@@ -6,10 +6,10 @@
  * small and huge pages come from different free lists, and warming one leaves the other cold
  * (docs/METHOD.md, section 2). It is taken in blocks, because a lever's allocator may pass a single
  * block that large on to the kernel. */
-#include "error.h"
 #include "proc_read.h"
 
 #include "base/avail.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,13 +99,13 @@ int main(int argc, char **argv)
     errno = 0;
     wanted = argc == 2 && argv[1][0] >= '0' && argv[1][0] <= '9' ? strtoull(argv[1], &end, 10) : 0;
     if (!end || *end || errno)
-        return okosu_error_print(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
-                                 "okosu-warm 1073741824", "nothing to warm");
+        return okosu_complain(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
+                              "okosu-warm 1073741824", "nothing to warm");
     offer_to_die();
     done = touch(wanted, page, &why);
     if (done < wanted)
-        okosu_error_print(0, why, "free some memory, or leave out the warming with --no-warm",
-                          "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),
-                          (unsigned long long)(wanted / MIB));
+        okosu_complain(0, why, "free some memory, or leave out the warming with --no-warm",
+                       "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),
+                       (unsigned long long)(wanted / MIB));
     return 0;
 }
