@@ -305,10 +305,8 @@ static int use_clock(struct bench_clock *clock)
     struct okosu_clock about;
     int error = okosu_clock_read(&about);
 
-    if (error < 0) {
-        okosu_message("the clock can't be used", strerror(-error), NULL);
-        return error;
-    }
+    if (error < 0)
+        return okosu_complain(error, strerror(-error), NULL, "the clock can't be used");
     *clock = (struct bench_clock){.start = clock_start,
                                   .stop = clock_stop,
                                   .chain = okosu_clock_chain,
@@ -331,16 +329,11 @@ static void note_points_not_met(struct bench *bench)
 static int finish(struct bench *bench, int error)
 {
     bench_progress(bench, "");
-    if (fflush(bench->out) != 0 || ferror(bench->out)) {
-        okosu_message("the results could not be written", strerror(errno), NULL);
-        return -EIO;
-    }
-    if (error == 0 && bench->rows == 0 && !bench->options.list) {
-        okosu_message("nothing was measured",
-                      "no row is left by --only, --variant, --sizes and --points",
-                      "--list names the routines and variants");
-        return -EINVAL;
-    }
+    if (fflush(bench->out) != 0 || ferror(bench->out))
+        return okosu_complain(-EIO, strerror(errno), NULL, "the results could not be written");
+    if (error == 0 && bench->rows == 0 && !bench->options.list)
+        return okosu_complain(-EINVAL, "no row is left by --only, --variant, --sizes and --points",
+                              "--list names the routines and variants", "nothing was measured");
     return error;
 }
 

@@ -182,22 +182,15 @@ static void shuffle(struct bench *bench, size_t *order, size_t count)
 
 static int check_row(struct bench *bench, const struct bench_row *rows, size_t i)
 {
-    char what[200];
-
-    if (bench_routine_find(bench, rows[i].routine) == NULL) {
-        snprintf(what, sizeof(what), "row %s %s: its routine is in no table", rows[i].routine,
-                 rows[i].variant);
-        okosu_message(what, "the program is wrong", NULL);
-        return -EINVAL;
-    }
+    if (bench_routine_find(bench, rows[i].routine) == NULL)
+        return okosu_complain(-EINVAL, "the program is wrong", NULL,
+                              "row %s %s: its routine is in no table", rows[i].routine,
+                              rows[i].variant);
     for (size_t k = 0; k < i; k++)
         if (strcmp(rows[k].routine, rows[i].routine) == 0 &&
-            strcmp(rows[k].variant, rows[i].variant) == 0) {
-            snprintf(what, sizeof(what), "row %s %s is there twice", rows[i].routine,
-                     rows[i].variant);
-            okosu_message(what, "the program is wrong", NULL);
-            return -EINVAL;
-        }
+            strcmp(rows[k].variant, rows[i].variant) == 0)
+            return okosu_complain(-EINVAL, "the program is wrong", NULL, "row %s %s is there twice",
+                                  rows[i].routine, rows[i].variant);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NOT_ALL = 1, FAILED = 125 };
+enum { NOT_ALL = 1 };
 
 static const char help[] =
     "usage: okosu-textcache huge|small|show FILE...\n"
@@ -63,13 +63,13 @@ int main(int argc, char **argv)
     if (argc < 3 || (!show && !huge && strcmp(word, "small") != 0)) {
         okosu_message("nothing to do", "its first word is huge, small or show, and files follow",
                       "okosu-textcache show FILE");
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     for (int i = 2; i < argc; i++)
         all &= handle(argv[i], show, huge);
     if (fflush(stdout)) {
         okosu_message("stdout cannot be written", "it is closed or full", NULL);
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     return all ? 0 : NOT_ALL;
 }

@@ -18,6 +18,7 @@
 #include "sample.h"
 #include "spawn.h"
 
+#include "base/file.h"
 #include "base/message.h"
 
 #include <errno.h>
@@ -83,16 +84,17 @@ static void explain_untraced(struct okosu_measure_result *result, pid_t child, i
     struct okosu_proc_status status;
     uint64_t value;
     char self[8192];
-    ssize_t length = okosu_proc_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text) - 1);
+    int scope = okosu_file_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) > 0
+                    ? atoi(text)
+                    : 0;
 
-    text[length > 0 ? length : 0] = '\0';
-    int scope = atoi(text);
     if (okosu_proc_status(child, child, &status) == 0 && status.tracer > 0) {
         snprintf(reason, sizeof(reason), "process %d traces it already", (int)status.tracer);
     } else if (scope >= 2) {
         snprintf(reason, sizeof(reason), "kernel.yama.ptrace_scope is %d", scope);
     } else {
-        length = okosu_proc_slurp("/proc/self/status", self, sizeof(self));
+        long length = okosu_file_slurp("/proc/self/status", self, sizeof(self));
+
         if (length > 0 && okosu_proc_parse_key(self, (size_t)length, "Seccomp:", &value) && value)
             snprintf(reason, sizeof(reason), "a seccomp filter is in force");
     }

@@ -6,9 +6,10 @@
  * small and huge pages come from different free lists, and warming one leaves the other cold
  * (docs/METHOD.md, section 2). It is taken in blocks, because a lever's allocator may pass a single
  * block that large on to the kernel. */
-#include "proc_read.h"
+#include "proc_parse.h"
 
 #include "base/avail.h"
+#include "base/file.h"
 #include "base/message.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ enum { STEP_MIB = 64, LEAST_RESERVE_MIB = 128, RESERVE_SHARE = 20 };
 static uint64_t room_now(void)
 {
     char text[8192];
-    ssize_t length = okosu_proc_slurp("/proc/meminfo", text, sizeof(text));
+    long length = okosu_file_slurp("/proc/meminfo", text, sizeof(text));
     uint64_t total_kb = 0, reserve, room = okosu_avail_bytes("");
 
     /* Without MemAvailable it is not known what others need. */

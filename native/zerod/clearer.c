@@ -46,14 +46,13 @@ static bool looks_clean(const volatile unsigned char *at, size_t bytes)
 
 static void give_up(struct zerod_clearer *clearer, const char *why)
 {
-    char what[80], fix[80];
+    char fix[80];
 
     if (clearer->failed)
         return;
     clearer->failed = true;
-    snprintf(what, sizeof(what), "the engine %s is used no more", clearer->store->use.engine->name);
     snprintf(fix, sizeof(fix), "memory is cleared by %s from now on", clearer->last.engine->name);
-    okosu_message(what, why, fix);
+    okosu_complain(0, why, fix, "the engine %s is used no more", clearer->store->use.engine->name);
 }
 
 static void answer(struct zerod_slot *slot, size_t index, int status)

@@ -125,13 +125,12 @@ int zerod_report_status(const char *path)
         "clean", "held", "dirty", "busy", "cap", "clients", "cleared_bytes", "failures"};
     struct okosu_wire message = {.kind = OKOSU_WIRE_STATS};
     struct okosu_json json = {.out = stdout};
-    char what[256];
     int fd = okosu_dial(path), rc = fd < 0 ? fd : okosu_dial_ask(fd, &message, NULL);
 
     if (rc) {
-        snprintf(what, sizeof(what), "%.200s gives no status", path);
-        okosu_message(what, strerror(-rc),
-                      rc == -ENOENT || rc == -ECONNREFUSED ? "okosu-zerod --socket=PATH &" : NULL);
+        okosu_complain(rc, strerror(-rc),
+                       rc == -ENOENT || rc == -ECONNREFUSED ? "okosu-zerod --socket=PATH &" : NULL,
+                       "%s gives no status", path);
     } else {
         okosu_json_open(&json, NULL, '{');
         for (size_t i = 0; i < OKOSU_WIRE_FIGURES; i++)

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+/* Read at most size bytes: their number or -errno. /proc hands out a page or so a call. */
+long okosu_file_read_open(int fd, char *text, size_t size);
 /* Read at most size - 1 bytes of the file and end them with NUL: their number or -errno. What a
  * longer file holds beyond them is left out. */
 long okosu_file_slurp(const char *path, char *text, size_t size);
