@@ -3,6 +3,7 @@
 #include "harness_internal.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <okosu/clock.h>
 #include <okosu/cpulist.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A median of this many is not moved by the few that an interrupt hits. */
@@ -32,18 +32,10 @@ static uint64_t clock_stop(void)
     return okosu_clock_stop();
 }
 
-static int64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now = {0, 0};
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The harness never sleeps, so what is not the thread's own time was another's. */
 static int64_t away(void)
 {
-    return nanoseconds(CLOCK_MONOTONIC) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    return (int64_t)(okosu_now() - okosu_now_of(CLOCK_THREAD_CPUTIME_ID));
 }
 
 bool bench_wants_routine(const struct bench *bench, const char *routine)

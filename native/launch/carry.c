@@ -8,6 +8,7 @@
 #include "textcache.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,14 +111,10 @@ static int bring_text(struct okosu_launch *launch)
 
 static void spin(double seconds)
 {
-    struct timespec start, now;
-    double passed;
+    uint64_t start = okosu_now();
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        passed = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
-    } while (passed < seconds);
+    while ((double)(okosu_now() - start) / 1e9 < seconds)
+        ;
 }
 
 static int explain_exec(struct okosu_launch *launch, int error)

@@ -6,10 +6,10 @@
 
 #include "base/json.h"
 #include "base/message.h"
+#include "base/now.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { NOT_ALL = 1 };
 
@@ -23,20 +23,12 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if a file does not lie as it was asked for; 125 for a mistake here.\n";
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Whether the file lies as asked for. */
 static bool handle(const char *path, bool show, bool huge)
 {
     struct okosu_textcache text;
     struct okosu_json json = {.out = stdout};
-    double begun = now_s();
+    uint64_t begun = okosu_now();
     int rc =
         show ? okosu_textcache_look(path, &text) : okosu_textcache_bring(path, huge, true, &text);
 
@@ -44,7 +36,7 @@ static bool handle(const char *path, bool show, bool huge)
     okosu_json_string(&json, "file", path);
     okosu_json_unsigned(&json, "whole_kb", text.whole_kb);
     okosu_json_unsigned(&json, "huge_kb", text.huge_kb);
-    okosu_json_number(&json, "seconds", now_s() - begun, 4);
+    okosu_json_number(&json, "seconds", (double)(okosu_now() - begun) / 1e9, 4);
     okosu_json_string(&json, "why", rc ? strerror(-rc) : text.why);
     okosu_json_close(&json, '}');
     putchar('\n');

@@ -71,8 +71,8 @@ static void take_signals(const struct okosu_measure_options *options, sigset_t *
 /* Wait for one of the signals until `deadline`; returns it, or 0. */
 static int await_signal(const sigset_t *awaited, uint64_t deadline)
 {
-    uint64_t now = okosu_run_now(), left = deadline > now ? deadline - now : 0;
-    struct timespec patience = {(time_t)(left / 1000000000U), (long)(left % 1000000000U)};
+    uint64_t now = okosu_now(), left = deadline > now ? deadline - now : 0;
+    struct timespec patience = okosu_timespec(left);
     int signal = sigtimedwait(awaited, NULL, &patience);
 
     return signal > 0 ? signal : 0;
@@ -109,7 +109,7 @@ static void has_changed(struct okosu_run *run, pid_t pid, int status, const stru
         return;
     }
     if (pid == run->root && !run->root_reaped) {
-        run->end_ns = okosu_run_now();
+        run->end_ns = okosu_now();
         run->root_reaped = true;
         run->result->usage = *usage;
         run->result->wait_status = status;
@@ -152,7 +152,7 @@ static void condemn(struct okosu_run *run)
                 run->result->left += !process->root && !process->launcher;
             }
             /* The launcher's helper ends by itself, once it has written its evidence. */
-            if (process && process->launcher && okosu_run_now() < run->spare_launcher_until)
+            if (process && process->launcher && okosu_now() < run->spare_launcher_until)
                 continue;
             kill_listed(row);
         }
@@ -171,10 +171,10 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
     /* What a stopped program leaves running may end by itself until its time is over. */
     if (result->asked && !result->timed_out && !result->interrupted)
         spare_until = run->asked_ns + run->options->grace_ns;
-    give_up = spare_until > okosu_run_now() ? spare_until : okosu_run_now();
+    give_up = spare_until > okosu_now() ? spare_until : okosu_now();
     give_up += END_PATIENCE_MS * MILLISECOND;
-    run->spare_launcher_until = okosu_run_now() + LAUNCHER_GRACE_MS * MILLISECOND;
-    while (okosu_run_now() < give_up) {
+    run->spare_launcher_until = okosu_now() + LAUNCHER_GRACE_MS * MILLISECOND;
+    while (okosu_now() < give_up) {
         struct rusage usage;
         int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
@@ -184,9 +184,9 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
             has_changed(run, pid, status, &usage);
             continue;
         }
-        if (okosu_run_now() >= spare_until)
+        if (okosu_now() >= spare_until)
             condemn(run);
-        signal = await_signal(awaited, okosu_run_now() + 2 * MILLISECOND);
+        signal = await_signal(awaited, okosu_now() + 2 * MILLISECOND);
         if (signal && signal != SIGCHLD && signal != SIGUSR1)
             spare_until = 0;
     }
@@ -195,16 +195,16 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
 /* Scans the tree between its events; returns when to scan again. */
 static uint64_t look(struct okosu_run *run, uint64_t *interval)
 {
-    uint64_t since = okosu_run_now(), now, cost;
+    uint64_t since = okosu_now(), now, cost;
 
     if (run->options->proof == OKOSU_PROOF_SAMPLE) {
         okosu_sample_take(run);
-        now = okosu_run_now();
+        now = okosu_now();
         cost = (now - since) * 5;
         *interval = SAMPLE_MS * MILLISECOND;
     } else {
         okosu_follow_scan(run);
-        now = okosu_run_now();
+        now = okosu_now();
         cost = (now - since) * 100;
         if (*interval < SCAN_LAST_MS * MILLISECOND)
             *interval *= 2;
@@ -218,7 +218,7 @@ static uint64_t look(struct okosu_run *run, uint64_t *interval)
 static uint64_t ask_to_stop(struct okosu_run *run)
 {
     run->result->asked = true;
-    run->asked_ns = okosu_run_now();
+    run->asked_ns = okosu_now();
     kill(run->root, run->options->stop);
     return run->asked_ns + run->options->grace_ns;
 }
@@ -237,7 +237,7 @@ static void follow_tree(struct okosu_run *run, struct okosu_output *output, cons
         struct rusage usage;
         int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
-        uint64_t now = okosu_run_now(), wake;
+        uint64_t now = okosu_now(), wake;
         if (pid > 0)
             has_changed(run, pid, status, &usage);
         if (run->root_reaped)
@@ -337,7 +337,7 @@ int okosu_measure_run(const struct okosu_measure_options *options,
         root->root = true;
         okosu_table_find(run.table, run.root)->announced = true;
         trace_root(&run);
-        run.start_ns = okosu_run_now();
+        run.start_ns = okosu_now();
         error = okosu_spawn_release(&child);
     }
     if (!error)

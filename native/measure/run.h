@@ -5,6 +5,8 @@
 
 #include "measure.h"
 
+#include "base/now.h"
+
 #include <time.h>
 
 enum { OKOSU_UNANNOUNCED = 32 };
@@ -25,14 +27,5 @@ struct okosu_run {
     pid_t unannounced[OKOSU_UNANNOUNCED];
     unsigned unannounced_next;
 };
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-static inline uint64_t okosu_run_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 #endif

@@ -5,6 +5,7 @@
 #include "pins.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +20,7 @@
 
 uint64_t zerod_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return okosu_now();
 }
 
 int zerod_wait(const struct zerod_use *use, uint64_t ticket, unsigned patience_ms)

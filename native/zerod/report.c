@@ -95,7 +95,7 @@ int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use 
     struct zerod_limits all = *limits;
     double posting = 0, seconds = 0;
     struct zerod_pins pins;
-    int rc = at ? zerod_memory_populate(at, bytes) : fd < 0 ? fd : -errno;
+    int rc = at ? okosu_pages_populate(at, bytes) : fd < 0 ? fd : -errno;
 
     all.high = bytes;
     if (!rc) {

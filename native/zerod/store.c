@@ -157,7 +157,7 @@ int zerod_store_fill(const struct zerod_store *store, struct zerod_shelf *shelf,
         return fd;
     rc = zerod_memory_place(at, fd, limits->unit, limits->node);
     if (!rc) {
-        rc = zerod_memory_populate(at, limits->unit);
+        rc = okosu_pages_populate(at, limits->unit);
         if (rc)
             zerod_memory_displace(at, limits->unit);
     }

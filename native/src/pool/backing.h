@@ -11,11 +11,10 @@
  * from 1; 0: any. NULL: errno says why. */
 void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node);
 void okosu_backing_unmap(void *at, size_t bytes);
-/* Bring the pages of this range into memory; those that were not there are zeroed. 0 or -errno. */
-int okosu_backing_populate(void *at, size_t bytes);
-/* The same by touching memory that is zero, where pages can always be had (not hugetlb). A page
- * fault takes a lock of this mapping alone; the system call takes one for which the program's own
- * mmap and munmap wait, as long as the populating thread gets no CPU. */
+/* Bring the pages of this range into memory as okosu_pages_populate() does, by touching memory that
+ * is zero, where pages can always be had (not hugetlb). A page fault takes a lock of this mapping
+ * alone; the system call takes one for which the program's own mmap and munmap wait, as long as the
+ * populating thread gets no CPU. */
 void okosu_backing_touch(void *at, size_t bytes);
 bool okosu_backing_can_populate(void);
 /* Return the pages of this range to the kernel. 0 or -errno. */
