@@ -4,6 +4,8 @@
 #ifndef BLOCK_CHECK_H
 #define BLOCK_CHECK_H
 
+#include "check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,14 +13,6 @@
 #include <stdlib.h>
 
 #define NO_SAN __attribute__((no_sanitize("thread", "address", "undefined")))
-
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static inline uint64_t next_random(uint64_t *state)
 {

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-#define PAGE ((size_t)4096)
 #define CELL (512 * KIB)
 #define CELLS 14
 #define REGIONS 6

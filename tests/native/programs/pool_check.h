@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 
-#define MIB ((size_t)1 << 20)
 #define UNIT (2 * MIB)
 
 static inline struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)

@@ -131,35 +131,6 @@ void fake_install(void)
     okosu_config.tier = OKOSU_TIER_THP;
 }
 
-/* One word in sixteen pages, so that blocks of many MiB are cheap to check. */
-#define STRIDE (16 * OKOSU_PAGE)
-
-void fill(void *p, size_t size, unsigned tag)
-{
-    char *bytes = p;
-    size_t i;
-
-    for (i = 0; i + sizeof(size_t) <= size; i += STRIDE) {
-        size_t word = i * 31 + tag;
-
-        memcpy(bytes + i, &word, sizeof word);
-    }
-    bytes[size - 1] = (char)tag;
-}
-
-bool is_filled(const void *p, size_t size, unsigned tag)
-{
-    const char *bytes = p;
-    size_t i, word;
-
-    for (i = 0; i + sizeof word < size; i += STRIDE) {
-        memcpy(&word, bytes + i, sizeof word);
-        if (word != i * 31 + tag)
-            return false;
-    }
-    return true;
-}
-
 unsigned random_below(unsigned *state, unsigned limit)
 {
     *state = *state * 1664525u + 1013904223u;
