@@ -147,6 +147,17 @@ uint64_t bench_random(struct bench *bench, uint64_t limit)
     return (uint64_t)((wide)z * limit >> 64);
 }
 
+void bench_shuffle(struct bench *bench, uint32_t *order, size_t count)
+{
+    for (size_t i = count; i > 1; i--) {
+        size_t k = (size_t)bench_random(bench, i);
+        uint32_t other = order[i - 1];
+
+        order[i - 1] = order[k];
+        order[k] = other;
+    }
+}
+
 void bench_progress(struct bench *bench, const char *text)
 {
     if (bench->progress)

@@ -102,11 +102,6 @@ static const struct okosu_option rows[] = {
     {.name = NULL},
 };
 
-static int complain(const char *what, const char *why, const char *fix)
-{
-    return okosu_complain(-EINVAL, why, fix, "%s", what);
-}
-
 /* The socket in a folder of the user's own, or NULL: in /tmp another user could create it first. */
 static const char *usual_socket(void)
 {
@@ -140,13 +135,14 @@ static int check(struct zerod_options *options)
     if (!options->socket)
         options->socket = usual_socket();
     if (!options->socket && !options->once && !options->ring)
-        return complain("there is nowhere to serve programs",
-                        "no --socket, and XDG_RUNTIME_DIR is not set", "--socket=PATH");
+        return okosu_complain(-EINVAL, "no --socket, and XDG_RUNTIME_DIR is not set",
+                              "--socket=PATH", "there is nowhere to serve programs");
     if (l->unit & (l->unit - 1) || l->cap < l->unit || l->cap / l->unit > UINT32_MAX)
-        return complain("--unit does not fit", "it is a power of two, and not above the cap",
-                        "--unit=2M");
+        return okosu_complain(-EINVAL, "it is a power of two, and not above the cap", "--unit=2M",
+                              "--unit does not fit");
     if (options->chunk && options->chunk < l->unit)
-        return complain("--chunk does not fit", "it is a unit at least", "leave it out");
+        return okosu_complain(-EINVAL, "it is a unit at least", "leave it out",
+                              "--chunk does not fit");
     l->cap -= l->cap % l->unit;
     if (l->high == SIZE_MAX)
         l->high = l->cap / 2 < l->unit ? l->unit : l->cap / 2;
@@ -157,9 +153,9 @@ static int check(struct zerod_options *options)
     share(options);
     if (l->low > l->high || l->high > l->cap || (l->keep && l->keep < l->high) ||
         l->low < l->unit || l->client_cap < l->unit || l->user_cap < l->unit)
-        return complain("the watermarks are out of order",
-                        "they are: a unit <= low <= high <= cap, and high <= keep",
-                        "leave some of them out: okosu-zerod --help has their defaults");
+        return okosu_complain(-EINVAL, "they are: a unit <= low <= high <= cap, and high <= keep",
+                              "leave some of them out: okosu-zerod --help has their defaults",
+                              "the watermarks are out of order");
     return 0;
 }
 

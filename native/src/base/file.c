@@ -75,6 +75,25 @@ long okosu_file_read(char *text, size_t size, const char *root, const char *form
     return used;
 }
 
+bool okosu_file_number(const char **text, size_t limit, size_t *number)
+{
+    const char *at = *text;
+    size_t value = 0;
+
+    if (*at < '0' || *at > '9')
+        return false;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        size_t digit = (size_t)(*at - '0');
+
+        if (value > (limit - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *text = at;
+    *number = value;
+    return true;
+}
+
 int okosu_file_field(const char *text, const char *key, char *value, size_t size)
 {
     size_t length = strlen(key);

@@ -3,6 +3,7 @@
 #ifndef OKOSU_BASE_FILE_H
 #define OKOSU_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Read at most size bytes: their number or -errno. /proc hands out a page or so a call. */
@@ -15,6 +16,8 @@ long okosu_file_slurp(const char *path, char *text, size_t size);
  * that, since a list cut in the middle would still parse. */
 long okosu_file_read(char *text, size_t size, const char *root, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Read a decimal number of at most `limit` and move *text behind it. */
+bool okosu_file_number(const char **text, size_t limit, size_t *number);
 /* The value of the line "KEY:\tVALUE" of a file such as /proc/PID/status that was read into text,
  * up to its newline, copied into value. 0, -ENOENT or -EFBIG. */
 int okosu_file_field(const char *text, const char *key, char *value, size_t size);
