@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Harness: what the programs okosu-bench-NAME share. A program lists its routines, fills rows
  * (variants, peers, limits) for each point, and the harness interleaves and times them. */
-#ifndef OKOSU_BENCH_HARNESS_H
-#define OKOSU_BENCH_HARNESS_H
+#pragma once
 
 #include "choose/caches.h"
 
@@ -139,5 +138,3 @@ static inline void bench_keep_memory(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
 }
-
-#endif

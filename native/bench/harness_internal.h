@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Harness internal: the run's state, shared by the harness's own files and by nothing else but its
  * tests. */
-#ifndef OKOSU_BENCH_HARNESS_INTERNAL_H
-#define OKOSU_BENCH_HARNESS_INTERNAL_H
+#pragma once
 
 #include "harness.h"
 
@@ -126,5 +125,3 @@ void bench_buffers_free(struct bench *bench);
 /* Stay on one CPU from now on. 0 or -errno after a message. */
 int bench_pin(struct bench *bench);
 void bench_progress(struct bench *bench, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory: what okosu-bench-copy and okosu-bench-zero share: the variants that are measured, memory
  * that is in no cache, and the ways of calling them over and over. */
-#ifndef OKOSU_BENCH_MEMORY_H
-#define OKOSU_BENCH_MEMORY_H
+#pragma once
 
 #include "harness.h"
 
@@ -145,5 +144,3 @@ int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t 
 /* Calls whose sizes are drawn from three histograms, so that branches are mispredicted as they are in
  * programs. 0 or -errno after a message. */
 int memory_mix(struct bench *bench, struct memory_bench *memory);
-
-#endif

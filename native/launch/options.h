@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options: the command line of okosu-run. Levers are options too, named after their rows. */
-#ifndef OKOSU_LAUNCH_OPTIONS_H
-#define OKOSU_LAUNCH_OPTIONS_H
+#pragma once
 
 #include "lever.h"
 
@@ -32,5 +31,3 @@ int okosu_options_read(struct okosu_options *options, struct okosu_arena *arena,
                        char **argv);
 /* Print the help text, which is generated from the tables of levers and options, on stdout. */
 void okosu_options_help(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what okosu-measure needs to know of one thread or process from /proc. */
-#ifndef OKOSU_MEASURE_PROC_READ_H
-#define OKOSU_MEASURE_PROC_READ_H
+#pragma once
 
 #include "proc_parse.h"
 
@@ -59,5 +58,3 @@ bool okosu_proc_is_ending(pid_t pid);
 /* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed
  * anything. */
 bool okosu_proc_is_launcher(pid_t pid);
-
-#endif

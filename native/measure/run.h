@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of one measurement, shared by the loop, the tracer and the sampler. */
-#ifndef OKOSU_MEASURE_RUN_H
-#define OKOSU_MEASURE_RUN_H
+#pragma once
 
 #include "measure.h"
 
@@ -27,5 +26,3 @@ struct okosu_run {
     pid_t unannounced[OKOSU_UNANNOUNCED];
     unsigned unannounced_next;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory: files of clean pages, from the kernel. */
-#ifndef ZEROD_MEMORY_H
-#define ZEROD_MEMORY_H
+#pragma once
 
 #include "base/pages.h"
 
@@ -24,5 +23,3 @@ int zerod_memory_displace(void *at, size_t bytes);
 /* Reserve, and map the file there. NULL: errno says why. */
 void *zerod_memory_map(int fd, size_t bytes, size_t align, int node);
 void zerod_memory_unmap(void *at, size_t bytes);
-
-#endif

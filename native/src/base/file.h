@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* File: the short text files of /proc and /sys, below a root that tests can replace. */
-#ifndef OKOSU_BASE_FILE_H
-#define OKOSU_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool okosu_file_number(const char **text, size_t limit, size_t *number);
 /* The value of the line "KEY:\tVALUE" of a file such as /proc/PID/status that was read into text,
  * up to its newline, copied into value. 0, -ENOENT or -EFBIG. */
 int okosu_file_field(const char *text, const char *key, char *value, size_t size);
-
-#endif

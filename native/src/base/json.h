@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Json: the only writer of JSON. It places the commas; the caller gives names and values. It writes
  * to a stream, or to a line, for which it allocates nothing and takes no lock. */
-#ifndef OKOSU_BASE_JSON_H
-#define OKOSU_BASE_JSON_H
+#pragma once
 
 #include "base/line.h"
 
@@ -30,5 +29,3 @@ void okosu_json_unsigned(struct okosu_json *json, const char *name, uint64_t val
 void okosu_json_number(struct okosu_json *json, const char *name, double value, int digits);
 /* `text` is JSON already. */
 void okosu_json_raw(struct okosu_json *json, const char *name, const char *text);
-
-#endif

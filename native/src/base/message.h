@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Message: the three-part error of every okosu program, and the nearest name to one that was
  * mistyped. */
-#ifndef OKOSU_BASE_MESSAGE_H
-#define OKOSU_BASE_MESSAGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ int okosu_complain(int result, const char *why, const char *fix, const char *wha
     __attribute__((format(printf, 4, 5)));
 /* The one of `names` that takes the fewest edits to reach from `given`; NULL when none is close. */
 const char *okosu_message_nearest(const char *given, const char *const *names, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Now: clocks in nanoseconds. */
-#ifndef OKOSU_BASE_NOW_H
-#define OKOSU_BASE_NOW_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -25,5 +24,3 @@ static inline struct timespec okosu_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / OKOSU_NS_PER_S), (long)(ns % OKOSU_NS_PER_S)};
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Option: the options of a program as one table, from which both the parser and the help text are
  * made. */
-#ifndef OKOSU_BASE_OPTION_H
-#define OKOSU_BASE_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ int okosu_option_read(const struct okosu_option *rows, const char *const *more, 
 
 /* Prints a line for each row. */
 void okosu_option_help(FILE *out, const struct okosu_option *rows);
-
-#endif

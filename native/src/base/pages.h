@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages: what a pool and a daemon ask of the kernel alike. Inline, so that a library's own mmap and
  * madvise serve it. */
-#ifndef OKOSU_BASE_PAGES_H
-#define OKOSU_BASE_PAGES_H
+#pragma once
 
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -66,5 +65,3 @@ static inline int okosu_pages_populate(void *at, size_t bytes)
     }
     return 0;
 }
-
-#endif

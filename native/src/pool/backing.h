@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backing: a pool's memory as the kernel gives it: all system calls of the pool are here. */
-#ifndef OKOSU_POOL_BACKING_H
-#define OKOSU_POOL_BACKING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ size_t okosu_backing_hugetlb_page(size_t *free_pages);
  * why. */
 volatile bool *okosu_backing_mine(void);
 void okosu_backing_drop_mine(volatile bool *mine);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What programs that check pools of blocks share: a check that ends the program, random numbers,
  * and blocks that are looked through and soiled. */
-#ifndef BLOCK_CHECK_H
-#define BLOCK_CHECK_H
+#pragma once
 
 #include "check.h"
 
@@ -39,5 +38,3 @@ NO_SAN static inline void soil(unsigned char *at, size_t bytes, uint64_t *state)
         at[page + next_random(state) % (bytes - page < 4096 ? bytes - page : 4096)] = 0xa5;
     at[bytes - 1] = 1;
 }
-
-#endif

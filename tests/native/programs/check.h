@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A check that ends the program with status 1, and what many test programs measure memory in. Where
  * exit handlers must not run, CHECK_END is _exit. */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@
             CHECK_END(1);                                                                          \
         }                                                                                          \
     } while (0)
-
-#endif

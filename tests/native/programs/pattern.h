@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pattern over a block, which depends on the position in it: one word in each PATTERN_STEP bytes
  * and the last byte, so that blocks of many MiB are cheap to check. */
-#ifndef PATTERN_H
-#define PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ static inline bool is_filled(const void *p, size_t size, unsigned tag)
     }
     return true;
 }
-
-#endif

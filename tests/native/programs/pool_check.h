@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the checks of a process's pool and of a daemon's share: figures that add up, and threads that
  * scan all that they take. */
-#ifndef POOL_CHECK_H
-#define POOL_CHECK_H
+#pragma once
 
 #include "block_check.h"
 
@@ -96,5 +95,3 @@ static inline uint64_t pool_use_all(struct okosu_zero_pool *pool, bool renews, u
     CHECK(stats_of(pool).held == 0);
     return misses;
 }
-
-#endif

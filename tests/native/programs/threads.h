@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads_legal.c and threads_left.c share: threads, and a main() that runs the case which
  * argv[1] names; with another word it lists them, and ends with status 2. */
-#ifndef THREADS_H
-#define THREADS_H
+#pragma once
 
 #define CHECK_END _exit
 #include "check.h"
@@ -60,5 +59,3 @@ static inline int run_case(const struct named_case *cases, const char *name)
     }
     return 2;
 }
-
-#endif
