@@ -266,8 +266,7 @@ def test_opencl_on_the_cpu_is_only_taken_by_name(tmp_path: Path) -> None:
 def test_opencl_serves_programs() -> None:
     with serving("--engine=opencl", "--cap=8M", "--chunk=4M") as daemon:
         assert daemon.status()["clean"] == 4
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         for _ in range(4):
             slot = take(client)
             memory = view(client, slot)
