@@ -52,4 +52,10 @@ struct test_case {
     void (*run)(void);
 };
 
-extern const struct test_case cases_runs[], cases_large[], cases_small[], cases_parts[];
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+
+/* Each begins with fake_install(), but for those of the parts. */
+extern const struct test_case cases_runs[], cases_parts[], cases_large[], cases_small[];
