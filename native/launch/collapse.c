@@ -266,12 +266,11 @@ static const char *reason_of(int error)
 
 void okosu_collapse_report(const struct okosu_collapse *state, FILE *out)
 {
-    struct okosu_json json = {.out = out};
+    struct okosu_json json = okosu_json_begin(out);
     uint64_t failed = 0;
 
     for (size_t i = 0; i < OKOSU_COLLAPSE_KINDS; i++)
         failed += state->failed[i].count;
-    okosu_json_open(&json, NULL, '{');
     okosu_json_int(&json, "pid", state->pid);
     okosu_json_string(&json, "by", "collapse");
     okosu_json_int(&json, "collapsed", (long long)state->collapsed);
@@ -286,8 +285,7 @@ void okosu_collapse_report(const struct okosu_collapse *state, FILE *out)
         okosu_json_close(&json, '}');
     }
     okosu_json_close(&json, ']');
-    okosu_json_close(&json, '}');
-    putc('\n', out);
+    okosu_json_end(&json);
 }
 
 void okosu_collapse_free(struct okosu_collapse *state)

@@ -27,19 +27,17 @@ static const char help[] =
 static bool handle(const char *path, bool show, bool huge)
 {
     struct okosu_textcache text;
-    struct okosu_json json = {.out = stdout};
     uint64_t begun = okosu_now();
     int rc =
         show ? okosu_textcache_look(path, &text) : okosu_textcache_bring(path, huge, true, &text);
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_string(&json, "file", path);
     okosu_json_unsigned(&json, "whole_kb", text.whole_kb);
     okosu_json_unsigned(&json, "huge_kb", text.huge_kb);
     okosu_json_number(&json, "seconds", (double)(okosu_now() - begun) / 1e9, 4);
     okosu_json_string(&json, "why", rc ? strerror(-rc) : text.why);
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
     return show || (rc == 0 && text.huge_kb == (huge ? text.whole_kb : 0));
 }
 

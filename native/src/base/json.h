@@ -16,6 +16,9 @@ struct okosu_json {
     bool replace;            /* bytes that are no UTF-8 become U+FFFD */
 };
 
+/* Begin an object that is a line of the stream, and end it. */
+struct okosu_json okosu_json_begin(FILE *out);
+void okosu_json_end(struct okosu_json *json);
 /* `name` is NULL inside an array and at the top. */
 void okosu_json_open(struct okosu_json *json, const char *name, char bracket);
 void okosu_json_close(struct okosu_json *json, char bracket);
