@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy_fixed: the inline copies of fixed size, compiled once for each instruction set. */
-#ifndef OKOSU_BENCH_COPY_FIXED_H
-#define OKOSU_BENCH_COPY_FIXED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct copy_fixed {
 enum { COPY_FIXED_LEAST = 16, COPY_FIXED_SIZES = 9 };
 
 extern const struct copy_fixed copy_fixed_base, copy_fixed_avx2, copy_fixed_avx512;
-
-#endif

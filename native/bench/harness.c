@@ -3,6 +3,7 @@
 #include "harness_internal.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <okosu/clock.h>
 #include <okosu/cpulist.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A median of this many is not moved by the few that an interrupt hits. */
@@ -32,18 +32,10 @@ static uint64_t clock_stop(void)
     return okosu_clock_stop();
 }
 
-static int64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now = {0, 0};
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The harness never sleeps, so what is not the thread's own time was another's. */
 static int64_t away(void)
 {
-    return nanoseconds(CLOCK_MONOTONIC) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    return (int64_t)(okosu_now() - okosu_now_of(CLOCK_THREAD_CPUTIME_ID));
 }
 
 bool bench_wants_routine(const struct bench *bench, const char *routine)
@@ -153,6 +145,17 @@ uint64_t bench_random(struct bench *bench, uint64_t limit)
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     z ^= z >> 31;
     return (uint64_t)((wide)z * limit >> 64);
+}
+
+void bench_shuffle(struct bench *bench, uint32_t *order, size_t count)
+{
+    for (size_t i = count; i > 1; i--) {
+        size_t k = (size_t)bench_random(bench, i);
+        uint32_t other = order[i - 1];
+
+        order[i - 1] = order[k];
+        order[k] = other;
+    }
 }
 
 void bench_progress(struct bench *bench, const char *text)
@@ -305,10 +308,8 @@ static int use_clock(struct bench_clock *clock)
     struct okosu_clock about;
     int error = okosu_clock_read(&about);
 
-    if (error < 0) {
-        okosu_message("the clock can't be used", strerror(-error), NULL);
-        return error;
-    }
+    if (error < 0)
+        return okosu_complain(error, strerror(-error), NULL, "the clock can't be used");
     *clock = (struct bench_clock){.start = clock_start,
                                   .stop = clock_stop,
                                   .chain = okosu_clock_chain,
@@ -331,16 +332,11 @@ static void note_points_not_met(struct bench *bench)
 static int finish(struct bench *bench, int error)
 {
     bench_progress(bench, "");
-    if (fflush(bench->out) != 0 || ferror(bench->out)) {
-        okosu_message("the results could not be written", strerror(errno), NULL);
-        return -EIO;
-    }
-    if (error == 0 && bench->rows == 0 && !bench->options.list) {
-        okosu_message("nothing was measured",
-                      "no row is left by --only, --variant, --sizes and --points",
-                      "--list names the routines and variants");
-        return -EINVAL;
-    }
+    if (fflush(bench->out) != 0 || ferror(bench->out))
+        return okosu_complain(-EIO, strerror(errno), NULL, "the results could not be written");
+    if (error == 0 && bench->rows == 0 && !bench->options.list)
+        return okosu_complain(-EINVAL, "no row is left by --only, --variant, --sizes and --points",
+                              "--list names the routines and variants", "nothing was measured");
     return error;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Harness: what the programs okosu-bench-NAME share. A program lists its routines, fills rows
  * (variants, peers, limits) for each point, and the harness interleaves and times them. */
-#ifndef OKOSU_BENCH_HARNESS_H
-#define OKOSU_BENCH_HARNESS_H
+#pragma once
 
 #include "choose/caches.h"
 
@@ -101,6 +100,8 @@ const size_t *bench_sizes(struct bench *bench, const size_t *all, size_t all_cou
                           size_t *count);
 /* A random number below `limit` (which is not 0), from --seed. */
 uint64_t bench_random(struct bench *bench, uint64_t limit);
+/* Put the numbers into a random order (Fisher-Yates). */
+void bench_shuffle(struct bench *bench, uint32_t *order, size_t count);
 /* Nanoseconds of a clock tick, and core cycles of one as measured when the run began. */
 double bench_ns_per_tick(const struct bench *bench);
 double bench_cycles_per_tick(const struct bench *bench);
@@ -137,5 +138,3 @@ static inline void bench_keep_memory(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
 }
-
-#endif

@@ -18,13 +18,11 @@ static cpu_set_t own[OKOSU_CPU_LIMIT / CPU_SETSIZE], others[OKOSU_CPU_LIMIT / CP
 int bench_pin(struct bench *bench)
 {
     cpu_set_t *sets = own;
-    char what[80];
 
     if (sched_getaffinity(0, sizeof(own), sets) < 0) {
         int error = errno;
 
-        okosu_message("no CPU to measure on", strerror(error), NULL);
-        return -error;
+        return okosu_complain(-error, strerror(error), NULL, "no CPU to measure on");
     }
     bench->cpu = bench->options.cpu;
     for (int cpu = 0; bench->options.cpu < 0 && cpu < OKOSU_CPU_LIMIT; cpu++)
@@ -37,10 +35,9 @@ int bench_pin(struct bench *bench)
     if (sched_setaffinity(0, sizeof(own), sets) < 0) {
         int error = errno;
 
-        snprintf(what, sizeof(what), "not pinned to CPU %d", bench->cpu);
-        okosu_message(what, error == EINVAL ? "this process may not use that CPU" : strerror(error),
-                      "name an allowed CPU: --cpu N");
-        return -error;
+        return okosu_complain(
+            -error, error == EINVAL ? "this process may not use that CPU" : strerror(error),
+            "name an allowed CPU: --cpu=N", "not pinned to CPU %d", bench->cpu);
     }
     return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Harness internal: the run's state, shared by the harness's own files and by nothing else but its
  * tests. */
-#ifndef OKOSU_BENCH_HARNESS_INTERNAL_H
-#define OKOSU_BENCH_HARNESS_INTERNAL_H
+#pragma once
 
 #include "harness.h"
 
@@ -38,8 +37,9 @@
 #define BENCH_SHORT_WAIT_US 500
 #define BENCH_PATIENCE_US 20e6
 
-/* Comma-separated names of one option, in text that is the options' own. */
+/* Comma-separated names of one option, in text that is the option's own. */
 struct bench_names {
+    char *text;
     const char *names[BENCH_NAMES_LIMIT];
     size_t count;
 };
@@ -53,7 +53,6 @@ struct bench_options {
     size_t sizes[BENCH_SIZES_LIMIT];
     size_t size_count;
     const char *peers[BENCH_PEERS_LIMIT + 1]; /* NULL-ended */
-    char *text;                               /* what the names lie in */
 };
 
 /* Where time comes from; tests put their own in. */
@@ -126,5 +125,3 @@ void bench_buffers_free(struct bench *bench);
 /* Stay on one CPU from now on. 0 or -errno after a message. */
 int bench_pin(struct bench *bench);
 void bench_progress(struct bench *bench, const char *text);
-
-#endif

@@ -12,17 +12,10 @@
 
 static struct okosu_json begin(struct bench *bench, const char *type)
 {
-    struct okosu_json json = {.out = bench->out};
+    struct okosu_json json = okosu_json_begin(bench->out);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_string(&json, "type", type);
     return json;
-}
-
-static void end(struct okosu_json *json)
-{
-    okosu_json_close(json, '}');
-    putc('\n', json->out);
 }
 
 /* Seven digits are more than any clock here has. */
@@ -53,7 +46,7 @@ void bench_header_print(struct bench *bench)
     okosu_json_unsigned(&json, "L2", bench->caches.l2);
     okosu_json_unsigned(&json, "L3", bench->caches.l3);
     okosu_json_close(&json, '}');
-    end(&json);
+    okosu_json_end(&json);
     fflush(bench->out);
 }
 
@@ -67,7 +60,7 @@ void bench_routines_print(struct bench *bench)
         number(&json, "flops_per_item", routine->flops_per_item);
         okosu_json_string(&json, "item", routine->item ? routine->item : "element");
         okosu_json_string(&json, "doc", routine->doc);
-        end(&json);
+        okosu_json_end(&json);
     }
 }
 
@@ -81,7 +74,7 @@ void bench_list_variant(struct bench *bench, const struct okosu_variant *variant
     okosu_json_string(&json, "needs", needs);
     okosu_json_bool(&json, "usable", (variant->needs & ~okosu_cpu_features()) == 0);
     okosu_json_string(&json, "doc", variant->doc);
-    end(&json);
+    okosu_json_end(&json);
 }
 
 const struct bench_routine *bench_routine_find(const struct bench *bench, const char *name)
@@ -134,7 +127,7 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     if (row->extra)
         okosu_json_raw(&json, NULL, row->extra);
     okosu_json_close(&json, '}');
-    end(&json);
+    okosu_json_end(&json);
     bench->rows++;
 }
 
@@ -156,7 +149,7 @@ void bench_note(struct bench *bench, const char *format, ...)
         text = NULL;
     va_end(arguments);
     okosu_json_string(&json, "text", text);
-    end(&json);
+    okosu_json_end(&json);
     free(text);
 }
 
@@ -173,5 +166,5 @@ void bench_absent(struct bench *bench, const char *variant, const char *why, con
     okosu_json_string(&json, "variant", variant);
     okosu_json_string(&json, "why", why ? why : "");
     okosu_json_string(&json, "fix", fix ? fix : "");
-    end(&json);
+    okosu_json_end(&json);
 }

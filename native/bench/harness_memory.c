@@ -78,7 +78,7 @@ void *bench_buffer(struct bench *bench, size_t bytes, size_t offset)
     bench->buffers = buffer;
     return buffer->start;
 none:
-    okosu_message("no memory for a buffer", strerror(errno), "measure smaller sizes: --sizes N");
+    okosu_message("no memory for a buffer", strerror(errno), "measure smaller sizes: --sizes=N");
     free(buffer);
     return NULL;
 }

@@ -169,35 +169,17 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
     slot->dropped++;
 }
 
-/* A Fisher-Yates shuffle. */
-static void shuffle(struct bench *bench, size_t *order, size_t count)
-{
-    for (size_t i = count; i > 1; i--) {
-        size_t k = (size_t)bench_random(bench, i), other = order[i - 1];
-
-        order[i - 1] = order[k];
-        order[k] = other;
-    }
-}
-
 static int check_row(struct bench *bench, const struct bench_row *rows, size_t i)
 {
-    char what[200];
-
-    if (bench_routine_find(bench, rows[i].routine) == NULL) {
-        snprintf(what, sizeof(what), "row %s %s: its routine is in no table", rows[i].routine,
-                 rows[i].variant);
-        okosu_message(what, "the program is wrong", NULL);
-        return -EINVAL;
-    }
+    if (bench_routine_find(bench, rows[i].routine) == NULL)
+        return okosu_complain(-EINVAL, "the program is wrong", NULL,
+                              "row %s %s: its routine is in no table", rows[i].routine,
+                              rows[i].variant);
     for (size_t k = 0; k < i; k++)
         if (strcmp(rows[k].routine, rows[i].routine) == 0 &&
-            strcmp(rows[k].variant, rows[i].variant) == 0) {
-            snprintf(what, sizeof(what), "row %s %s is there twice", rows[i].routine,
-                     rows[i].variant);
-            okosu_message(what, "the program is wrong", NULL);
-            return -EINVAL;
-        }
+            strcmp(rows[k].variant, rows[i].variant) == 0)
+            return okosu_complain(-EINVAL, "the program is wrong", NULL, "row %s %s is there twice",
+                                  rows[i].routine, rows[i].variant);
     return 0;
 }
 
@@ -211,7 +193,7 @@ static void tell(struct bench *bench, const struct bench_point *point, const str
 }
 
 static void run_rounds(struct bench *bench, const struct bench_point *point, struct slot *slots,
-                       size_t *order, size_t count)
+                       uint32_t *order, size_t count)
 {
     double target = (point->batch_us > 0    ? point->batch_us
                      : bench->options.smoke ? SMOKE_BATCH_US
@@ -221,11 +203,11 @@ static void run_rounds(struct bench *bench, const struct bench_point *point, str
     if (target < OVERHEAD_SHARE * (double)bench->overhead)
         target = OVERHEAD_SHARE * (double)bench->overhead;
     for (size_t i = 0; i < count; i++) {
-        order[i] = i;
+        order[i] = (uint32_t)i;
         slots[i].calls = calibrate(bench, slots[i].row, target);
     }
     for (unsigned round = 0; round < bench->options.rounds; round++) {
-        shuffle(bench, order, count);
+        bench_shuffle(bench, order, count);
         for (size_t i = 0; i < count; i++)
             sample(bench, point, &slots[order[i]], round);
     }
@@ -235,7 +217,7 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
                     const struct bench_row *rows, size_t count)
 {
     struct slot *slots = calloc(count + 1, sizeof(*slots));
-    size_t *order = calloc(count + 1, sizeof(*order));
+    uint32_t *order = calloc(count + 1, sizeof(*order));
     double *samples = calloc((count + 1) * bench->options.rounds, sizeof(*samples));
     unsigned *rounds = calloc((count + 1) * bench->options.rounds, sizeof(*rounds));
     size_t used = 0, wanted = 0;

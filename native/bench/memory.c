@@ -56,18 +56,6 @@ struct bench_row memory_row(const struct memory_bench *memory, const char *routi
 #define COLD_BYTES ((size_t)16 << 20)
 enum { COLD_AREAS = 2048 };
 
-static void shuffle(struct bench *bench, uint32_t *order, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    for (size_t i = count; i > 1; i--) {
-        size_t k = (size_t)bench_random(bench, i);
-        uint32_t other = order[i - 1];
-        order[i - 1] = order[k];
-        order[k] = other;
-    }
-}
-
 int memory_cold_make(struct bench *bench, struct memory_cold *cold, size_t operands, size_t n,
                      const size_t offsets[2])
 {
@@ -88,8 +76,10 @@ int memory_cold_make(struct bench *bench, struct memory_cold *cold, size_t opera
         memory_cold_drop(bench, cold);
         return -ENOMEM;
     }
+    for (size_t i = 0; i < operands * areas; i++)
+        cold->order[i] = (uint32_t)(i % areas);
     for (size_t k = 0; k < operands; k++)
-        shuffle(bench, cold->order + k * areas, areas);
+        bench_shuffle(bench, cold->order + k * areas, areas);
     return 0;
 }
 
@@ -216,23 +206,25 @@ static int measure(struct bench *bench, struct memory_bench *memory, const struc
     return error;
 }
 
-int memory_points(struct bench *bench, struct memory_bench *memory, const size_t *sizes,
-                  size_t size_count, const struct memory_mode *modes, size_t mode_count,
-                  const size_t (*placements)[2])
+int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t *all,
+                 size_t all_count, const struct memory_mode *modes, size_t mode_count,
+                 const size_t (*placements)[2])
 {
+    size_t size_count;
+    const size_t *sizes = bench_sizes(bench, all, all_count, 5, &size_count);
+    bool points = bench_wants_routine(bench, memory->routine);
     int error = 0;
 
-    for (size_t s = 0; s < size_count; s++)
-        for (size_t m = 0; m < mode_count; m++) {
-            const struct memory_mode *mode = &modes[m];
+    for (size_t i = 0; points && i < size_count * mode_count; i++) {
+        const struct memory_mode *mode = &modes[i % mode_count];
+        size_t size = sizes[i / mode_count];
 
-            if (sizes[s] < mode->from || sizes[s] > mode->to ||
-                (mode->needs & ~okosu_cpu_features()))
-                continue;
-            for (size_t p = 0; !error && p < mode->places; p++)
-                error = measure(bench, memory, mode, sizes[s], placements[p]);
-            if (error)
-                return error;
-        }
-    return 0;
+        if (size < mode->from || size > mode->to || (mode->needs & ~okosu_cpu_features()))
+            continue;
+        for (size_t p = 0; !error && p < mode->places; p++)
+            error = measure(bench, memory, mode, size, placements[p]);
+        if (error)
+            return error;
+    }
+    return bench_wants_routine(bench, "mix") ? memory_mix(bench, memory) : 0;
 }

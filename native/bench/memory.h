@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory: what okosu-bench-copy and okosu-bench-zero share: the variants that are measured, memory
  * that is in no cache, and the ways of calling them over and over. */
-#ifndef OKOSU_BENCH_MEMORY_H
-#define OKOSU_BENCH_MEMORY_H
+#pragma once
 
 #include "harness.h"
 
@@ -136,14 +135,12 @@ void memory_run_cold(void *arg, size_t calls);
 void memory_run_drained(void *arg, size_t calls);
 void memory_run_reload(void *arg, size_t calls);
 
-/* Every size in every mode that it is for, at that mode's placements: offsets of the operands from a
- * page. 0 or -errno after a message. */
-int memory_points(struct bench *bench, struct memory_bench *memory, const size_t *sizes,
-                  size_t size_count, const struct memory_mode *modes, size_t mode_count,
-                  const size_t (*placements)[2]);
+/* Every size in every mode that it is for, at that mode's placements (offsets of the operands from a
+ * page), and the mix; as far as the options want them. 0 or -errno after a message. */
+int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t *all,
+                 size_t all_count, const struct memory_mode *modes, size_t mode_count,
+                 const size_t (*placements)[2]);
 
 /* Calls whose sizes are drawn from three histograms, so that branches are mispredicted as they are in
  * programs. 0 or -errno after a message. */
 int memory_mix(struct bench *bench, struct memory_bench *memory);
-
-#endif

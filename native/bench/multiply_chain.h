@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain of dependent multiplications: another measure of the core's speed than the library's
  * chain of additions, with which its own can be checked. */
-#ifndef OKOSU_BENCH_MULTIPLY_CHAIN_H
-#define OKOSU_BENCH_MULTIPLY_CHAIN_H
+#pragma once
 
 #include <okosu/clock.h>
 
@@ -29,5 +28,3 @@ static inline uint64_t bench_multiply_chain(void)
 #endif
     return okosu_clock_stop() - begun;
 }
-
-#endif

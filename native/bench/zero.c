@@ -142,17 +142,11 @@ static int sweep_pages(struct bench *bench, struct memory_bench *memory)
 static int sweep(struct bench *bench)
 {
     struct memory_bench memory = {.routine = "set", .operands = 1, .chosen = chosen};
-    size_t count;
-    const size_t *sizes =
-        bench_sizes(bench, sizes_all, sizeof(sizes_all) / sizeof(sizes_all[0]), 5, &count);
-    int error = 0;
+    int error;
 
     add_variants(bench, &memory);
-    if (bench_wants_routine(bench, "set"))
-        error = memory_points(bench, &memory, sizes, count, modes, sizeof(modes) / sizeof(modes[0]),
-                              placements);
-    if (!error && bench_wants_routine(bench, "mix"))
-        error = memory_mix(bench, &memory);
+    error = memory_sweep(bench, &memory, sizes_all, sizeof(sizes_all) / sizeof(sizes_all[0]), modes,
+                         sizeof(modes) / sizeof(modes[0]), placements);
     if (!error && (bench_wants_routine(bench, "page") || bench_wants_routine(bench, "page-read")))
         error = sweep_pages(bench, &memory);
     return error;

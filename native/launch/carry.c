@@ -8,6 +8,7 @@
 #include "textcache.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,17 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FAILED 125
-#define NOT_EXECUTABLE 126
-
 /* Report a call that failed; an exit status under --strict, else 0. */
 static int refused(struct okosu_launch *launch, const char *lever, const char *call, int error,
                    const char *why, const char *fix)
 {
-    okosu_message(okosu_arena_printf(&launch->plan.arena, "%s not applied: %s: %s", lever, call,
-                                     strerror(error)),
-                  why, fix);
-    return launch->options.strict ? FAILED : 0;
+    return okosu_complain(launch->options.strict ? OKOSU_EXIT_FAILED : 0, why, fix,
+                          "%s not applied: %s: %s", lever, call, strerror(error));
 }
 
 /* The fix that leaves out the lever of "name=value". */
@@ -50,11 +46,12 @@ static int set_affinity(struct okosu_launch *launch)
     /* The kernel silently drops CPUs that are not online or not in the cpuset. */
     if (syscall(SYS_sched_getaffinity, 0, sizeof(effective.bits), effective.bits) > 0 &&
         !okosu_cpuset_equal(&effective, &plan->affinity))
-        okosu_message(okosu_arena_printf(&plan->arena, "%s applied in part", plan->affinity_lever),
-                      okosu_arena_printf(&plan->arena, "requested CPUs %s, the kernel gave %s",
-                                         okosu_print_cpus(plan, &plan->affinity),
-                                         okosu_print_cpus(plan, &effective)),
-                      "choose among the CPUs that are online and in the cpuset");
+        okosu_complain(0,
+                       okosu_arena_printf(&plan->arena, "requested CPUs %s, the kernel gave %s",
+                                          okosu_print_cpus(plan, &plan->affinity),
+                                          okosu_print_cpus(plan, &effective)),
+                       "choose among the CPUs that are online and in the cpuset",
+                       "%s applied in part", plan->affinity_lever);
     return 0;
 }
 
@@ -94,40 +91,34 @@ static int bring_text(struct okosu_launch *launch)
         why = rc ? strerror(-rc) : text.why;
         all_kb += text.huge_kb;
         if (text.huge_kb > text.was_kb)
-            okosu_message(
-                okosu_arena_printf(&plan->arena,
-                                   "%s: %llu MiB of %s now lie on huge pages in the page cache, "
-                                   "for every program that maps it, and stay there",
-                                   lever, (unsigned long long)text.huge_kb / 1024, path),
-                NULL, okosu_arena_printf(&plan->arena, "okosu-textcache small %s undoes it", path));
+            okosu_complain(
+                0, NULL,
+                okosu_arena_printf(&plan->arena, "okosu-textcache small %s undoes it", path),
+                "%s: %llu MiB of %s now lie on huge pages in the page cache, for every program "
+                "that maps it, and stay there",
+                lever, (unsigned long long)text.huge_kb / 1024, path);
         if (text.huge_kb && text.huge_kb < text.whole_kb)
-            okosu_message(okosu_arena_printf(&plan->arena, "%s applied to %llu of %llu MiB of %s",
-                                             lever, (unsigned long long)text.huge_kb / 1024,
-                                             (unsigned long long)text.whole_kb / 1024, path),
-                          why, "end what uses it, and try again");
+            okosu_complain(0, why, "end what uses it, and try again",
+                           "%s applied to %llu of %llu MiB of %s", lever,
+                           (unsigned long long)text.huge_kb / 1024,
+                           (unsigned long long)text.whole_kb / 1024, path);
     }
     if (all_kb)
         return 0;
-    okosu_message(okosu_arena_printf(&plan->arena, "%s not applied", lever), why,
-                  without(plan, lever));
-    return launch->options.strict ? FAILED : 0;
+    return okosu_complain(launch->options.strict ? OKOSU_EXIT_FAILED : 0, why, without(plan, lever),
+                          "%s not applied", lever);
 }
 
 static void spin(double seconds)
 {
-    struct timespec start, now;
-    double passed;
+    uint64_t start = okosu_now();
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        passed = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) / 1e9;
-    } while (passed < seconds);
+    while ((double)(okosu_now() - start) / 1e9 < seconds)
+        ;
 }
 
 static int explain_exec(struct okosu_launch *launch, int error)
 {
-    struct okosu_arena *arena = &launch->plan.arena;
     const char *why = strerror(error), *fix = "check the file";
 
     if (error == ENOENT) {
@@ -143,10 +134,8 @@ static int explain_exec(struct okosu_launch *launch, int error)
         why = "the file, its interpreter or the file system does not allow execution";
         fix = "chmod +x, or a file system that is not mounted noexec";
     }
-    okosu_message(okosu_arena_printf(arena, "%s cannot be executed: %s", launch->program.path,
-                                     strerror(error)),
-                  why, fix);
-    return NOT_EXECUTABLE;
+    return okosu_complain(OKOSU_EXIT_NOT_EXECUTABLE, why, fix, "%s cannot be executed: %s",
+                          launch->program.path, strerror(error));
 }
 
 /* Runs the file by /bin/sh, as execvp does. Without --inspect or a lever the program was not
@@ -188,12 +177,12 @@ int okosu_carry_out(struct okosu_launch *launch)
     if (rc)
         return rc;
     if (plan->text_lever && bring_text(launch))
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     if (plan->helper_lever) {
         error = okosu_helper_start(&launch->context.inherited, launch->proof);
         if (error && refused(launch, plan->helper_lever, "the helper", -error,
                              "it could not be started", without(plan, plan->helper_lever)))
-            return FAILED;
+            return OKOSU_EXIT_FAILED;
     }
     if (launch->options.delay > 0)
         spin(launch->options.delay);

@@ -4,6 +4,7 @@
 #include "collapse.h"
 
 #include "base/json.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_COLLAPSE
@@ -30,14 +30,6 @@ struct mapping {
     bool private_anonymous;
     uint64_t rss_kb, huge_kb;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Slot of the chunk in the table: its own, or the empty one where it would go. */
 static size_t slot_of(const uint64_t *table, size_t room, uint64_t chunk)
@@ -146,7 +138,7 @@ static enum okosu_collapse_result collapse_chunks(struct okosu_collapse *state,
 
         if (chunk < state->next || mark == HUGE || mark == HOPELESS)
             continue;
-        if (now_ns() >= deadline) {
+        if (okosu_now() >= deadline) {
             state->next = chunk;
             return OKOSU_COLLAPSE_MORE;
         }
@@ -232,7 +224,7 @@ enum okosu_collapse_result okosu_collapse_pass(struct okosu_collapse *state, uin
     result = OKOSU_COLLAPSE_IDLE;
     if (state->next == 0)
         state->sparse = 0;
-    deadline = now_ns() + budget_ns;
+    deadline = okosu_now() + budget_ns;
     while (result == OKOSU_COLLAPSE_IDLE && fgets(line, sizeof(line), smaps)) {
         if (read_header(line, &mapping))
             continue;
@@ -274,12 +266,11 @@ static const char *reason_of(int error)
 
 void okosu_collapse_report(const struct okosu_collapse *state, FILE *out)
 {
-    struct okosu_json json = {.out = out};
+    struct okosu_json json = okosu_json_begin(out);
     uint64_t failed = 0;
 
     for (size_t i = 0; i < OKOSU_COLLAPSE_KINDS; i++)
         failed += state->failed[i].count;
-    okosu_json_open(&json, NULL, '{');
     okosu_json_int(&json, "pid", state->pid);
     okosu_json_string(&json, "by", "collapse");
     okosu_json_int(&json, "collapsed", (long long)state->collapsed);
@@ -294,8 +285,7 @@ void okosu_collapse_report(const struct okosu_collapse *state, FILE *out)
         okosu_json_close(&json, '}');
     }
     okosu_json_close(&json, ']');
-    okosu_json_close(&json, '}');
-    putc('\n', out);
+    okosu_json_end(&json);
 }
 
 void okosu_collapse_free(struct okosu_collapse *state)

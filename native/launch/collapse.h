@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collapse: one pass of the helper over the memory of a process, and the evidence of all passes. */
-#ifndef OKOSU_LAUNCH_COLLAPSE_H
-#define OKOSU_LAUNCH_COLLAPSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ enum okosu_collapse_result okosu_collapse_pass(struct okosu_collapse *state, uin
 /* The evidence as one line of JSON. */
 void okosu_collapse_report(const struct okosu_collapse *state, FILE *out);
 void okosu_collapse_free(struct okosu_collapse *state);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elf: the few facts of an ELF file that decide how a program can be reached. */
-#ifndef OKOSU_LAUNCH_ELF_H
-#define OKOSU_LAUNCH_ELF_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ int okosu_elf_code(int fd, struct okosu_elf_code *code);
 /* Whether the parts of the file that are loaded hold each of `count` strings. 0 or -errno as
  * above. */
 int okosu_elf_search(int fd, const char *const *strings, bool *found, unsigned count);
-
-#endif

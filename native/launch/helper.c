@@ -5,6 +5,8 @@
 
 #include "collapse.h"
 
+#include "base/now.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The helper works for a while and then rests at least as long, because a collapse holds the
@@ -93,13 +94,11 @@ static void work(pid_t pid, int pidfd, const char *proof)
 
     while (poll(&ended, 1, result == OKOSU_COLLAPSE_GONE ? -1 : rest) == 0) {
         uint64_t before = state.collapsed;
-        struct timespec start, end;
+        uint64_t start = okosu_now();
         long spent;
 
-        clock_gettime(CLOCK_MONOTONIC, &start);
         result = okosu_collapse_pass(&state, WORK_NS);
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        spent = (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
+        spent = (long)((okosu_now() - start) / 1000000);
         /* The pause between passes is short while chunks are being collapsed. It grows when there
          * was nothing to do, because reading a large process's page tables takes time. */
         if (state.collapsed > before && result != OKOSU_COLLAPSE_PAUSE) {

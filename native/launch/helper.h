@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helper: collapses the memory of a program that nothing can be preloaded into, from outside. */
-#ifndef OKOSU_LAUNCH_HELPER_H
-#define OKOSU_LAUNCH_HELPER_H
+#pragma once
 
 #include <okosu/cpulist.h>
 
@@ -9,5 +8,3 @@
  * it. `cpus` is the mask that the helper takes (so that its work does not burden the program's CPUs
  * alone), `proof` the file for its evidence, or NULL. 0 or -errno. */
 int okosu_helper_start(const struct okosu_cpuset *cpus, const char *proof);
-
-#endif

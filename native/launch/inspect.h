@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inspect: find PROGRAM as execvp would, follow scripts to their interpreter, and say what can be
  * done with it. */
-#ifndef OKOSU_LAUNCH_INSPECT_H
-#define OKOSU_LAUNCH_INSPECT_H
+#pragma once
 
 #include "lever.h"
 
@@ -16,5 +15,3 @@ int okosu_inspect_read(struct okosu_arena *arena, const struct okosu_env *env,
                        struct okosu_program *program);
 /* "static-glibc" and so on. */
 const char *okosu_inspect_kind(enum okosu_kind kind);
-
-#endif

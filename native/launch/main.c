@@ -15,8 +15,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define FAILED 125
-
 /* The environment as execve got it. A launcher with file capabilities (CAP_SYS_NICE for a
  * lever's helper) is loaded in secure mode, in which ld.so takes LD_PRELOAD, LD_LIBRARY_PATH
  * and others out of environ; but the program, which has no such capability, is to have them. The
@@ -89,7 +87,7 @@ static int run(struct okosu_launch *launch, char **environment)
     if (launch->options.strict && refused(launch)) {
         okosu_message("the program was not started", "--strict, and a lever could not be applied",
                       "leave --strict or that lever out");
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     return launch->options.dry_run ? 0 : okosu_carry_out(launch);
 }
@@ -99,13 +97,13 @@ int main(int argc, char **argv)
     struct okosu_launch launch = {0};
     struct okosu_arena *arena = &launch.plan.arena;
     char **environment;
-    int rc = FAILED;
+    int rc = OKOSU_EXIT_FAILED;
 
     if (argc < 1 || geteuid() != getuid() || getegid() != getgid()) {
         okosu_message("okosu-run must not be set-user-ID or set-group-ID",
                       "it runs any program that it is told to, with all its variables",
                       "chmod ug-s; what a lever's helper needs is the one capability CAP_SYS_NICE");
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     environment = given_environment(arena, argc, argv);
     if (okosu_options_read(&launch.options, arena, argc, argv))
@@ -121,7 +119,7 @@ int main(int argc, char **argv)
         rc = run(&launch, environment);
     if (fflush(stdout)) {
         okosu_message("stdout cannot be written", "it is closed or full", NULL);
-        rc = FAILED;
+        rc = OKOSU_EXIT_FAILED;
     }
 out:
     okosu_env_free(&launch.plan.env);

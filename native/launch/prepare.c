@@ -18,10 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FAILED 125
-#define NOT_EXECUTABLE 126
-#define NOT_FOUND 127
-
 /* The kernel takes no longer string (MAX_ARG_STRLEN, 32 pages). */
 #define STRING_LIMIT 131072
 
@@ -33,8 +29,7 @@ static const char *const spoken_or_users[] = {"OKOSU_CHILDREN", "OKOSU_VERBOSE"}
 
 static int no_memory(void)
 {
-    okosu_message("no memory for the launch plan", NULL, NULL);
-    return FAILED;
+    return okosu_complain(OKOSU_EXIT_FAILED, NULL, NULL, "no memory for the launch plan");
 }
 
 /* Removes what an outer okosu-run set for its own preload library: a hook whose variable is absent
@@ -187,37 +182,34 @@ int okosu_prepare_program(struct okosu_launch *launch, char **environment)
     rc = okosu_inspect_find(arena, &launch->plan.env, name, program);
     if (rc == -ENOMEM)
         return no_memory();
-    if (rc == -ENOENT) {
-        okosu_message(okosu_arena_printf(arena, "%s not found", *name ? name : "\"\""),
-                      strchr(name, '/') ? "there is no such file" : "no folder of PATH has it",
-                      strchr(name, '/') ? "check the path" : "give its path, as in ./program");
-        return NOT_FOUND;
-    }
-    if (rc == -EISDIR || rc == -EACCES) {
-        okosu_message(okosu_arena_printf(arena, "%s cannot be executed", program->path),
-                      rc == -EISDIR ? "it is a folder" : "its permissions do not allow it",
-                      rc == -EISDIR ? "name a program in it"
-                                    : okosu_arena_printf(arena, "chmod +x %s", program->path));
-        return NOT_EXECUTABLE;
-    }
+    if (rc == -ENOENT && strchr(name, '/'))
+        return okosu_complain(OKOSU_EXIT_NOT_FOUND, "there is no such file", "check the path",
+                              "%s not found", name);
+    if (rc == -ENOENT)
+        return okosu_complain(OKOSU_EXIT_NOT_FOUND, "no folder of PATH has it",
+                              "give its path, as in ./program", "%s not found",
+                              *name ? name : "\"\"");
+    if (rc == -EISDIR || rc == -EACCES)
+        return okosu_complain(OKOSU_EXIT_NOT_EXECUTABLE,
+                              rc == -EISDIR ? "it is a folder" : "its permissions do not allow it",
+                              rc == -EISDIR
+                                  ? "name a program in it"
+                                  : okosu_arena_printf(arena, "chmod +x %s", program->path),
+                              "%s cannot be executed", program->path);
     if (rc == 0 && looks_inside(&launch->options)) {
         rc = okosu_inspect_read(arena, &launch->plan.env, program);
         if (rc == -ENOMEM)
             return no_memory();
-        if (rc && program->image != program->path) {
-            okosu_message(
-                okosu_arena_printf(arena, "%s cannot be executed", program->path),
+        if (rc && program->image != program->path)
+            return okosu_complain(
+                OKOSU_EXIT_NOT_EXECUTABLE,
                 okosu_arena_printf(arena, "its interpreter %s: %s", program->image, strerror(-rc)),
-                "correct its first line, or install the interpreter");
-            return NOT_EXECUTABLE;
-        }
+                "correct its first line, or install the interpreter", "%s cannot be executed",
+                program->path);
     }
-    if (rc) {
-        okosu_message(okosu_arena_printf(arena, "%s cannot be executed",
-                                         program->path ? program->path : name),
-                      strerror(-rc), "check the path");
-        return NOT_EXECUTABLE;
-    }
+    if (rc)
+        return okosu_complain(OKOSU_EXIT_NOT_EXECUTABLE, strerror(-rc), "check the path",
+                              "%s cannot be executed", program->path ? program->path : name);
     return 0;
 }
 
@@ -451,12 +443,10 @@ static int apply_levers(struct okosu_launch *launch)
             rc = lever->apply(&launch->plan, value, &launch->context);
         if (rc == -ENOMEM)
             return no_memory();
-        if (rc == -EINVAL) {
-            okosu_message(okosu_arena_printf(&launch->plan.arena, "%s=%s: there is no such value",
-                                             lever->name, value),
-                          launch->plan.refusal.why, launch->plan.refusal.fix);
-            return FAILED;
-        }
+        if (rc == -EINVAL)
+            return okosu_complain(OKOSU_EXIT_FAILED, launch->plan.refusal.why,
+                                  launch->plan.refusal.fix, "%s=%s: there is no such value",
+                                  lever->name, value);
         record(launch, lever->name, value, rc,
                launch->plan.hook_count + launch->plan.beside_count > loaded);
     }
@@ -483,12 +473,9 @@ int okosu_prepare_plan(struct okosu_launch *launch)
     if (!before.entries || make_context(launch))
         return no_memory();
     memcpy(before.entries, plan->env.entries, before.count * sizeof(*before.entries));
-    if (make_proof(launch)) {
-        okosu_message(
-            okosu_arena_printf(&plan->arena, "--proof=%s cannot be made absolute", options->proof),
-            strerror(errno), "give an absolute path");
-        return FAILED;
-    }
+    if (make_proof(launch))
+        return okosu_complain(OKOSU_EXIT_FAILED, strerror(errno), "give an absolute path",
+                              "--proof=%s cannot be made absolute", options->proof);
     rc = apply_levers(launch);
     if (rc)
         return rc;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prepare: from the command line to a complete launch plan. Reads the machine, changes nothing. */
-#ifndef OKOSU_LAUNCH_PREPARE_H
-#define OKOSU_LAUNCH_PREPARE_H
+#pragma once
 
 #include "lever.h"
 #include "options.h"
@@ -38,5 +37,3 @@ char *okosu_prepare_library(struct okosu_arena *arena, const char *self);
 /* The name under which LD_PRELOAD loads a library: the loader of glibc finds it and that of musl
  * does not. NULL: no memory. */
 const char *okosu_prepare_preload(struct okosu_arena *arena, const char *library);
-
-#endif

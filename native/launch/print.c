@@ -51,9 +51,8 @@ static void write_names(struct okosu_json *json, const struct okosu_lever *lever
 
 void okosu_print_levers(void)
 {
-    struct okosu_json json = {.out = stdout};
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_open(&json, "levers", '[');
     for (size_t i = 0; okosu_lever_table[i]; i++) {
         const struct okosu_lever *lever = okosu_lever_table[i];
@@ -68,8 +67,7 @@ void okosu_print_levers(void)
         okosu_json_close(&json, '}');
     }
     okosu_json_close(&json, ']');
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
 }
 
 static void write_program(struct okosu_json *json, const struct okosu_program *program)
@@ -84,12 +82,10 @@ static void write_program(struct okosu_json *json, const struct okosu_program *p
 
 void okosu_print_program(const struct okosu_program *program)
 {
-    struct okosu_json json = {.out = stdout};
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     write_program(&json, program);
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
 }
 
 const char *okosu_print_policy(int policy)
@@ -164,9 +160,8 @@ static size_t list_calls(struct okosu_launch *launch, const char **calls)
 static void write_json(struct okosu_launch *launch, const char *const *calls, size_t call_count)
 {
     struct okosu_plan *plan = &launch->plan;
-    struct okosu_json json = {.out = stdout};
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_open(&json, "argv", '[');
     for (char *const *argument = launch->options.program; *argument; argument++)
         okosu_json_string(&json, NULL, *argument);
@@ -217,8 +212,7 @@ static void write_json(struct okosu_launch *launch, const char *const *calls, si
         okosu_json_close(&json, '}');
     }
     okosu_json_close(&json, ']');
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
 }
 
 /* As a shell would have to be given it. */

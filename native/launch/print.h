@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Print: what okosu-run says on stdout instead of running a program. */
-#ifndef OKOSU_LAUNCH_PRINT_H
-#define OKOSU_LAUNCH_PRINT_H
+#pragma once
 
 #include "prepare.h"
 
@@ -16,5 +15,3 @@ const char *okosu_print_policy(int policy);
 /* The nodes or CPUs of the plan in list notation, from its arena. */
 const char *okosu_print_nodes(struct okosu_plan *plan);
 const char *okosu_print_cpus(struct okosu_plan *plan, const struct okosu_cpuset *cpus);
-
-#endif

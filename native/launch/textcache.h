@@ -3,8 +3,7 @@
  * ones. The page cache belongs to all: every process that maps the file afterwards gets these pages,
  * until they are dropped. No other page, and nothing on the disk, is changed; only clean pages that
  * nobody maps are dropped, which is what the kernel allows to anyone who may read the file. */
-#ifndef OKOSU_LAUNCH_TEXTCACHE_H
-#define OKOSU_LAUNCH_TEXTCACHE_H
+#pragma once
 
 #include "elffile.h"
 
@@ -30,5 +29,3 @@ int okosu_textcache_bring(const char *path, bool huge, bool again, struct okosu_
 const char *okosu_textcache_lacking(int fd, const struct okosu_elf_code *code, const char *release);
 /* The process that maps the file and keeps its pages where they are; 0: none that is seen. */
 int okosu_textcache_user(const char *path);
-
-#endif

@@ -6,12 +6,12 @@
 
 #include "base/json.h"
 #include "base/message.h"
+#include "base/now.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { NOT_ALL = 1, FAILED = 125 };
+enum { NOT_ALL = 1 };
 
 static const char help[] =
     "usage: okosu-textcache huge|small|show FILE...\n"
@@ -23,31 +23,21 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if a file does not lie as it was asked for; 125 for a mistake here.\n";
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Whether the file lies as asked for. */
 static bool handle(const char *path, bool show, bool huge)
 {
     struct okosu_textcache text;
-    struct okosu_json json = {.out = stdout};
-    double begun = now_s();
+    uint64_t begun = okosu_now();
     int rc =
         show ? okosu_textcache_look(path, &text) : okosu_textcache_bring(path, huge, true, &text);
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_string(&json, "file", path);
     okosu_json_unsigned(&json, "whole_kb", text.whole_kb);
     okosu_json_unsigned(&json, "huge_kb", text.huge_kb);
-    okosu_json_number(&json, "seconds", now_s() - begun, 4);
+    okosu_json_number(&json, "seconds", (double)(okosu_now() - begun) / 1e9, 4);
     okosu_json_string(&json, "why", rc ? strerror(-rc) : text.why);
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
     return show || (rc == 0 && text.huge_kb == (huge ? text.whole_kb : 0));
 }
 
@@ -63,13 +53,13 @@ int main(int argc, char **argv)
     if (argc < 3 || (!show && !huge && strcmp(word, "small") != 0)) {
         okosu_message("nothing to do", "its first word is huge, small or show, and files follow",
                       "okosu-textcache show FILE");
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     for (int i = 2; i < argc; i++)
         all &= handle(argv[i], show, huge);
     if (fflush(stdout)) {
         okosu_message("stdout cannot be written", "it is closed or full", NULL);
-        return FAILED;
+        return OKOSU_EXIT_FAILED;
     }
     return all ? 0 : NOT_ALL;
 }

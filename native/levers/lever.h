@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lever: one row for each lever, and the launch plan that the rows fill. Nothing here changes the
  * system. */
-#ifndef OKOSU_LEVER_H
-#define OKOSU_LEVER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/env.h"
@@ -179,5 +178,3 @@ int okosu_plan_needs_thp(struct okosu_plan *plan, const struct okosu_context *co
 /* 0 if the preload library can be loaded into the program, else a refusal that ends in `fix`. */
 int okosu_plan_needs_preload(struct okosu_plan *plan, const struct okosu_context *context,
                              const char *fix);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware counters of a program and all that it starts, in user mode, where there are any. */
-#ifndef OKOSU_MEASURE_COUNTERS_H
-#define OKOSU_MEASURE_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void okosu_counters_open(struct okosu_counters *counters, pid_t pid);
 /* Call once the program has ended: reads the counters, scaled up where they had to take turns, and
  * closes them. */
 void okosu_counters_close(struct okosu_counters *counters);
-
-#endif

@@ -2,8 +2,7 @@
 /* XXH64 with seed 0 (https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), over bytes
  * that arrive in pieces. It tells outputs apart that differ by accident, at the speed of memory; it
  * is no defence against somebody who wants two outputs to look alike. */
-#ifndef OKOSU_MEASURE_DIGEST_H
-#define OKOSU_MEASURE_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct okosu_digest {
 void okosu_digest_begin(struct okosu_digest *digest);
 void okosu_digest_add(struct okosu_digest *digest, const void *data, size_t size);
 uint64_t okosu_digest_end(const struct okosu_digest *digest);
-
-#endif

@@ -132,7 +132,7 @@ static bool read_end(struct okosu_run *run, struct okosu_process *process, pid_t
 
 static void at_exit(struct okosu_run *run, struct okosu_task *task)
 {
-    uint64_t since = okosu_run_now();
+    uint64_t since = okosu_now();
     struct okosu_process *process = task->process;
     pid_t tid = task->tid;
     bool first = tid == process->pid, goes_on = false;
@@ -157,7 +157,7 @@ static void at_exit(struct okosu_run *run, struct okosu_task *task)
         okosu_group_hold(run, process);
     go_on(PTRACE_CONT, tid, 0);
     if (!run->root_reaped)
-        run->result->stopped_ns += okosu_run_now() - since;
+        run->result->stopped_ns += okosu_now() - since;
     if (first && goes_on && !run->options->threads)
         okosu_group_watch(run, process);
 }

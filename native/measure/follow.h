@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tracer: follows the tree by ptrace and reads each process at its end. */
-#ifndef OKOSU_MEASURE_FOLLOW_H
-#define OKOSU_MEASURE_FOLLOW_H
+#pragma once
 
 #include "run.h"
 
@@ -25,5 +24,3 @@ void okosu_follow_read_files(struct okosu_run *run, struct okosu_process *proces
 
 /* Whether a process lives in the memory of the one that made it (vfork, CLONE_VM). */
 bool okosu_follow_shares_memory(const struct okosu_process *process);
-
-#endif

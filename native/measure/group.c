@@ -96,13 +96,10 @@ static bool survives(const struct okosu_run *run, const struct okosu_process *pr
 /* The system call that a stopped thread is in, -1 unknown. */
 static long syscall_of(pid_t pid, pid_t tid)
 {
-    char path[80], text[256], *end;
+    char text[256], *end;
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-    ssize_t length = okosu_proc_slurp(path, text, sizeof(text) - 1);
-    if (length <= 0)
+    if (okosu_proc_slurp(pid, tid, "syscall", text, sizeof(text)) <= 0)
         return -1;
-    text[length] = '\0';
     long number = strtol(text, &end, 10);
     return end > text ? number : -1;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thread groups whose first thread leaves before the others: which threads remain, and how to
  * notice the group's end. */
-#ifndef OKOSU_MEASURE_GROUP_H
-#define OKOSU_MEASURE_GROUP_H
+#pragma once
 
 #include "run.h"
 
@@ -27,5 +26,3 @@ void okosu_group_watch_held(struct okosu_run *run);
 
 /* The process executes another program: everything known of the old one is discarded. */
 void okosu_group_executed(struct okosu_run *run, struct okosu_process *process);
-
-#endif

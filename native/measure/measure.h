@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options and the result of okosu-measure. */
-#ifndef OKOSU_MEASURE_MEASURE_H
-#define OKOSU_MEASURE_MEASURE_H
+#pragma once
 
 #include "counters.h"
 #include "table.h"
@@ -46,5 +45,3 @@ struct okosu_measure_result {
  * the table. */
 int okosu_measure_run(const struct okosu_measure_options *options,
                       struct okosu_measure_result *result);
-
-#endif

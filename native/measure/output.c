@@ -100,20 +100,19 @@ int okosu_output_await(struct okosu_output *output, uint64_t deadline)
     while (output->pipe >= 0) {
         struct pollfd ready[2] = {{.fd = output->signals, .events = POLLIN},
                                   {.fd = output->pipe, .events = POLLIN}};
-        uint64_t now = okosu_run_now(), wake = deadline;
+        uint64_t now = okosu_now(), wake = deadline;
         bool looks = now >= output->next_ns;
         if (now >= deadline)
             return 0;
         if (!looks && output->next_ns < wake)
             wake = output->next_ns;
-        struct timespec patience = {(time_t)((wake - now) / 1000000000U),
-                                    (long)((wake - now) % 1000000000U)};
+        struct timespec patience = okosu_timespec(wake - now);
         ppoll(ready, looks ? 2 : 1, &patience, NULL);
         if (ready[0].revents)
             return signal_of(output);
         /* A program that has ended leaves a pipe without writers: POLLHUP. */
         if (looks && ready[1].revents && read_piece(output) < PIECE)
-            output->next_ns = okosu_run_now() + output->delay_ns;
+            output->next_ns = okosu_now() + output->delay_ns;
     }
     return 0;
 }

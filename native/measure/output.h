@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --digest: the program writes into a pipe, and what it wrote is digested while it runs. */
-#ifndef OKOSU_MEASURE_OUTPUT_H
-#define OKOSU_MEASURE_OUTPUT_H
+#pragma once
 
 #include "digest.h"
 
@@ -29,5 +28,3 @@ int okosu_output_await(struct okosu_output *output, uint64_t deadline);
 
 /* Read what is left in the pipe and close all. */
 void okosu_output_end(struct okosu_output *output);
-
-#endif

@@ -126,9 +126,9 @@ void okosu_measure_print(FILE *file, const struct okosu_measure_options *options
 {
     char digest[20];
     const struct okosu_table *table = &result->table;
-    struct okosu_json json = {.out = file, .replace = true};
+    struct okosu_json json = okosu_json_begin(file);
 
-    okosu_json_open(&json, NULL, '{');
+    json.replace = true;
     okosu_json_unsigned(&json, "wall_ns", result->wall_ns);
     okosu_json_unsigned(&json, "stopped_ns", result->stopped_ns);
     print_usage(&json, &result->usage);
@@ -175,6 +175,5 @@ void okosu_measure_print(FILE *file, const struct okosu_measure_options *options
     if (options->threads)
         print_seen(&json, "thread_names", &table->thread_names, &table->ended_thread_names);
     okosu_json_bool(&json, "names_cut", table->files.cut || table->thread_names.cut);
-    okosu_json_close(&json, '}');
-    putc('\n', file);
+    okosu_json_end(&json);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a measurement as one line of JSON. */
-#ifndef OKOSU_MEASURE_PRINT_H
-#define OKOSU_MEASURE_PRINT_H
+#pragma once
 
 #include "measure.h"
 
@@ -11,5 +10,3 @@
  * digest of the output is "", without --counters there are no counters. */
 void okosu_measure_print(FILE *file, const struct okosu_measure_options *options,
                          const struct okosu_measure_result *result);
-
-#endif

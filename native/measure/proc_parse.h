@@ -2,8 +2,7 @@
 /* Parsers of what the kernel tells about a process in /proc, given as text buffers. Pure functions
  * of (text, length): no system call, no NUL expected, any bytes accepted, so that they can be
  * fuzzed and tested with captured files. */
-#ifndef OKOSU_MEASURE_PROC_PARSE_H
-#define OKOSU_MEASURE_PROC_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ bool okosu_proc_next_file(const char **text, const char *end, const char **name,
 
 /* The number after "KEY" at the start of a line ("MemAvailable:"); false if there is none. */
 bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out);
-
-#endif

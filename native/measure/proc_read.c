@@ -2,6 +2,8 @@
 /* Readers of /proc; see proc_read.h. */
 #include "proc_read.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,47 +23,18 @@ enum {
     LINES_LIMIT = 64 << 20,
 };
 
-/* Read up to `size` bytes from `fd`; /proc hands out a page or so a call. */
-static ssize_t read_all(int fd, char *buffer, size_t size)
-{
-    size_t length = 0;
-
-    while (length < size) {
-        ssize_t got = read(fd, buffer + length, size - length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        length += (size_t)got;
-    }
-    return (ssize_t)length;
-}
-
-ssize_t okosu_proc_slurp(const char *path, char *buffer, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return -errno;
-    ssize_t length = read_all(fd, buffer, size);
-    close(fd);
-    return length;
-}
-
-static ssize_t slurp_of(pid_t pid, pid_t tid, const char *file, char *buffer, size_t size)
+long okosu_proc_slurp(pid_t pid, pid_t tid, const char *file, char *text, size_t size)
 {
     char path[PATH_SIZE];
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
-    return okosu_proc_slurp(path, buffer, size);
+    return okosu_file_slurp(path, text, size);
 }
 
 int okosu_proc_rollup(pid_t pid, pid_t tid, struct okosu_memory *out)
 {
     char text[TEXT_SIZE];
-    ssize_t length = slurp_of(pid, tid, "smaps_rollup", text, sizeof(text));
+    long length = okosu_proc_slurp(pid, tid, "smaps_rollup", text, sizeof(text));
 
     return length < 0 ? (int)length : okosu_proc_parse_rollup(text, (size_t)length, out);
 }
@@ -69,7 +42,7 @@ int okosu_proc_rollup(pid_t pid, pid_t tid, struct okosu_memory *out)
 int okosu_proc_status(pid_t pid, pid_t tid, struct okosu_proc_status *out)
 {
     char text[TEXT_SIZE];
-    ssize_t length = slurp_of(pid, tid, "status", text, sizeof(text));
+    long length = okosu_proc_slurp(pid, tid, "status", text, sizeof(text));
 
     return length < 0 ? (int)length : okosu_proc_parse_status(text, (size_t)length, out);
 }
@@ -77,7 +50,7 @@ int okosu_proc_status(pid_t pid, pid_t tid, struct okosu_proc_status *out)
 int okosu_proc_stat(pid_t pid, pid_t tid, struct okosu_proc_stat *out)
 {
     char text[TEXT_SIZE];
-    ssize_t length = slurp_of(pid, tid, "stat", text, sizeof(text));
+    long length = okosu_proc_slurp(pid, tid, "stat", text, sizeof(text));
 
     return length < 0 ? (int)length : okosu_proc_parse_stat(text, (size_t)length, out);
 }
@@ -85,12 +58,12 @@ int okosu_proc_stat(pid_t pid, pid_t tid, struct okosu_proc_stat *out)
 int okosu_proc_sched(pid_t pid, pid_t tid, struct okosu_proc_sched *out)
 {
     char text[TEXT_SIZE];
-    ssize_t length = slurp_of(pid, tid, "schedstat", text, sizeof(text));
+    long length = okosu_proc_slurp(pid, tid, "schedstat", text, sizeof(text));
     int error = length < 0 ? (int)length : okosu_proc_parse_delay(text, (size_t)length, out);
 
     if (error)
         return error;
-    length = slurp_of(pid, tid, "sched", text, sizeof(text));
+    length = okosu_proc_slurp(pid, tid, "sched", text, sizeof(text));
     return length < 0 ? (int)length : okosu_proc_parse_migrations(text, (size_t)length, out);
 }
 
@@ -113,7 +86,7 @@ static ssize_t slurp_lines(pid_t pid, pid_t tid, const char *file, char **text, 
         char *larger = realloc(*text, room);
         if (larger)
             *text = larger;
-        got = larger ? read_all(fd, *text + length, room - length) : -ENOMEM;
+        got = larger ? okosu_file_read_open(fd, *text + length, room - length) : -ENOMEM;
         if (got < 0)
             break;
         length += (size_t)got;
@@ -152,7 +125,7 @@ pid_t okosu_proc_tgid(pid_t tid)
     char path[PATH_SIZE], text[TEXT_SIZE];
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-    ssize_t length = okosu_proc_slurp(path, text, sizeof(text));
+    long length = okosu_file_slurp(path, text, sizeof(text));
     if (length < 0 || okosu_proc_parse_status(text, (size_t)length, &status))
         return 0;
     return status.tgid;

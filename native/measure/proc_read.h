@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what okosu-measure needs to know of one thread or process from /proc. */
-#ifndef OKOSU_MEASURE_PROC_READ_H
-#define OKOSU_MEASURE_PROC_READ_H
+#pragma once
 
 #include "proc_parse.h"
 
@@ -22,10 +21,10 @@ struct okosu_proc_rows {
     size_t count, room;
 };
 
-/* Fill `buffer` from the file, cut where it is full; return the length or -errno. */
-ssize_t okosu_proc_slurp(const char *path, char *buffer, size_t size);
+/* Read /proc/PID/task/TID/FILE as okosu_file_slurp() does. */
+long okosu_proc_slurp(pid_t pid, pid_t tid, const char *file, char *text, size_t size);
 
-/* Each reads /proc/PID/task/TID/FILE: a group whose leader has left still shows its memory through
+/* Each reads a file of /proc/PID/task/TID: a group whose leader has left still shows its memory through
  * the others. Returns 0 or -errno (-ENOENT or -ESRCH when it has gone, -EACCES when it may not be
  * looked at). */
 int okosu_proc_rollup(pid_t pid, pid_t tid, struct okosu_memory *out);
@@ -59,5 +58,3 @@ bool okosu_proc_is_ending(pid_t pid);
 /* Whether PID runs okosu-run's own code: the launcher's helper, a fork of it that never executed
  * anything. */
 bool okosu_proc_is_launcher(pid_t pid);
-
-#endif

@@ -11,13 +11,15 @@
  * the wake-up of this loop. Measured on an idle two-core virtual machine, it is 0.04 ms for a
  * single process and 0.2 ms for each child; on a busy machine a scheduling delay is added. It is
  * the same in every arm. */
-#include "error.h"
 #include "follow.h"
 #include "group.h"
 #include "output.h"
 #include "proc_read.h"
 #include "sample.h"
 #include "spawn.h"
+
+#include "base/file.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -69,8 +71,8 @@ static void take_signals(const struct okosu_measure_options *options, sigset_t *
 /* Wait for one of the signals until `deadline`; returns it, or 0. */
 static int await_signal(const sigset_t *awaited, uint64_t deadline)
 {
-    uint64_t now = okosu_run_now(), left = deadline > now ? deadline - now : 0;
-    struct timespec patience = {(time_t)(left / 1000000000U), (long)(left % 1000000000U)};
+    uint64_t now = okosu_now(), left = deadline > now ? deadline - now : 0;
+    struct timespec patience = okosu_timespec(left);
     int signal = sigtimedwait(awaited, NULL, &patience);
 
     return signal > 0 ? signal : 0;
@@ -82,16 +84,17 @@ static void explain_untraced(struct okosu_measure_result *result, pid_t child, i
     struct okosu_proc_status status;
     uint64_t value;
     char self[8192];
-    ssize_t length = okosu_proc_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text) - 1);
+    int scope = okosu_file_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) > 0
+                    ? atoi(text)
+                    : 0;
 
-    text[length > 0 ? length : 0] = '\0';
-    int scope = atoi(text);
     if (okosu_proc_status(child, child, &status) == 0 && status.tracer > 0) {
         snprintf(reason, sizeof(reason), "process %d traces it already", (int)status.tracer);
     } else if (scope >= 2) {
         snprintf(reason, sizeof(reason), "kernel.yama.ptrace_scope is %d", scope);
     } else {
-        length = okosu_proc_slurp("/proc/self/status", self, sizeof(self));
+        long length = okosu_file_slurp("/proc/self/status", self, sizeof(self));
+
         if (length > 0 && okosu_proc_parse_key(self, (size_t)length, "Seccomp:", &value) && value)
             snprintf(reason, sizeof(reason), "a seccomp filter is in force");
     }
@@ -106,7 +109,7 @@ static void has_changed(struct okosu_run *run, pid_t pid, int status, const stru
         return;
     }
     if (pid == run->root && !run->root_reaped) {
-        run->end_ns = okosu_run_now();
+        run->end_ns = okosu_now();
         run->root_reaped = true;
         run->result->usage = *usage;
         run->result->wait_status = status;
@@ -149,7 +152,7 @@ static void condemn(struct okosu_run *run)
                 run->result->left += !process->root && !process->launcher;
             }
             /* The launcher's helper ends by itself, once it has written its evidence. */
-            if (process && process->launcher && okosu_run_now() < run->spare_launcher_until)
+            if (process && process->launcher && okosu_now() < run->spare_launcher_until)
                 continue;
             kill_listed(row);
         }
@@ -168,10 +171,10 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
     /* What a stopped program leaves running may end by itself until its time is over. */
     if (result->asked && !result->timed_out && !result->interrupted)
         spare_until = run->asked_ns + run->options->grace_ns;
-    give_up = spare_until > okosu_run_now() ? spare_until : okosu_run_now();
+    give_up = spare_until > okosu_now() ? spare_until : okosu_now();
     give_up += END_PATIENCE_MS * MILLISECOND;
-    run->spare_launcher_until = okosu_run_now() + LAUNCHER_GRACE_MS * MILLISECOND;
-    while (okosu_run_now() < give_up) {
+    run->spare_launcher_until = okosu_now() + LAUNCHER_GRACE_MS * MILLISECOND;
+    while (okosu_now() < give_up) {
         struct rusage usage;
         int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
@@ -181,9 +184,9 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
             has_changed(run, pid, status, &usage);
             continue;
         }
-        if (okosu_run_now() >= spare_until)
+        if (okosu_now() >= spare_until)
             condemn(run);
-        signal = await_signal(awaited, okosu_run_now() + 2 * MILLISECOND);
+        signal = await_signal(awaited, okosu_now() + 2 * MILLISECOND);
         if (signal && signal != SIGCHLD && signal != SIGUSR1)
             spare_until = 0;
     }
@@ -192,16 +195,16 @@ static void end_tree(struct okosu_run *run, const sigset_t *awaited)
 /* Scans the tree between its events; returns when to scan again. */
 static uint64_t look(struct okosu_run *run, uint64_t *interval)
 {
-    uint64_t since = okosu_run_now(), now, cost;
+    uint64_t since = okosu_now(), now, cost;
 
     if (run->options->proof == OKOSU_PROOF_SAMPLE) {
         okosu_sample_take(run);
-        now = okosu_run_now();
+        now = okosu_now();
         cost = (now - since) * 5;
         *interval = SAMPLE_MS * MILLISECOND;
     } else {
         okosu_follow_scan(run);
-        now = okosu_run_now();
+        now = okosu_now();
         cost = (now - since) * 100;
         if (*interval < SCAN_LAST_MS * MILLISECOND)
             *interval *= 2;
@@ -215,7 +218,7 @@ static uint64_t look(struct okosu_run *run, uint64_t *interval)
 static uint64_t ask_to_stop(struct okosu_run *run)
 {
     run->result->asked = true;
-    run->asked_ns = okosu_run_now();
+    run->asked_ns = okosu_now();
     kill(run->root, run->options->stop);
     return run->asked_ns + run->options->grace_ns;
 }
@@ -234,7 +237,7 @@ static void follow_tree(struct okosu_run *run, struct okosu_output *output, cons
         struct rusage usage;
         int status, signal;
         pid_t pid = wait4(-1, &status, __WALL | WNOHANG, &usage);
-        uint64_t now = okosu_run_now(), wake;
+        uint64_t now = okosu_now(), wake;
         if (pid > 0)
             has_changed(run, pid, status, &usage);
         if (run->root_reaped)
@@ -315,9 +318,9 @@ int okosu_measure_run(const struct okosu_measure_options *options,
     for (int i = 0; i < 3; i++)
         close(streams[i]);
     if (error) {
-        okosu_error_print(OKOSU_EXIT_FAILED, strerror(-error),
-                          "end other processes, or raise their limits (ulimit -u, ulimit -n)",
-                          "%s not started", options->argv[0]);
+        okosu_complain(OKOSU_EXIT_FAILED, strerror(-error),
+                       "end other processes, or raise their limits (ulimit -u, ulimit -n)",
+                       "%s not started", options->argv[0]);
         okosu_output_end(&output);
         return error;
     }
@@ -334,7 +337,7 @@ int okosu_measure_run(const struct okosu_measure_options *options,
         root->root = true;
         okosu_table_find(run.table, run.root)->announced = true;
         trace_root(&run);
-        run.start_ns = okosu_run_now();
+        run.start_ns = okosu_now();
         error = okosu_spawn_release(&child);
     }
     if (!error)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of one measurement, shared by the loop, the tracer and the sampler. */
-#ifndef OKOSU_MEASURE_RUN_H
-#define OKOSU_MEASURE_RUN_H
+#pragma once
 
 #include "measure.h"
+
+#include "base/now.h"
 
 #include <time.h>
 
@@ -25,14 +26,3 @@ struct okosu_run {
     pid_t unannounced[OKOSU_UNANNOUNCED];
     unsigned unannounced_next;
 };
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-static inline uint64_t okosu_run_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --proof=sample: polls the memory of the live tree. */
-#ifndef OKOSU_MEASURE_SAMPLE_H
-#define OKOSU_MEASURE_SAMPLE_H
+#pragma once
 
 #include "run.h"
 
 /* Read every live process of the tree and raise the peak. */
 void okosu_sample_take(struct okosu_run *run);
-
-#endif

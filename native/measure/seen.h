@@ -2,8 +2,7 @@
 /* The distinct names that the processes of one tree have shown, each kept once. A process says by
  * one bit a name which of them are its own, so that they can be forgotten when it executes another
  * program. */
-#ifndef OKOSU_MEASURE_SEEN_H
-#define OKOSU_MEASURE_SEEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void okosu_seen_add(struct okosu_seen *seen, struct okosu_seen_bits *bits, const
 void okosu_seen_merge(struct okosu_seen_bits *sum, const struct okosu_seen_bits *more);
 bool okosu_seen_has(const struct okosu_seen_bits *bits, size_t item);
 void okosu_seen_clear(struct okosu_seen *seen);
-
-#endif

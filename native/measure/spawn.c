@@ -2,7 +2,7 @@
 /* Starts the program; see spawn.h. */
 #include "spawn.h"
 
-#include "error.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,11 +81,11 @@ int okosu_spawn_open(const struct okosu_measure_options *options, int streams[3]
         streams[i] = open_stream(paths[i], i);
         if (streams[i] < 0) {
             int error = -streams[i];
-            okosu_error_print(OKOSU_EXIT_FAILED, strerror(error),
-                              i ? "name a file in a folder that may be written to"
-                                : "name a file that exists and may be read",
-                              "%s of the program not opened: %s", names[i],
-                              paths[i] ? paths[i] : "/dev/null");
+            okosu_complain(OKOSU_EXIT_FAILED, strerror(error),
+                           i ? "name a file in a folder that may be written to"
+                             : "name a file that exists and may be read",
+                           "%s of the program not opened: %s", names[i],
+                           paths[i] ? paths[i] : "/dev/null");
             while (i-- > 0)
                 close(streams[i]);
             return -error;

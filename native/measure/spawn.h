@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the program: it is held until it is traced, and a failed exec is told apart from a program
  * that failed. */
-#ifndef OKOSU_MEASURE_SPAWN_H
-#define OKOSU_MEASURE_SPAWN_H
+#pragma once
 
 #include "measure.h"
 
@@ -31,5 +30,3 @@ int okosu_spawn_release(struct okosu_child *child);
 /* Call after the child's end: the errno of an exec that failed, else 0. Closes what
  * okosu_spawn_fork opened. */
 int okosu_spawn_finish(struct okosu_child *child);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes and threads of the tree that are alive, what was read of them, and the sums over
  * those that ended. */
-#ifndef OKOSU_MEASURE_TABLE_H
-#define OKOSU_MEASURE_TABLE_H
+#pragma once
 
 #include "proc_parse.h"
 #include "seen.h"
@@ -107,5 +106,3 @@ void okosu_memory_raise(struct okosu_memory *highest, const struct okosu_memory 
 void okosu_process_take_cpu(struct okosu_process *process, int cpu, const char *mask);
 void okosu_process_take_numa(struct okosu_process *process, const struct okosu_proc_numa *numa);
 void okosu_process_take_sched(struct okosu_process *process, const struct okosu_proc_sched *sched);
-
-#endif

@@ -6,10 +6,11 @@
  * small and huge pages come from different free lists, and warming one leaves the other cold
  * (docs/METHOD.md, section 2). It is taken in blocks, because a lever's allocator may pass a single
  * block that large on to the kernel. */
-#include "error.h"
-#include "proc_read.h"
+#include "proc_parse.h"
 
 #include "base/avail.h"
+#include "base/file.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ enum { STEP_MIB = 64, LEAST_RESERVE_MIB = 128, RESERVE_SHARE = 20 };
 static uint64_t room_now(void)
 {
     char text[8192];
-    ssize_t length = okosu_proc_slurp("/proc/meminfo", text, sizeof(text));
+    long length = okosu_file_slurp("/proc/meminfo", text, sizeof(text));
     uint64_t total_kb = 0, reserve, room = okosu_avail_bytes("");
 
     /* Without MemAvailable it is not known what others need. */
@@ -99,13 +100,13 @@ int main(int argc, char **argv)
     errno = 0;
     wanted = argc == 2 && argv[1][0] >= '0' && argv[1][0] <= '9' ? strtoull(argv[1], &end, 10) : 0;
     if (!end || *end || errno)
-        return okosu_error_print(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
-                                 "okosu-warm 1073741824", "nothing to warm");
+        return okosu_complain(OKOSU_EXIT_FAILED, "its one argument is a number of bytes",
+                              "okosu-warm 1073741824", "nothing to warm");
     offer_to_die();
     done = touch(wanted, page, &why);
     if (done < wanted)
-        okosu_error_print(0, why, "free some memory, or leave out the warming with --no-warm",
-                          "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),
-                          (unsigned long long)(wanted / MIB));
+        okosu_complain(0, why, "free some memory, or leave out the warming with --no-warm",
+                       "warmed %llu of %llu MiB", (unsigned long long)(done / MIB),
+                       (unsigned long long)(wanted / MIB));
     return 0;
 }

@@ -4,6 +4,8 @@
 
 #include "evidence.h"
 
+#include "base/file.h"
+
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,26 +23,6 @@ char *okosu_config_get(char **env, const char *name)
     return NULL;
 }
 
-/* Parses a decimal number up to LIMIT and moves *TEXT behind it. */
-static bool take_number(const char **text, size_t limit, size_t *out)
-{
-    const char *s = *text;
-    size_t value = 0;
-
-    if (*s < '0' || *s > '9')
-        return false;
-    for (; *s >= '0' && *s <= '9'; s++) {
-        size_t digit = (size_t)(*s - '0');
-
-        if (value > (limit - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *text = s;
-    *out = value;
-    return true;
-}
-
 static bool read_number(char **env, const char *name, size_t least, size_t most, size_t *out)
 {
     const char *text = okosu_config_get(env, name);
@@ -48,7 +30,7 @@ static bool read_number(char **env, const char *name, size_t least, size_t most,
 
     if (!text || !*text)
         return false;
-    if (!take_number(&text, most, &value) || *text || value < least) {
+    if (!okosu_file_number(&text, most, &value) || *text || value < least) {
         okosu_reason_add(OKOSU_WHY_BAD_VALUE);
         return false;
     }
@@ -94,7 +76,7 @@ static void read_pin_list(char **env)
     okosu_config.pin_count = 0;
     if (!text || !*text)
         return;
-    while (count < OKOSU_PIN_LIST_MAX && take_number(&text, OKOSU_CPU_LIMIT - 1, &cpu)) {
+    while (count < OKOSU_PIN_LIST_MAX && okosu_file_number(&text, OKOSU_CPU_LIMIT - 1, &cpu)) {
         okosu_config.pin_list[count++] = (uint16_t)cpu;
         if (*text == '\0') {
             okosu_config.pin_count = count;

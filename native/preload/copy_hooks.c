@@ -16,6 +16,8 @@
 #include "copy_count.h"
 #include "proof.h"
 
+#include "base/now.h"
+
 #include <okosu/copy.h>
 #include <okosu/zero.h>
 
@@ -70,14 +72,6 @@ static void *counted_set(void *p, int byte, size_t n)
     return okosu_set(p, byte, n);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void *timed_move(void *dst, const void *src, size_t n)
 {
     uint64_t begun;
@@ -85,9 +79,9 @@ static void *timed_move(void *dst, const void *src, size_t n)
     okosu_count_note(OKOSU_COUNT_COPY, n);
     if (n <= OKOSU_COUNT_TIMED_ABOVE)
         return next_move(dst, src, n);
-    begun = now_ns();
+    begun = okosu_now();
     next_move(dst, src, n);
-    okosu_count_time(now_ns() - begun);
+    okosu_count_time(okosu_now() - begun);
     return dst;
 }
 
@@ -98,9 +92,9 @@ static void *timed_set(void *p, int byte, size_t n)
     okosu_count_note(OKOSU_COUNT_SET, n);
     if (n <= OKOSU_COUNT_TIMED_ABOVE)
         return next_set(p, byte, n);
-    begun = now_ns();
+    begun = okosu_now();
     next_set(p, byte, n);
-    okosu_count_time(now_ns() - begun);
+    okosu_count_time(okosu_now() - begun);
     return p;
 }
 

@@ -34,14 +34,19 @@ OKOSU_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t
     return okosu_next.pthread_create(thread, attr, routine, arg);
 }
 
+/* The result of a function that this libc has not. */
+static int absent(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
 OKOSU_EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
     int err;
 
-    if (!OKOSU_NEXT_HAS(sched_getaffinity)) {
-        errno = ENOSYS;
-        return -1;
-    }
+    if (!OKOSU_NEXT_HAS(sched_getaffinity))
+        return absent();
     err = okosu_next.sched_getaffinity(pid, size, set);
     if (!err && (pid == 0 || pid == getpid() || pid == gettid()))
         okosu_pin_widen(set, size);
@@ -62,10 +67,8 @@ OKOSU_EXPORT int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t
 
 OKOSU_EXPORT int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
-    if (!OKOSU_NEXT_HAS(sched_setaffinity)) {
-        errno = ENOSYS;
-        return -1;
-    }
+    if (!OKOSU_NEXT_HAS(sched_setaffinity))
+        return absent();
     okosu_pin_user_set();
     return okosu_next.sched_setaffinity(pid, size, set);
 }
@@ -78,13 +81,15 @@ OKOSU_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu
     return okosu_next.pthread_setaffinity_np(thread, size, set);
 }
 
-/* Makes `call` while the thread runs on the whole list, and puts the thread back on its CPU
- * afterwards. */
-#define LOOSENED(type, call)                                                                       \
+/* Calls the next function of that name while the thread runs on the whole list, and puts the thread
+ * back on its CPU afterwards. */
+#define LOOSENED(type, missing, name, ...)                                                         \
     do {                                                                                           \
+        if (!OKOSU_NEXT_HAS(name))                                                                 \
+            return missing;                                                                        \
         struct okosu_mask before;                                                                  \
         bool loose = okosu_pin_loosen(&before);                                                    \
-        type result = call;                                                                        \
+        type result = okosu_next.name(__VA_ARGS__);                                                \
                                                                                                    \
         if (loose)                                                                                 \
             okosu_pin_restore(&before);                                                            \
@@ -93,9 +98,7 @@ OKOSU_EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu
 
 OKOSU_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 {
-    if (!OKOSU_NEXT_HAS(thrd_create))
-        return thrd_error;
-    LOOSENED(int, okosu_next.thrd_create(thread, routine, arg));
+    LOOSENED(int, thrd_error, thrd_create, thread, routine, arg);
 }
 
 OKOSU_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
@@ -103,9 +106,7 @@ OKOSU_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
                              const posix_spawnattr_t *restrict attr, char *const argv[restrict],
                              char *const env[restrict])
 {
-    if (!OKOSU_NEXT_HAS(posix_spawn))
-        return ENOSYS;
-    LOOSENED(int, okosu_next.posix_spawn(pid, path, actions, attr, argv, env));
+    LOOSENED(int, ENOSYS, posix_spawn, pid, path, actions, attr, argv, env);
 }
 
 OKOSU_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
@@ -113,36 +114,22 @@ OKOSU_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                               const posix_spawnattr_t *restrict attr, char *const argv[restrict],
                               char *const env[restrict])
 {
-    if (!OKOSU_NEXT_HAS(posix_spawnp))
-        return ENOSYS;
-    LOOSENED(int, okosu_next.posix_spawnp(pid, file, actions, attr, argv, env));
+    LOOSENED(int, ENOSYS, posix_spawnp, pid, file, actions, attr, argv, env);
 }
 
 OKOSU_EXPORT int system(const char *command)
 {
-    if (!OKOSU_NEXT_HAS(system)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.system(command));
+    LOOSENED(int, absent(), system, command);
 }
 
 OKOSU_EXPORT FILE *popen(const char *command, const char *mode)
 {
-    if (!OKOSU_NEXT_HAS(popen)) {
-        errno = ENOSYS;
-        return NULL;
-    }
-    LOOSENED(FILE *, okosu_next.popen(command, mode));
+    LOOSENED(FILE *, (errno = ENOSYS, NULL), popen, command, mode);
 }
 
 static int replace_by(const char *path, char *const *argv, char *const *env)
 {
-    if (!OKOSU_NEXT_HAS(execve)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execve(path, argv, env));
+    LOOSENED(int, absent(), execve, path, argv, env);
 }
 
 OKOSU_EXPORT int execve(const char *path, char *const argv[], char *const env[])
@@ -152,51 +139,33 @@ OKOSU_EXPORT int execve(const char *path, char *const argv[], char *const env[])
 
 OKOSU_EXPORT int execv(const char *path, char *const argv[])
 {
-    if (!OKOSU_NEXT_HAS(execv)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execv(path, argv));
+    LOOSENED(int, absent(), execv, path, argv);
+}
+
+static int replace_by_name(const char *file, char *const *argv)
+{
+    LOOSENED(int, absent(), execvp, file, argv);
 }
 
 OKOSU_EXPORT int execvp(const char *file, char *const argv[])
 {
-    if (!OKOSU_NEXT_HAS(execvp)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execvp(file, argv));
+    return replace_by_name(file, argv);
 }
 
 OKOSU_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
 {
-    if (!OKOSU_NEXT_HAS(execvpe)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execvpe(file, argv, env));
+    LOOSENED(int, absent(), execvpe, file, argv, env);
 }
 
 OKOSU_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 {
-    if (!OKOSU_NEXT_HAS(fexecve)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.fexecve(fd, argv, env));
+    LOOSENED(int, absent(), fexecve, fd, argv, env);
 }
-
-/* glibc 2.34. */
-int execveat(int folder, const char *path, char *const argv[], char *const env[], int flags);
 
 OKOSU_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const env[],
                           int flags)
 {
-    if (!OKOSU_NEXT_HAS(execveat)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execveat(folder, path, argv, env, flags));
+    LOOSENED(int, absent(), execveat, folder, path, argv, env, flags);
 }
 
 /* The functions with a list of arguments are written out, because libc's call its own execve and
@@ -249,11 +218,7 @@ OKOSU_EXPORT int execlp(const char *file, const char *arg, ...)
 {
     ARGUMENTS(argv, arg, more);
     va_end(more);
-    if (!OKOSU_NEXT_HAS(execvp)) {
-        errno = ENOSYS;
-        return -1;
-    }
-    LOOSENED(int, okosu_next.execvp(file, (char *const *)argv));
+    return replace_by_name(file, (char *const *)argv);
 }
 
 OKOSU_EXPORT void _exit(int status)

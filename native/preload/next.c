@@ -272,45 +272,11 @@ void okosu_next_resolve(void)
     if (resolved || atomic_exchange(&resolving, true))
         return;
     found = okosu_next;
-    FIND(malloc);
-    FIND(free);
-    FIND(calloc);
-    FIND(realloc);
-    FIND(memalign);
-    FIND(aligned_alloc);
-    FIND(posix_memalign);
-    if (!FIND(valloc))
+    OKOSU_NEXT_FUNCTIONS(FIND)
+    if (found.valloc == first_valloc)
         found.valloc = no_valloc;
-    if (!FIND(pvalloc))
+    if (found.pvalloc == first_pvalloc)
         found.pvalloc = no_valloc;
-    FIND(malloc_usable_size);
-    FIND(malloc_trim);
-    FIND(mmap);
-    FIND(munmap);
-    FIND(mprotect);
-    FIND(pkey_mprotect);
-    FIND(mremap);
-    FIND(madvise);
-    FIND(mlock);
-    FIND(mlock2);
-    FIND(shmat);
-    FIND(pthread_create);
-    FIND(thrd_create);
-    FIND(sched_getaffinity);
-    FIND(sched_setaffinity);
-    FIND(pthread_getaffinity_np);
-    FIND(pthread_setaffinity_np);
-    FIND(posix_spawn);
-    FIND(posix_spawnp);
-    FIND(system);
-    FIND(popen);
-    FIND(execve);
-    FIND(execv);
-    FIND(execvp);
-    FIND(execvpe);
-    FIND(fexecve);
-    FIND(execveat);
-    FIND(prctl);
     okosu_next_find(&found.register_atfork, "__register_atfork");
     okosu_next_find(&found.exit_now, "_exit");
     guard_arena(&found);

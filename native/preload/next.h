@@ -9,58 +9,70 @@
 
 #include "export.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/types.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
 #include <threads.h>
+#include <unistd.h>
 
+/* glibc 2.34. */
+int execveat(int folder, const char *path, char *const argv[], char *const env[], int flags);
+
+/* Those that are resolved together. */
+#define OKOSU_NEXT_FUNCTIONS(X)                                                                    \
+    X(malloc);                                                                                     \
+    X(free);                                                                                       \
+    X(calloc);                                                                                     \
+    X(realloc);                                                                                    \
+    X(memalign);                                                                                   \
+    X(aligned_alloc);                                                                              \
+    X(posix_memalign);                                                                             \
+    X(valloc);                                                                                     \
+    X(pvalloc);                                                                                    \
+    X(malloc_usable_size);                                                                         \
+    X(malloc_trim);                                                                                \
+    X(mmap);                                                                                       \
+    X(munmap);                                                                                     \
+    X(mprotect);                                                                                   \
+    X(pkey_mprotect);                                                                              \
+    X(mremap);                                                                                     \
+    X(madvise);                                                                                    \
+    X(mlock);                                                                                      \
+    X(mlock2);                                                                                     \
+    X(shmat);                                                                                      \
+    X(pthread_create);                                                                             \
+    X(thrd_create);                                                                                \
+    X(sched_getaffinity);                                                                          \
+    X(sched_setaffinity);                                                                          \
+    X(pthread_getaffinity_np);                                                                     \
+    X(pthread_setaffinity_np);                                                                     \
+    X(posix_spawn);                                                                                \
+    X(posix_spawnp);                                                                               \
+    X(system);                                                                                     \
+    X(popen);                                                                                      \
+    X(execve);                                                                                     \
+    X(execv);                                                                                      \
+    X(execvp);                                                                                     \
+    X(execvpe);                                                                                    \
+    X(fexecve);                                                                                    \
+    X(execveat);                                                                                   \
+    X(prctl);
+
+#define OKOSU_NEXT_POINTER(name) __typeof__(name) *name
 struct okosu_next {
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*calloc)(size_t, size_t);
-    void *(*realloc)(void *, size_t);
-    void *(*memalign)(size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
-    int (*posix_memalign)(void **, size_t, size_t);
-    void *(*valloc)(size_t);
-    void *(*pvalloc)(size_t);
-    size_t (*malloc_usable_size)(void *);
-    int (*malloc_trim)(size_t);
+    OKOSU_NEXT_FUNCTIONS(OKOSU_NEXT_POINTER)
+    /* C23's, which an older libc has not. */
     void (*free_sized)(void *, size_t);
     void (*free_aligned_sized)(void *, size_t, size_t);
-    void *(*mmap)(void *, size_t, int, int, int, off_t);
-    int (*munmap)(void *, size_t);
-    int (*mprotect)(void *, size_t, int);
-    int (*pkey_mprotect)(void *, size_t, int, int);
-    void *(*mremap)(void *, size_t, size_t, int, ...);
-    int (*madvise)(void *, size_t, int);
-    int (*mlock)(const void *, size_t);
-    int (*mlock2)(const void *, size_t, unsigned);
-    void *(*shmat)(int, const void *, int);
-    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    int (*thrd_create)(thrd_t *, thrd_start_t, void *);
-    int (*sched_getaffinity)(pid_t, size_t, cpu_set_t *);
-    int (*sched_setaffinity)(pid_t, size_t, const cpu_set_t *);
-    int (*pthread_getaffinity_np)(pthread_t, size_t, cpu_set_t *);
-    int (*pthread_setaffinity_np)(pthread_t, size_t, const cpu_set_t *);
-    int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-                       const posix_spawnattr_t *, char *const[], char *const[]);
-    int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
-                        const posix_spawnattr_t *, char *const[], char *const[]);
-    int (*system)(const char *);
-    FILE *(*popen)(const char *, const char *);
-    int (*execve)(const char *, char *const[], char *const[]);
-    int (*execv)(const char *, char *const[]);
-    int (*execvp)(const char *, char *const[]);
-    int (*execvpe)(const char *, char *const[], char *const[]);
-    int (*fexecve)(int, char *const[], char *const[]);
-    int (*execveat)(int, const char *, char *const[], char *const[], int);
     int (*register_atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
-    int (*prctl)(int, ...);
     void (*exit_now)(int);
 };
 

@@ -196,38 +196,39 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
 }
 
 /* These functions do more to a block than write to it: they protect it, lock it, or give it
- * properties that it would keep. They are rare, so the next function is looked up here and not in
- * next.c. */
-#define CHANGES(type, name, parameters, ...)                                                       \
-    OKOSU_EXPORT type name parameters                                                              \
+ * properties that it would keep. */
+#define CHANGES(name, parameters, ...)                                                             \
+    OKOSU_EXPORT int name parameters                                                               \
     {                                                                                              \
-        static type(*next) parameters;                                                             \
-                                                                                                   \
         if (UNLIKELY(okosu_prezero_meets(start, length)))                                          \
             okosu_prezero_changed(start, length);                                                  \
-        if (!next && !okosu_next_find(&next, #name))                                               \
-            return (type)syscall(SYS_##name, __VA_ARGS__);                                         \
-        return next(__VA_ARGS__);                                                                  \
+        return okosu_next.name(__VA_ARGS__);                                                       \
     }
 
-CHANGES(int, mprotect, (void *start, size_t length, int prot), start, length, prot)
-CHANGES(int, pkey_mprotect, (void *start, size_t length, int prot, int key), start, length, prot,
-        key)
-CHANGES(int, mlock, (const void *start, size_t length), start, length)
-CHANGES(int, mlock2, (const void *start, size_t length, unsigned flags), start, length, flags)
+CHANGES(mprotect, (void *start, size_t length, int prot), start, length, prot)
+CHANGES(pkey_mprotect, (void *start, size_t length, int prot, int key), start, length, prot, key)
+CHANGES(mlock, (const void *start, size_t length), start, length)
+CHANGES(mlock2, (const void *start, size_t length, unsigned flags), start, length, flags)
 
-/* libnuma's: no libc has this function. */
+/* libnuma's: no libc has this function, so that it is looked up here and not in next.c. */
 long mbind(void *start, unsigned long length, int mode, const unsigned long *nodes,
            unsigned long bits, unsigned flags);
-CHANGES(long, mbind,
-        (void *start, unsigned long length, int mode, const unsigned long *nodes,
-         unsigned long bits, unsigned flags),
-        start, length, mode, nodes, bits, flags)
+
+OKOSU_EXPORT long mbind(void *start, unsigned long length, int mode, const unsigned long *nodes,
+                        unsigned long bits, unsigned flags)
+{
+    static long (*next)(void *, unsigned long, int, const unsigned long *, unsigned long, unsigned);
+
+    if (UNLIKELY(okosu_prezero_meets(start, length)))
+        okosu_prezero_changed(start, length);
+    if (!next && !okosu_next_find(&next, "mbind"))
+        return syscall(SYS_mbind, start, length, mode, nodes, bits, flags);
+    return next(start, length, mode, nodes, bits, flags);
+}
 
 /* Only SHM_REMAP replaces what is mapped, and how long the segment is only the kernel knows. */
 OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
 {
-    static void *(*next)(int, const void *, int);
     struct shmid_ds segment;
     bool over = UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0 &&
                 okosu_prezero_meets(start, segment.shm_segsz);
@@ -235,8 +236,7 @@ OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
 
     if (over && !okosu_prezero_map_over((void *)start, segment.shm_segsz))
         return MAP_FAILED;
-    p = next || okosu_next_find(&next, "shmat") ? next(id, start, flags)
-                                                : (void *)syscall(SYS_shmat, id, start, flags);
+    p = okosu_next.shmat(id, start, flags);
     if (over)
         okosu_prezero_mapped_over((void *)start, segment.shm_segsz, p != MAP_FAILED);
     return p;
@@ -251,26 +251,13 @@ static bool is_about_content(int advice)
 
 OKOSU_EXPORT int madvise(void *start, size_t length, int advice)
 {
-    static int (*next)(void *, size_t, int);
-
     if (UNLIKELY(okosu_prezero_meets(start, length)) && !((uintptr_t)start % 4096)) {
         if (!is_about_content(advice))
             okosu_prezero_changed(start, length);
         if (advice == MADV_DONTNEED && !okosu_prezero_empty(start, length))
             return -1;
     }
-    if (!next && !okosu_next_find(&next, "madvise"))
-        return (int)syscall(SYS_madvise, start, length, advice);
-    return next(start, length, advice);
-}
-
-static void *next_mremap(void *old, size_t old_length, size_t new_length, int flags, void *to)
-{
-    static void *(*next)(void *, size_t, size_t, int, ...);
-
-    if (!next && !okosu_next_find(&next, "mremap"))
-        return (void *)syscall(SYS_mremap, old, old_length, new_length, flags, to);
-    return next(old, old_length, new_length, flags, to);
+    return okosu_next.madvise(start, length, advice);
 }
 
 /* Move pages out of the pool, which keeps their addresses. Where they cannot be moved they are
@@ -284,7 +271,7 @@ static void *lift(void *old, size_t length, bool *moved)
 
     *moved = false;
     if (okosu_prezero_is_private(old, length)) {
-        p = next_mremap(old, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+        p = okosu_next.mremap(old, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
         *moved = p != MAP_FAILED;
         if (*moved)
             return p;
@@ -308,12 +295,12 @@ static void *move_out(void *old, size_t old_length, size_t new_length, int flags
 
     if (lifted == MAP_FAILED)
         return MAP_FAILED;
-    p = next_mremap(lifted, old_length, new_length, flags, to);
+    p = okosu_next.mremap(lifted, old_length, new_length, flags, to);
     saved = errno;
     if (p != MAP_FAILED)
         okosu_prezero_unmap(old, old_length);
     else if (moved)
-        next_mremap(lifted, old_length, old_length, MREMAP_MAYMOVE | MREMAP_FIXED, old);
+        okosu_next.mremap(lifted, old_length, old_length, MREMAP_MAYMOVE | MREMAP_FIXED, old);
     else
         okosu_next.munmap(lifted, old_length);
     errno = saved;
@@ -327,11 +314,11 @@ static void *move_within(void *old, size_t old_length, size_t new_length, int fl
     if (!okosu_prezero_owns(old) || !okosu_prezero_owns((char *)old + old_length - 1) ||
         !old_length || !new_length || (uintptr_t)old % 4096 ||
         flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED))
-        return next_mremap(old, old_length, new_length, flags, to);
+        return okosu_next.mremap(old, old_length, new_length, flags, to);
     if (moves)
         return move_out(old, old_length, new_length, flags, to);
     if (new_length > old_length)
-        return next_mremap(old, old_length, new_length, flags, to);
+        return okosu_next.mremap(old, old_length, new_length, flags, to);
     new_length = (new_length + 4095) & ~(size_t)4095;
     if (new_length < old_length &&
         okosu_prezero_unmap((char *)old + new_length, old_length - new_length))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* broker: applies a client's messages to the store. No socket is touched here. */
-#ifndef ZEROD_BROKER_H
-#define ZEROD_BROKER_H
+#pragma once
 
 #include "store.h"
 
@@ -13,5 +12,3 @@ int zerod_broker_message(struct zerod_store *store, struct zerod_client *client,
                          size_t size);
 /* The client is gone: everything it held will be cleared, and nothing more is sent to it. */
 void zerod_broker_leave(struct zerod_store *store, struct zerod_client *client);
-
-#endif

@@ -8,6 +8,7 @@
 #include "supply.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 #define PAGE ((size_t)4096)
 /* A running job is polled again after a quarter of the time that it has run so far, within these
@@ -28,7 +28,7 @@
 /* Call with the lock held. */
 static void wait_until(struct zerod_store *store, uint64_t ns)
 {
-    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    struct timespec t = okosu_timespec(ns);
 
     pthread_cond_timedwait(&store->work, &store->lock, &t);
 }
@@ -46,14 +46,13 @@ static bool looks_clean(const volatile unsigned char *at, size_t bytes)
 
 static void give_up(struct zerod_clearer *clearer, const char *why)
 {
-    char what[80], fix[80];
+    char fix[80];
 
     if (clearer->failed)
         return;
     clearer->failed = true;
-    snprintf(what, sizeof(what), "the engine %s is used no more", clearer->store->use.engine->name);
     snprintf(fix, sizeof(fix), "memory is cleared by %s from now on", clearer->last.engine->name);
-    okosu_message(what, why, fix);
+    okosu_complain(0, why, fix, "the engine %s is used no more", clearer->store->use.engine->name);
 }
 
 static void answer(struct zerod_slot *slot, size_t index, int status)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clearer: the thread that clears slots with the engine, and with the last engine of the table once
  * that has failed. */
-#ifndef ZEROD_CLEARER_H
-#define ZEROD_CLEARER_H
+#pragma once
 
 #include "store.h"
 
@@ -39,5 +38,3 @@ bool zerod_clearer_end(struct zerod_clearer *clearer);
  * there is none now. For --once and the tests; the thread only repeats this. */
 bool zerod_clearer_step(struct zerod_clearer *clearer);
 void zerod_clearer_init(struct zerod_clearer *clearer, struct zerod_store *store);
-
-#endif

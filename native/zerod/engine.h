@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine: a method of clearing memory with idle hardware. Each is one file and one row of the
  * table; no other code knows their names. */
-#ifndef ZEROD_ENGINE_H
-#define ZEROD_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ struct zerod_use {
     void *state;
     size_t chunk; /* the most bytes pinned at a time; 0: the engine's own limit */
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard: touches memory of a file in which a client may have punched a hole. */
-#ifndef ZEROD_GUARD_H
-#define ZEROD_GUARD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ int zerod_guard_begin(void);
 /* Calls do_it(at, bytes). 0; -EFAULT: the kernel had no page for a part of it, and how much was
  * done is unknown. */
 int zerod_guard(void (*do_it)(void *at, size_t bytes), void *at, size_t bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hand: a thread of lowest priority for work that takes long. It never holds a lock, because other
  * threads would wait for the lock while it gets no CPU. */
-#ifndef ZEROD_HAND_H
-#define ZEROD_HAND_H
+#pragma once
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,5 +20,3 @@ int zerod_hand_start(struct zerod_hand *hand);
 /* The hand calls work(arg) while the caller waits; where `hand` is NULL the caller does it. */
 void zerod_hand_do(struct zerod_hand *hand, void (*work)(void *arg), void *arg);
 void zerod_hand_end(struct zerod_hand *hand);
-
-#endif

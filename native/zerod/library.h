@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* library: the functions of a driver, looked up by name when the daemon runs, so that building
  * needs no driver. */
-#ifndef ZEROD_LIBRARY_H
-#define ZEROD_LIBRARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ struct zerod_symbol {
 void *zerod_library_open(const char *file, const struct zerod_symbol *symbols, char *why,
                          size_t room);
 void zerod_library_close(void *library);
-
-#endif

@@ -20,12 +20,9 @@
 
 static int complain(const char *path, int error, const char *fix)
 {
-    char what[256];
-
-    snprintf(what, sizeof(what), "%s cannot be served", path);
-    okosu_message(what, error == EWOULDBLOCK ? "another okosu-zerod serves it" : strerror(error),
-                  fix);
-    return -error;
+    return okosu_complain(-error,
+                          error == EWOULDBLOCK ? "another okosu-zerod serves it" : strerror(error),
+                          fix, "%s cannot be served", path);
 }
 
 static int take_lock(const char *path)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listen: the name of the socket, which has one owner at a time, even after a daemon that was
  * killed. */
-#ifndef ZEROD_LISTEN_H
-#define ZEROD_LISTEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ const char *zerod_listen_passed(void);
  * was passed. 0; or -errno, and the error has been printed. */
 int zerod_listen(struct zerod_listener *listener, const char *path, bool others);
 void zerod_listen_end(struct zerod_listener *listener);
-
-#endif

@@ -56,16 +56,14 @@ static int complain(const char *what, int rc)
 
 static void say_ready(const struct zerod_options *options, const struct zerod_store *store)
 {
-    struct okosu_json json = {.out = stdout};
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_string(&json, "socket", options->socket);
     okosu_json_string(&json, "engine", store->use.engine->name);
     okosu_json_int(&json, "cap", (long long)store->limits.cap);
     okosu_json_int(&json, "unit", (long long)store->limits.unit);
     okosu_json_int(&json, "ring", (long long)options->ring);
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
     fflush(stdout);
 }
 

@@ -2,21 +2,9 @@
 /* memory: all system calls on the daemon's pages. */
 #include "memory.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/mempolicy.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-#define NODE_LIMIT 1024
-#define WORD_BITS (8 * sizeof(unsigned long))
 
 int zerod_memory_file(size_t bytes, bool hugetlb)
 {
@@ -65,32 +53,11 @@ bool zerod_memory_is_alone(int fd)
     return true;
 }
 
-/* The node is preferred, not required: a full node must not leave the daemon without pages. */
-static int prefer_node(void *at, size_t bytes, int node)
-{
-    unsigned long mask[NODE_LIMIT / WORD_BITS] = {0};
-
-    mask[(size_t)(node - 1) / WORD_BITS] = 1ul << ((size_t)(node - 1) % WORD_BITS);
-    if (syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, mask, NODE_LIMIT + 1, 0) == 0)
-        return 0;
-    if (errno == EINVAL)
-        errno = ENODEV;
-    return -1;
-}
-
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 void *zerod_memory_reserve(size_t bytes, size_t align)
 {
-    unsigned char *at = mmap(NULL, bytes + align, PROT_NONE, RESERVED, -1, 0), *start;
-
-    if (at == MAP_FAILED)
-        return NULL;
-    start = at + (-(uintptr_t)at & (align - 1));
-    if (start > at)
-        munmap(at, (size_t)(start - at));
-    munmap(start + bytes, align - (size_t)(start - at));
-    return start;
+    return okosu_pages_map(bytes, align, PROT_NONE, RESERVED);
 }
 
 int zerod_memory_displace(void *at, size_t bytes)
@@ -104,7 +71,7 @@ int zerod_memory_place(void *at, int fd, size_t bytes, int node)
 
     if (mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0) == MAP_FAILED)
         return -errno;
-    if (node && prefer_node(at, bytes, node)) {
+    if (node && okosu_pages_prefer_node(at, bytes, node)) {
         error = errno;
         zerod_memory_displace(at, bytes);
         return -error;
@@ -129,13 +96,4 @@ void *zerod_memory_map(int fd, size_t bytes, size_t align, int node)
 void zerod_memory_unmap(void *at, size_t bytes)
 {
     munmap(at, bytes);
-}
-
-int zerod_memory_populate(void *at, size_t bytes)
-{
-    while (madvise(at, bytes, MADV_POPULATE_WRITE)) {
-        if (errno != EINTR && errno != EAGAIN)
-            return -errno;
-    }
-    return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory: files of clean pages, from the kernel. */
-#ifndef ZEROD_MEMORY_H
-#define ZEROD_MEMORY_H
+#pragma once
+
+#include "base/pages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +23,3 @@ int zerod_memory_displace(void *at, size_t bytes);
 /* Reserve, and map the file there. NULL: errno says why. */
 void *zerod_memory_map(int fd, size_t bytes, size_t align, int node);
 void zerod_memory_unmap(void *at, size_t bytes);
-/* Bring the pages into memory; those that were not there are zeroed. 0 or -errno. */
-int zerod_memory_populate(void *at, size_t bytes);
-
-#endif

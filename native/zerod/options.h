@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options: the command line of okosu-zerod. */
-#ifndef ZEROD_OPTIONS_H
-#define ZEROD_OPTIONS_H
+#pragma once
 
 #include "store.h"
 
@@ -23,5 +22,3 @@ struct zerod_options {
 /* 0; or -EINVAL, and the error has been printed. */
 int zerod_options_read(struct zerod_options *options, int argc, char **argv);
 void zerod_options_help(void);
-
-#endif

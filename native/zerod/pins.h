@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pins: memory pinned for an engine, in chunks: either all of it or nothing. */
-#ifndef ZEROD_PINS_H
-#define ZEROD_PINS_H
+#pragma once
 
 #include "engine.h"
 
@@ -20,5 +19,3 @@ void zerod_pins_drop(struct zerod_pins *pins, const struct zerod_use *use);
 /* The range in the form that the engine needs. It must not cross a chunk's end, and no unit
  * does. */
 struct zerod_range zerod_pins_range(const struct zerod_pins *pins, void *at, size_t bytes);
-
-#endif

@@ -5,6 +5,7 @@
 #include "pins.h"
 
 #include "base/message.h"
+#include "base/now.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,10 +20,7 @@
 
 uint64_t zerod_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return okosu_now();
 }
 
 int zerod_wait(const struct zerod_use *use, uint64_t ticket, unsigned patience_ms)
@@ -126,30 +124,29 @@ int zerod_choose(struct zerod_use *use, const char *name, unsigned patience_ms, 
     int rc = -ENOENT;
 
     for (const struct zerod_engine *const *row = zerod_engines; *row; row++) {
-        char what[80], about[200] = "";
+        char about[200] = "";
 
         if (name && strcmp((*row)->name, name) != 0)
             continue;
         rc = zerod_prove(use, *row, name, patience_ms, about, sizeof(about));
         if (!rc)
             return 0;
-        snprintf(what, sizeof(what), "the engine %s does not serve", (*row)->name);
         /* Hardware that is present and fails is always reported. */
         if (name || verbose || rc == -EIO)
-            okosu_message(what, about, name ? "okosu-zerod --list shows those that do" : NULL);
+            okosu_complain(rc, about, name ? "okosu-zerod --list shows those that do" : NULL,
+                           "the engine %s does not serve", (*row)->name);
     }
     if (rc == -ENOENT) {
-        char what[80], fix[80] = "okosu-zerod --list";
+        char fix[80] = "okosu-zerod --list";
         const char *names[16], *near;
         size_t count = 0;
 
         for (; zerod_engines[count] && count < 16; count++)
             names[count] = zerod_engines[count]->name;
-        snprintf(what, sizeof(what), "there is no engine %.40s", name);
         near = okosu_message_nearest(name, names, count);
         if (near)
             snprintf(fix, sizeof(fix), "did you mean --engine=%s?", near);
-        okosu_message(what, NULL, fix);
+        okosu_complain(rc, NULL, fix, "there is no engine %s", name);
     }
     return rc;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prove: an engine is used only after it has cleared memory here and a CPU has checked the
  * result. */
-#ifndef ZEROD_PROVE_H
-#define ZEROD_PROVE_H
+#pragma once
 
 #include "engine.h"
 
@@ -18,5 +17,3 @@ int zerod_choose(struct zerod_use *use, const char *name, unsigned patience_ms, 
 /* Wait for a ticket; returns what poll() returned, or -ETIMEDOUT. */
 int zerod_wait(const struct zerod_use *use, uint64_t ticket, unsigned patience_ms);
 uint64_t zerod_now(void); /* ns */
-
-#endif

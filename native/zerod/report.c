@@ -18,19 +18,17 @@
 int zerod_report_list(unsigned patience_ms)
 {
     for (const struct zerod_engine *const *row = zerod_engines; *row; row++) {
-        struct okosu_json json = {.out = stdout};
         struct zerod_use use;
         char about[200] = "";
         int rc = zerod_prove(&use, *row, true, patience_ms, about, sizeof(about));
+        struct okosu_json json = okosu_json_begin(stdout);
 
-        okosu_json_open(&json, NULL, '{');
         okosu_json_string(&json, "engine", (*row)->name);
         okosu_json_string(&json, "doc", (*row)->doc);
         okosu_json_bool(&json, "serves", !rc);
         okosu_json_string(&json, "device", rc || !*about ? NULL : about);
         okosu_json_string(&json, "why", rc ? about : NULL);
-        okosu_json_close(&json, '}');
-        putchar('\n');
+        okosu_json_end(&json);
         if (!rc)
             use.engine->close(use.state);
     }
@@ -73,9 +71,8 @@ static int clear_all(const struct zerod_limits *limits, const struct zerod_use *
 static void print_once(const char *engine, size_t bytes, size_t left, double seconds,
                        double posting)
 {
-    struct okosu_json json = {.out = stdout};
+    struct okosu_json json = okosu_json_begin(stdout);
 
-    okosu_json_open(&json, NULL, '{');
     okosu_json_string(&json, "engine", engine);
     okosu_json_unsigned(&json, "bytes", bytes);
     okosu_json_unsigned(&json, "not_zero", left);
@@ -83,8 +80,7 @@ static void print_once(const char *engine, size_t bytes, size_t left, double sec
     okosu_json_number(&json, "posting_seconds", posting, 7);
     okosu_json_unsigned(&json, "bytes_per_second",
                         seconds > 0 ? (uint64_t)((double)bytes / seconds) : 0);
-    okosu_json_close(&json, '}');
-    putchar('\n');
+    okosu_json_end(&json);
 }
 
 int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use *use)
@@ -95,7 +91,7 @@ int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use 
     struct zerod_limits all = *limits;
     double posting = 0, seconds = 0;
     struct zerod_pins pins;
-    int rc = at ? zerod_memory_populate(at, bytes) : fd < 0 ? fd : -errno;
+    int rc = at ? okosu_pages_populate(at, bytes) : fd < 0 ? fd : -errno;
 
     all.high = bytes;
     if (!rc) {
@@ -124,20 +120,18 @@ int zerod_report_status(const char *path)
     static const char *const names[OKOSU_WIRE_FIGURES] = {
         "clean", "held", "dirty", "busy", "cap", "clients", "cleared_bytes", "failures"};
     struct okosu_wire message = {.kind = OKOSU_WIRE_STATS};
-    struct okosu_json json = {.out = stdout};
-    char what[256];
+    struct okosu_json json;
     int fd = okosu_dial(path), rc = fd < 0 ? fd : okosu_dial_ask(fd, &message, NULL);
 
     if (rc) {
-        snprintf(what, sizeof(what), "%.200s gives no status", path);
-        okosu_message(what, strerror(-rc),
-                      rc == -ENOENT || rc == -ECONNREFUSED ? "okosu-zerod --socket=PATH &" : NULL);
+        okosu_complain(rc, strerror(-rc),
+                       rc == -ENOENT || rc == -ECONNREFUSED ? "okosu-zerod --socket=PATH &" : NULL,
+                       "%s gives no status", path);
     } else {
-        okosu_json_open(&json, NULL, '{');
+        json = okosu_json_begin(stdout);
         for (size_t i = 0; i < OKOSU_WIRE_FIGURES; i++)
             okosu_json_int(&json, names[i], (long long)message.figure[i]);
-        okosu_json_close(&json, '}');
-        putchar('\n');
+        okosu_json_end(&json);
     }
     if (fd >= 0)
         close(fd);

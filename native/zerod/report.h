@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report: prints the state of the engines and of a daemon, as JSON lines on stdout. */
-#ifndef ZEROD_REPORT_H
-#define ZEROD_REPORT_H
+#pragma once
 
 #include "store.h"
 
@@ -11,5 +10,3 @@ int zerod_report_list(unsigned patience_ms);
 int zerod_report_once(const struct zerod_limits *limits, const struct zerod_use *use);
 /* Print the figures of the daemon at this socket. 0; or -errno, and the error has been printed. */
 int zerod_report_status(const char *path);
-
-#endif

@@ -34,11 +34,6 @@ struct zerod_ring {
     bool started, gone;
 };
 
-static void clear(void *at, size_t bytes)
-{
-    okosu_zero_page(at, bytes);
-}
-
 /* Take one post and answer it. False: there is none. */
 static bool serve_one(struct zerod_ring *ring)
 {
@@ -52,9 +47,10 @@ static bool serve_one(struct zerod_ring *ring)
     __atomic_store_n(&shared->taken, taken + 1, __ATOMIC_RELEASE);
     /* The kernel may have taken the page back: then this clears a fresh page, or finds none
      * there. */
-    entry.status = entry.slot < ring->slots
-                       ? zerod_guard(clear, ring->memory + entry.slot * ring->page, ring->page)
-                       : -EINVAL;
+    entry.status =
+        entry.slot < ring->slots
+            ? zerod_guard(okosu_zero_page, ring->memory + entry.slot * ring->page, ring->page)
+            : -EINVAL;
     shared->answer[answered % ring->slots] = entry;
     __atomic_store_n(&shared->answered, answered + 1, __ATOMIC_RELEASE);
     return true;

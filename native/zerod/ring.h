@@ -2,8 +2,7 @@
 /* ring: huge pages that the kernel passes to the daemon to be cleared (/dev/hugetlb_zero, the
  * kernel series hugetlb-prezero). They still hold the data of their last owner, so serving them
  * needs CAP_SYS_ADMIN. */
-#ifndef ZEROD_RING_H
-#define ZEROD_RING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ int zerod_ring_open(struct zerod_ring **ring, size_t slots);
 int zerod_ring_close(struct zerod_ring *ring);
 /* For a daemon that serves only the ring: return when `stop_fd` is readable. 0 or -errno. */
 int zerod_ring_wait(int stop_fd);
-
-#endif

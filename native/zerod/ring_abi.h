@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ring_abi: the interface between /dev/hugetlb_zero and the daemon, with the layout of the kernel's
  * header uapi/linux/hugetlb_zero.h, which no distribution has. */
-#ifndef ZEROD_RING_ABI_H
-#define ZEROD_RING_ABI_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -38,5 +37,3 @@ struct zerod_ring_setup {
 
 #define ZEROD_RING_SETUP _IOWR('H', 0x60, struct zerod_ring_setup)
 #define ZEROD_RING_KICK _IO('H', 0x61)
-
-#endif

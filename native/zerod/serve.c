@@ -83,12 +83,8 @@ static bool is_allowed(const struct zerod_options *options, uid_t uid)
 
 static void say_refused(const struct zerod_server *server, const struct ucred *who, const char *why)
 {
-    char what[96];
-
-    if (!server->options->verbose)
-        return;
-    snprintf(what, sizeof(what), "process %d of user %u was turned away", who->pid, who->uid);
-    okosu_message(what, why, NULL);
+    if (server->options->verbose)
+        okosu_complain(0, why, NULL, "process %d of user %u was turned away", who->pid, who->uid);
 }
 
 static size_t count_of(const struct zerod_server *server, uid_t uid)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve: the socket: admits clients, and passes messages between them and the broker. */
-#ifndef ZEROD_SERVE_H
-#define ZEROD_SERVE_H
+#pragma once
 
 #include "options.h"
 #include "store.h"
@@ -15,5 +14,3 @@ int zerod_serve_open(struct zerod_server **server, const struct zerod_options *o
 int zerod_serve_run(struct zerod_server *server, int stop_fd);
 /* Ends all connections and removes the name of the socket. NULL is allowed. */
 void zerod_serve_close(struct zerod_server *server);
-
-#endif

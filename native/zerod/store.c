@@ -70,11 +70,8 @@ static void pin(struct zerod_store *store, struct zerod_shelf *shelf)
         rc = zerod_pins_make(&shelf->pins, &store->use, shelf->base, units * limits->unit,
                              limits->unit);
     if (rc) {
-        char what[80];
-
-        snprintf(what, sizeof(what), "memory cannot be pinned: it is cleared by %s",
-                 zerod_engine_last->name);
-        okosu_message(what, strerror(-rc), "a smaller --cap, or ulimit -l");
+        okosu_complain(rc, strerror(-rc), "a smaller --cap, or ulimit -l",
+                       "memory cannot be pinned: it is cleared by %s", zerod_engine_last->name);
         while (filled)
             zerod_store_empty(store, shelf, --filled);
         return;
@@ -160,7 +157,7 @@ int zerod_store_fill(const struct zerod_store *store, struct zerod_shelf *shelf,
         return fd;
     rc = zerod_memory_place(at, fd, limits->unit, limits->node);
     if (!rc) {
-        rc = zerod_memory_populate(at, limits->unit);
+        rc = okosu_pages_populate(at, limits->unit);
         if (rc)
             zerod_memory_displace(at, limits->unit);
     }

@@ -14,8 +14,7 @@
  * DIRTY slot that some process still has open or mapped stays as it is: that process may be reading
  * or writing it. All functions but fill and empty are called with the lock held; none touches a
  * pool's memory or waits. */
-#ifndef ZEROD_STORE_H
-#define ZEROD_STORE_H
+#pragma once
 
 #include "hand.h"
 #include "pins.h"
@@ -104,5 +103,3 @@ int zerod_store_fill(const struct zerod_store *store, struct zerod_shelf *shelf,
 int zerod_store_empty(const struct zerod_store *store, struct zerod_shelf *shelf, size_t slot);
 unsigned char *zerod_store_at(const struct zerod_store *store, const struct zerod_shelf *shelf,
                               size_t slot);
-
-#endif

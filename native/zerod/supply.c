@@ -5,7 +5,7 @@
 
 #include "prove.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "base/now.h"
 
 void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate)
 {
@@ -16,7 +16,7 @@ void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate)
     /* Time in which less than the rate was used gives no credit for later. */
     if (*next < now)
         *next = now;
-    *next += (uint64_t)((double)bytes / (double)rate * (double)NS_PER_S);
+    *next += (uint64_t)((double)bytes / (double)rate * (double)OKOSU_NS_PER_S);
 }
 
 static size_t units(const struct zerod_store *store, size_t bytes)

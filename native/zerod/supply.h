@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* supply: keeps each shelf's amount of clean memory, with pages from the kernel that are later
  * returned to it. */
-#ifndef ZEROD_SUPPLY_H
-#define ZEROD_SUPPLY_H
+#pragma once
 
 #include "store.h"
 
@@ -13,5 +12,3 @@ bool zerod_supply_step(struct zerod_store *store, uint64_t *next);
 /* `bytes` were worked on now: sets *next to the time when the rate (bytes per second) allows
  * more. */
 void zerod_supply_charge(uint64_t *next, size_t bytes, uint64_t rate);
-
-#endif

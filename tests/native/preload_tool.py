@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import made_once
+import pytest
 
 from okosu import native
 
@@ -39,6 +40,7 @@ MODES = {
     "small budget": RETAIN | {"OKOSU_BUDGET": str(16 * MIB)},
     "hugetlb": HUGETLB,
 }
+every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
 
 
 @functools.cache

@@ -94,20 +94,20 @@ def test_smoke(name: str) -> None:
 
 
 ARGUMENTS = [
-    (["--rounds=0"], '--rounds: "0" not accepted'),
-    (["--rounds", "-1"], '--rounds: "-1" not accepted'),
-    (["--rounds", "1e3"], '--rounds: "1e3" not accepted'),
+    (["--rounds=0"], "--rounds=0 not accepted"),
+    (["--rounds", "-1"], "--rounds=-1 not accepted"),
+    (["--rounds", "1e3"], "--rounds=1e3 not accepted"),
     (["--rounds", "18446744073709551617"], "not accepted"),
-    (["--rounds"], "the option needs a value"),
-    (["--sizes", "1,,2"], '--sizes: "" not accepted'),
+    (["--rounds"], "--rounds needs a value"),
+    (["--sizes", "1,,2"], "--sizes=1,,2 not accepted"),
     (["--sizes", "0"], "not accepted"),
     (["--only", "cpoy"], "the nearest is copy"),
     (["--only", "copy,"], "a name in the list is empty"),
     (["--points", "a,,b"], "a name in the list is empty"),
-    (["--smok"], "the nearest is --smoke"),
-    (["--list=1"], "the option takes no value"),
+    (["--smok"], "did you mean --smoke?"),
+    (["--list=1"], "--list takes no value"),
     (["--peers="], "the name of the directory is empty"),
-    (["extra"], '"extra" is no option'),
+    (["extra"], "there is no option extra"),
 ]
 
 
@@ -122,7 +122,7 @@ def test_arguments_refused(options: list[str], told: str) -> None:
 def test_help_is_data() -> None:
     done = subprocess.run([COPY, "--help"], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert "--rounds N" in done.stdout
+    assert "--rounds=N" in done.stdout
 
 
 def test_a_cpu_that_may_not_be_used() -> None:

@@ -328,7 +328,7 @@ def test_proof_is_made_absolute(launcher: Path, library: Path, tmp_path: Path) -
         (["--dryrun"], "did you mean --dry-run?"),
         (["--superpage=tph"], "did you mean --superpage=thp?"),
         (["--pin=scater"], "did you mean --pin=scatter?"),
-        (["--skip=retian"], "did you mean --skip=retain?"),
+        (["--skip=retian"], "--skip=LEVER"),
         (["--something-else-entirely"], "see okosu-run --help"),
         (["-x"], "see okosu-run --help"),
         (["--env=NOVALUE"], "--env=NAME=VALUE"),
@@ -355,6 +355,10 @@ def test_mistakes_are_told_with_a_fix(launcher: Path, words: list[str], fix: str
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr.startswith("okosu: ")
     assert done.stderr.splitlines()[-1] == f"  fix: {fix}"
+
+
+def test_a_lever_to_skip_is_suggested(launcher: Path) -> None:
+    assert "did you mean --skip=retain?" in run(launcher, "--skip=retian", "--", "true").stderr
 
 
 def test_no_program(launcher: Path) -> None:

@@ -15,12 +15,12 @@ import pytest
 from effort import some
 from preload_tool import (
     HUGETLB,
-    MODES,
     PROBE_SOURCES,
     RETAIN,
     THP,
     build,
     clean_environment,
+    every_mode,
     folder,
     passed,
     probe,
@@ -31,7 +31,6 @@ from okosu import native
 
 pytestmark = pytest.mark.preloads
 
-every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
 LIBRARY = "libokosu-preload.so"
 
 

@@ -46,17 +46,23 @@ def tried(tmp_path: Path, *argv: str) -> tuple[subprocess.CompletedProcess[str],
     return done, json.loads(path.read_text()) if path.exists() else {}
 
 
+def finished(tmp_path: Path, *argv: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """The same of a trial that must end well."""
+    done, envelope = tried(tmp_path, *argv)
+    assert done.returncode == 0, done.stderr
+    return done, envelope
+
+
 def verdicts(envelope: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {v["arm"]: v for v in envelope["verdicts"]}
 
 
 def test_a_slower_arm_is_found_and_the_table_is_narrow(tmp_path: Path) -> None:
     script = "i=0; while [ $i -lt ${TURNS:-2000} ]; do i=$((i+1)); done; echo done"
-    done, envelope = tried(
+    done, envelope = finished(
         tmp_path, "--levers", "none", "--arm", "more=TURNS=20000", "--arm", "less=TURNS=200", "--max-rounds", "16",
         "--budget", "2h", "--expect", "more=slower", "--seed", "2", "--", "/bin/sh", "-c", script,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     found = verdicts(envelope)
     assert found["more"]["verdict"] == "SLOWER"
     assert found["less"]["verdict"] in ("FASTER", "NOT CONFIRMED", "UNRESOLVED")
@@ -76,17 +82,15 @@ def test_output_that_changes_is_refused_unless_any_will_do(tmp_path: Path) -> No
     done, _ = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", "echo $$")
     assert done.returncode == 1
     assert "--check true" in done.stderr
-    done, envelope = tried(tmp_path, *FEW, "--check", "true", "--", "/bin/sh", "-c", "echo $$")
-    assert done.returncode == 0, done.stderr
+    done, envelope = finished(tmp_path, *FEW, "--check", "true", "--", "/bin/sh", "-c", "echo $$")
     assert verdicts(envelope)["same"]["rounds"] == 8
 
 
 def test_a_check_reads_the_output_and_can_fail_an_arm(tmp_path: Path) -> None:
-    done, envelope = tried(
+    _, envelope = finished(
         tmp_path, *FEW, "--arm", "bad=WORD=wrong", "--check", "grep -q right", "--",
         "/bin/sh", "-c", "echo ${WORD:-right} $$",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["bad"]["verdict"] == "WRONG OUTPUT"
     assert "--check exited with 1" in verdicts(envelope)["bad"]["why"]
 
@@ -100,16 +104,14 @@ def test_programs_that_fail_are_refused_with_what_they_said_unless_asked_for(
     refused, envelope = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", f"echo no such table >&2; {script}")
     assert (refused.returncode, envelope) == (1, {})
     assert all(text in refused.stderr for text in (said, "no such table", "--ignore-failure")), refused.stderr
-    done, envelope = tried(tmp_path, *FEW, "--ignore-failure", "--", "/bin/sh", "-c", script)
-    assert done.returncode == 0, done.stderr
+    done, envelope = finished(tmp_path, *FEW, "--ignore-failure", "--", "/bin/sh", "-c", script)
     assert said in done.stderr
     assert verdicts(envelope)["same"]["rounds"] == 8
 
 
 def test_an_arm_that_crashes_is_wrong_output(tmp_path: Path) -> None:
     script = '[ "$DIE" ] && kill -SEGV $$; true'
-    done, envelope = tried(tmp_path, *FEW, "--arm", "crash=DIE=1", "--", "/bin/sh", "-c", script)
-    assert done.returncode == 0, done.stderr
+    _, envelope = finished(tmp_path, *FEW, "--arm", "crash=DIE=1", "--", "/bin/sh", "-c", script)
     assert verdicts(envelope)["crash"]["verdict"] == "WRONG OUTPUT"
     assert "SIGSEGV" in verdicts(envelope)["crash"]["why"]
 
@@ -126,17 +128,15 @@ def test_standard_input_children_and_threads(tmp_path: Path) -> None:
     script = "import sys, threading, os; n = int(sys.stdin.readline()); os.system('true')\n" \
         "ts = [threading.Thread(target=lambda: None) for _ in range(n)]\n" \
         "[t.start() for t in ts]; [t.join() for t in ts]; print(n)"  # fmt: skip
-    done, envelope = tried(tmp_path, *FEW, "--stdin", str(tmp_path / "in"), "--", sys.executable, "-c", script)
-    assert done.returncode == 0, done.stderr
+    _, envelope = finished(tmp_path, *FEW, "--stdin", str(tmp_path / "in"), "--", sys.executable, "-c", script)
     assert verdicts(envelope)["same"]["rounds"] == 8
 
 
 def test_prepare_and_conclude_run_around_every_run(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    done, envelope = tried(
+    _, envelope = finished(
         tmp_path, *FEW, "--prepare", f"echo p >> '{log}'", "--conclude", f"echo c >> '{log}'", "--", "/bin/true"
     )
-    assert done.returncode == 0, done.stderr
     runs = sum(len(r["samples"]) for r in envelope["records"] if r["metric"] == "wall")
     assert log.read_text() == "p\nc\n" * runs
 
@@ -153,8 +153,7 @@ def test_a_metric_of_the_programs_own(tmp_path: Path) -> None:
         "--levers", "none", "--arm", "double=RATE=20", "--max-rounds", "8", "--metric", r"regex:rate=(\d+)",
         "--better", "higher", "--budget", "2h", "--", "/bin/sh", "-c", "echo rate=${RATE:-10} >&2",
     ]  # fmt: skip
-    done, envelope = tried(tmp_path, *argv)
-    assert done.returncode == 0, done.stderr
+    _, envelope = finished(tmp_path, *argv)
     found = verdicts(envelope)["double"]
     assert (found["verdict"], found["ratio"]) == ("FASTER", pytest.approx(0.5))
 
@@ -192,8 +191,7 @@ def test_ctrl_c_keeps_what_was_measured_and_names_the_way_on(tmp_path: Path) -> 
 
 
 def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: Path) -> None:
-    done, _ = tried(tmp_path, *FEW, "--", "/bin/true")
-    assert done.returncode == 0, done.stderr
+    _, _ = finished(tmp_path, *FEW, "--", "/bin/true")
     path = tmp_path / "trial.json"
     text = path.read_text()
     path.write_text(text[: len(text) // 2])
@@ -206,11 +204,10 @@ def test_a_records_file_cut_in_the_middle_and_one_of_another_version(tmp_path: P
 
 
 def test_a_recommendation_is_applied_by_run_and_can_be_revalidated(tmp_path: Path) -> None:
-    done, envelope = tried(
+    done, envelope = finished(
         tmp_path, "--levers", "none", "--arm", "quick=N=1", "--max-rounds", "40", "--", "/bin/sh", "-c",
         '[ -n "$N" ] || sleep 0.25',
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["quick"]["headline"], done.stdout
     assert done.stdout.splitlines()[-1].startswith("okosu run --env=N=1 -- /bin/sh")
     path = tmp_path / "trial.json"
@@ -257,8 +254,7 @@ def test_a_recipe_of_ones_own_is_recognised_proved_and_recommended_where_its_cha
     own = ("--recipes", str(tmp_path / "own"))
     planned = okosu("try", *own, "--dry-run", "--", str(program))
     assert "\nfast=on:\n" in planned.stdout, planned.stderr
-    done, envelope = tried(tmp_path, *own, "--levers", "fast", "--max-rounds", "40", "--", str(program))
-    assert done.returncode == 0, done.stderr
+    done, envelope = finished(tmp_path, *own, "--levers", "fast", "--max-rounds", "40", "--", str(program))
     assert (verdicts(envelope)["fast"]["verdict"], verdicts(envelope)["fast"]["headline"]) == ("FASTER", False)
     told = " ".join(done.stdout.split())
     assert "with MODE=fast; output identical here; ordering: the turns come in another order" in told
@@ -294,8 +290,7 @@ def test_the_default_place_of_records_is_the_state_folder(tmp_path: Path) -> Non
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     mark = f"okosu-test-{os.getpid()}"
     script = f"(sleep 300; : {mark}) & echo started"
-    done, envelope = tried(tmp_path, *FEW, "--", "/bin/sh", "-c", script)
-    assert done.returncode == 0, done.stderr
+    _, envelope = finished(tmp_path, *FEW, "--", "/bin/sh", "-c", script)
     assert verdicts(envelope)["same"]["rounds"] == 8
     alive = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
@@ -314,10 +309,9 @@ def test_the_output_is_what_was_asked_for_and_compared_unless_it_is_null(
     tmp_path: Path, output: str, kind: str
 ) -> None:
     script = f"test {kind} /dev/fd/1 || exit 9; head -c ${{SIZE:-300000}} /dev/zero"
-    done, envelope = tried(
+    _, envelope = finished(
         tmp_path, *FEWER, "--output", output, "--arm", "more=SIZE=300001", "--", "/bin/sh", "-c", script
     )
-    assert done.returncode == 0, done.stderr
     wrong = verdicts(envelope)["more"]["verdict"] == "WRONG OUTPUT"
     assert wrong == (output != "null")
     assert verdicts(envelope)["same"]["rounds"] == 2
@@ -325,11 +319,10 @@ def test_the_output_is_what_was_asked_for_and_compared_unless_it_is_null(
 
 def test_a_number_that_is_the_metric_may_differ_in_the_output_and_nothing_else(tmp_path: Path) -> None:
     script = "read up rest </proc/uptime; echo took ${up}s, ${WORD:-whole}"
-    done, envelope = tried(
+    _, envelope = finished(
         tmp_path, *FEWER, "--metric", r"regex:took ([\d.]+)s", "--better", "lower", "--arm", "bad=WORD=half", "--",
         "/bin/sh", "-c", script,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert verdicts(envelope)["same"]["rounds"] == 2
     assert verdicts(envelope)["bad"]["verdict"] == "WRONG OUTPUT"
 
@@ -342,8 +335,7 @@ def test_records_are_named_first_and_an_earlier_file_is_replaced_only_if_asked(t
     refused, _ = tried(tmp_path, *FEWER, "--", "/bin/true")
     assert (refused.returncode, path.read_bytes()) == (2, before)
     assert f"--force to replace it, or go on with it: okosu try --resume {shlex.quote(str(path))}" in refused.stderr
-    forced, again = tried(tmp_path, *FEWER, "--force", "--seed", "5", "--", "/bin/true")
-    assert forced.returncode == 0, forced.stderr
+    _, again = finished(tmp_path, *FEWER, "--force", "--seed", "5", "--", "/bin/true")
     assert (again["plan"]["options"]["seed"], envelope["plan"]["options"]["seed"]) == (5, 1)
 
 

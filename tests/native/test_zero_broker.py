@@ -80,8 +80,7 @@ def test_processes_and_threads_under(name: str, tmp_path: Path) -> None:
 def test_clean_pages_survive_a_program() -> None:
     """Memory that one program wrote to is clean for the next one, without a new page from the kernel."""
     with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
-        first = Client(daemon.socket)
-        first.hello()
+        first = Client.greeted(daemon.socket)
         slots = {take(first) for _ in range(4)}
         assert slots == set(range(4))
         for slot in slots:
@@ -89,8 +88,7 @@ def test_clean_pages_survive_a_program() -> None:
         first.close()
         wait(lambda: daemon.status()["clean"] == 4)
         assert daemon.status()["cleared_bytes"] == 4 * UNIT
-        second = Client(daemon.socket)
-        second.hello()
+        second = Client.greeted(daemon.socket)
         for _ in range(4):
             assert not view(second, take(second)).read(UNIT).strip(b"\0")
         assert second.ask(TAKE).status in (-errno.EAGAIN, -errno.EDQUOT)
@@ -108,8 +106,7 @@ def test_killed_clients_leave_nothing_behind() -> None:
             child.kill()
             child.communicate()
         wait(lambda: daemon.status()["held"] == daemon.status()["dirty"] == 0)
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         for _ in range(daemon.status()["clean"]):
             assert not view(client, take(client)).read(UNIT).strip(b"\0")
         client.close()
@@ -202,8 +199,7 @@ def test_no_page_goes_from_one_user_to_another() -> None:
             child = os.fork()
             if not child:
                 os.setresuid(user, user, user)
-                client = Client(daemon.socket)
-                client.hello()
+                client = Client.greeted(daemon.socket)
                 slots = [take(client) for _ in range(2)]
                 clean = all(not view(client, slot).read(UNIT).strip(b"\0") for slot in slots)
                 for slot in slots:
@@ -243,8 +239,7 @@ def test_memory_of_a_node() -> None:
 
 def test_memory_beyond_keep_goes_back() -> None:
     with serving("--cap=16M", "--low=2M", "--high=4M", "--keep=4M") as daemon:
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         held = {take(client) for _ in range(6)}
         assert len(held) == 6
         client.close()

@@ -36,8 +36,7 @@ from zerod_tool import (
 
 def test_a_holder_has_its_unit_cleared() -> None:
     with serving("--cap=8M") as daemon:
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         slot = take(client)
         memory = view(client, slot)
         memory.write(b"\xa5" * UNIT)
@@ -59,9 +58,7 @@ def test_a_holder_has_its_unit_cleared() -> None:
 
 def test_only_its_own_slots_are_a_clients() -> None:
     with serving("--cap=8M") as daemon:
-        one, other = Client(daemon.socket), Client(daemon.socket)
-        one.hello()
-        other.hello()
+        one, other = Client.greeted(daemon.socket), Client.greeted(daemon.socket)
         slot = take(one)
         for bad in (slot, slot + 1, 4, 2**32 - 1):
             assert other.ask(GIVE, bad).status == other.ask(CLEAR, bad, 1).status == -errno.EINVAL
@@ -93,9 +90,7 @@ def test_a_client_has_no_file_but_those_of_its_slots() -> None:
 def test_nobody_gets_a_slot_that_somebody_has_kept(kept: str, leaves: bool) -> None:
     """A program that keeps what it gave back neither reads nor changes the memory of the next."""
     with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
-        hostile, client = Client(daemon.socket), Client(daemon.socket)
-        hostile.hello()
-        client.hello()
+        hostile, client = Client.greeted(daemon.socket), Client.greeted(daemon.socket)
         slot = take(hostile)
         memory = view(hostile, slot)
         memory.write(b"\xa5" * UNIT)
@@ -149,8 +144,7 @@ def test_more_units_than_descriptors() -> None:
 
 def test_caps() -> None:
     with serving("--cap=8M", "--client-cap=4M", "--clients=3", "--low=8M", "--high=8M") as daemon:
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         take(client), take(client)
         assert client.ask(TAKE).status == -errno.EDQUOT
         others = [Client(daemon.socket) for _ in range(2)]
@@ -186,8 +180,7 @@ def test_who_misbehaves_is_let_go(name: str, greeted: bool) -> None:
     with serving("--cap=8M", "--low=8M", "--high=8M") as daemon:
         # From then on the daemon opens no more files.
         wait(lambda: daemon.status()["clean"] == 4)
-        bystander = Client(daemon.socket)
-        bystander.hello()
+        bystander = Client.greeted(daemon.socket)
         slot = take(bystander)
         bad = Client(daemon.socket)
         if greeted or name == "a second greeting":
@@ -228,8 +221,7 @@ def test_who_does_not_greet_is_disconnected() -> None:
         silent.close()
         asking.close()
     with serving("--cap=8M", "--greeting=3600000") as daemon:
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         assert take(client) == 0
         client.close()
 
@@ -264,9 +256,7 @@ def test_one_user_does_not_keep_the_others_out() -> None:
 def test_a_client_that_does_not_listen() -> None:
     """A client that reads no answers is disconnected, and other clients do not wait for it."""
     with serving("--cap=8M") as daemon:
-        deaf, other = Client(daemon.socket), Client(daemon.socket)
-        deaf.hello()
-        other.hello()
+        deaf, other = Client.greeted(daemon.socket), Client.greeted(daemon.socket)
         deaf.socket.setblocking(False)
         sent = 0
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -286,8 +276,7 @@ def test_no_descriptors_left() -> None:
 
     limit = resource.prlimit
     with serving("--cap=8M", "--clients=64") as daemon:
-        first = Client(daemon.socket)
-        first.hello()
+        first = Client.greeted(daemon.socket)
         open_now = max(descriptors(daemon)) + 1
         limit(daemon.process.pid, resource.RLIMIT_NOFILE, (open_now + 2, open_now + 2))
         crowd = [Client(daemon.socket) for _ in range(20)]

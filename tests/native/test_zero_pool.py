@@ -115,7 +115,7 @@ def run(program: Path, *argv: str, wrapper: tuple[str, ...] = ()) -> subprocess.
 def test_every_block_is_clean(threads: str) -> None:
     """Each of 1,500 blocks (100,000 in make test-lab-full) is scanned whole, and written to before it is given back."""
     done = run(PROGRAM, length("1500", "6000", "100000"), threads, threads)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "ok: fork" in done.stdout
     assert f"blocks of {threads} threads, each scanned clean" in done.stdout
 

@@ -42,28 +42,28 @@ WRONG = {
     "socket": "there is no option socket",
     "--cap": "--cap needs a value",
     "--once=1": "--once takes no value",
-    "--cap=1M": "out of range",
-    "--cap=": "a number of bytes",
-    "--cap=-1": "a number of bytes",
-    "--cap=99999999999999999999": "a number of bytes",
-    "--cap=17179869184G": "a number of bytes",
-    "--cap=2MM": "a number of bytes",
-    "--clients=0": "out of range",
-    "--clients=1K": "it is a number",
-    "--ring=65": "out of range",
+    "--cap=1M": "of bytes, K, M or G, from 2097152 to",
+    "--cap=": "a whole number of bytes",
+    "--cap=-1": "a whole number of bytes",
+    "--cap=99999999999999999999": "a whole number of bytes",
+    "--cap=17179869184G": "a whole number of bytes",
+    "--cap=2MM": "a whole number of bytes",
+    "--clients=0": "from 1 to 4096",
+    "--clients=1K": "it is a whole number from",
+    "--ring=65": "from 0 to 64",
     "--backing=tmpfs": "thp or hugetlb",
     "--unit=3M": "power of two",
     "--unit=1G": "not above the cap",
-    "--chunk=1M": "out of range",
+    "--chunk=1M": "from 2097152 to",
     "--low=300M": "out of order",
     "--high=1G": "out of order",
     "--keep=2M": "out of order",
-    "--user-cap=1M": "out of range",
-    "--user-clients=0": "out of range",
-    "--greeting=0": "out of range",
+    "--user-cap=1M": "from 2097152 to",
+    "--user-clients=0": "from 1 to 4096",
+    "--greeting=0": "from 1 to 3600000",
     "--low=0": "out of order",
-    "--allow=4294967295": "no such user",
-    "--allow=root": "a number",
+    "--allow=4294967295": "the number of a user",
+    "--allow=root": "the number of a user",
     "--engine=": "empty",
     "": "there is no option",
 }
@@ -265,8 +265,7 @@ def test_opencl_on_the_cpu_is_only_taken_by_name(tmp_path: Path) -> None:
 def test_opencl_serves_programs() -> None:
     with serving("--engine=opencl", "--cap=8M", "--chunk=4M") as daemon:
         assert daemon.status()["clean"] == 4
-        client = Client(daemon.socket)
-        client.hello()
+        client = Client.greeted(daemon.socket)
         for _ in range(4):
             slot = take(client)
             memory = view(client, slot)

@@ -141,6 +141,13 @@ class Client:
         self.socket.connect(path)
         self.files: dict[int, int] = {}
 
+    @classmethod
+    def greeted(cls, path: str) -> Client:
+        """One that has said HELLO."""
+        client = cls(path)
+        client.hello()
+        return client
+
     def send(self, kind: int, slot: int = 0, value: int = 0, tag: int = 7) -> None:
         self.socket.send(_WIRE.pack(kind, tag, 0, slot, value, *[0] * 8))
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arena: strings and tables that live until the program execs or ends, freed in one go. */
-#ifndef OKOSU_BASE_ARENA_H
-#define OKOSU_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ char *okosu_arena_printf(struct okosu_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *okosu_arena_strndup(struct okosu_arena *arena, const char *text, size_t length);
 void okosu_arena_free(struct okosu_arena *arena);
-
-#endif

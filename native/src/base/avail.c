@@ -24,19 +24,7 @@ static struct okosu_cgroup_walk walk;
 
 static bool parse(const char *s, size_t *out)
 {
-    size_t value = 0;
-
-    if (*s < '0' || *s > '9')
-        return false;
-    for (; *s >= '0' && *s <= '9'; s++) {
-        size_t digit = (size_t)(*s - '0');
-
-        if (value > (SIZE_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *out = value;
-    return true;
+    return okosu_file_number(&s, SIZE_MAX, out);
 }
 
 static bool parse_after(const char *s, const char *key, size_t *out)

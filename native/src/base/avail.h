@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Avail: how much memory this process may still take, read without allocating. */
-#ifndef OKOSU_BASE_AVAIL_H
-#define OKOSU_BASE_AVAIL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
  * less usage, page cache that can be dropped not counted as usage). `root` is put before every
  * path ("" is the machine's). One caller at a time: it works in static buffers. */
 size_t okosu_avail_bytes(const char *root);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: open, read, write and close past libc's, which are cancellation points. What runs inside
  * malloc or _exit must not be one: a thread that ended there would leave a lock taken. */
-#ifndef OKOSU_BASE_CALLS_H
-#define OKOSU_BASE_CALLS_H
+#pragma once
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -27,5 +26,3 @@ static inline void okosu_call_close(int fd)
 {
     syscall(SYS_close, fd);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cgroup: the control groups that this process is in, versions 1 and 2, read without allocating. */
-#ifndef OKOSU_BASE_CGROUP_H
-#define OKOSU_BASE_CGROUP_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ typedef bool okosu_cgroup_visit(const char *folder, bool unified, void *data);
  * every path ("" or "/" is the machine's). */
 void okosu_cgroup_walk(struct okosu_cgroup_walk *walk, const char *root, const char *controller,
                        okosu_cgroup_visit *visit, void *data);
-
-#endif

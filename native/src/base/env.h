@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Env: a copy of the environment that can be changed and then handed to execve, with a log of the
  * changes. */
-#ifndef OKOSU_BASE_ENV_H
-#define OKOSU_BASE_ENV_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -28,5 +27,3 @@ int okosu_env_set(struct okosu_env *env, const char *name, const char *value);
 int okosu_env_unset(struct okosu_env *env, const char *name);
 /* Bytes of the strings with their NULs: what the kernel copies to the new stack. */
 size_t okosu_env_bytes(const struct okosu_env *env);
-
-#endif

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static long read_whole(int fd, char *text, size_t size)
+long okosu_file_read_open(int fd, char *text, size_t size)
 {
     size_t used = 0;
 
@@ -38,7 +38,7 @@ long okosu_file_slurp(const char *path, char *text, size_t size)
 
     if (fd < 0)
         return -errno;
-    used = read_whole(fd, text, size - 1);
+    used = okosu_file_read_open(fd, text, size - 1);
     okosu_call_close(fd);
     text[used > 0 ? used : 0] = '\0';
     return used;
@@ -63,7 +63,7 @@ long okosu_file_read(char *text, size_t size, const char *root, const char *form
     fd = okosu_call_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
-    used = read_whole(fd, text, size);
+    used = okosu_file_read_open(fd, text, size);
     okosu_call_close(fd);
     if (used < 0)
         return used;
@@ -73,6 +73,25 @@ long okosu_file_read(char *text, size_t size, const char *root, const char *form
         used--;
     text[used] = '\0';
     return used;
+}
+
+bool okosu_file_number(const char **text, size_t limit, size_t *number)
+{
+    const char *at = *text;
+    size_t value = 0;
+
+    if (*at < '0' || *at > '9')
+        return false;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        size_t digit = (size_t)(*at - '0');
+
+        if (value > (limit - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *text = at;
+    *number = value;
+    return true;
 }
 
 int okosu_file_field(const char *text, const char *key, char *value, size_t size)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz: what the fuzzers share: their options [COUNT [SEED]], random numbers that depend only on
  * the seed, and an abort at the first property that does not hold. Each fuzzer is one file. */
-#ifndef OKOSU_BASE_FUZZ_H
-#define OKOSU_BASE_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline void require(bool holds, const char *what)
         abort();
     }
 }
-
-#endif

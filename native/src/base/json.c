@@ -111,6 +111,20 @@ void okosu_json_close(struct okosu_json *json, char bracket)
     json->comma = true;
 }
 
+struct okosu_json okosu_json_begin(FILE *out)
+{
+    struct okosu_json json = {.out = out};
+
+    okosu_json_open(&json, NULL, '{');
+    return json;
+}
+
+void okosu_json_end(struct okosu_json *json)
+{
+    okosu_json_close(json, '}');
+    putc('\n', json->out);
+}
+
 void okosu_json_string(struct okosu_json *json, const char *name, const char *text)
 {
     begin(json, name);

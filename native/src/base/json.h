@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Json: the only writer of JSON. It places the commas; the caller gives names and values. It writes
  * to a stream, or to a line, for which it allocates nothing and takes no lock. */
-#ifndef OKOSU_BASE_JSON_H
-#define OKOSU_BASE_JSON_H
+#pragma once
 
 #include "base/line.h"
 
@@ -17,6 +16,9 @@ struct okosu_json {
     bool replace;            /* bytes that are no UTF-8 become U+FFFD */
 };
 
+/* Begin an object that is a line of the stream, and end it. */
+struct okosu_json okosu_json_begin(FILE *out);
+void okosu_json_end(struct okosu_json *json);
 /* `name` is NULL inside an array and at the top. */
 void okosu_json_open(struct okosu_json *json, const char *name, char bracket);
 void okosu_json_close(struct okosu_json *json, char bracket);
@@ -30,5 +32,3 @@ void okosu_json_unsigned(struct okosu_json *json, const char *name, uint64_t val
 void okosu_json_number(struct okosu_json *json, const char *name, double value, int digits);
 /* `text` is JSON already. */
 void okosu_json_raw(struct okosu_json *json, const char *name, const char *text);
-
-#endif

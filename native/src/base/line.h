@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Line: text in a buffer of the caller's. Nothing is allocated and no lock is taken, so that a line
  * can be written while a process ends. */
-#ifndef OKOSU_BASE_LINE_H
-#define OKOSU_BASE_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void okosu_line_append(const char *path, const struct okosu_line *l);
 /* Append the text and map it in the file, so that it can be written anew without a system call. NULL
  * where the file is none that can be mapped, or would overrun RLIMIT_FSIZE. */
 char *okosu_line_map(const char *path, const struct okosu_line *l);
-
-#endif

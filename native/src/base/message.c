@@ -2,6 +2,7 @@
 /* Message: each message is one write, so that ranks of a parallel job do not mix their lines. */
 #include "base/message.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,18 @@ void okosu_message(const char *what, const char *why, const char *fix)
     /* If stderr is closed, there is nowhere left to report that. */
     if (write(STDERR_FILENO, text, (size_t)length) < 0)
         return;
+}
+
+int okosu_complain(int result, const char *why, const char *fix, const char *what, ...)
+{
+    char text[4096];
+    va_list arguments;
+
+    va_start(arguments, what);
+    vsnprintf(text, sizeof(text), what, arguments);
+    va_end(arguments);
+    okosu_message(text, why, fix);
+    return result;
 }
 
 static size_t smaller(size_t a, size_t b)

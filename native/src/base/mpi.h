@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mpi: which of the ranks on this machine this process is, as the MPI or batch launcher says. */
-#ifndef OKOSU_BASE_MPI_H
-#define OKOSU_BASE_MPI_H
+#pragma once
 
 #include "base/env.h"
 
@@ -13,5 +12,3 @@ struct okosu_mpi {
 
 /* 0; -EINVAL when the variables contradict each other (then *mpi names the source). */
 int okosu_mpi_read(const struct okosu_env *env, struct okosu_mpi *mpi);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* caches: how large a CPU's caches are. */
-#ifndef OKOSU_CHOOSE_CACHES_H
-#define OKOSU_CHOOSE_CACHES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct okosu_caches {
  * errno alone. A virtual machine may report the whole L3 of a socket of which it has a part, so l3
  * is an upper bound. */
 struct okosu_caches okosu_caches_read(unsigned cpu);
-
-#endif

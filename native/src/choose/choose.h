@@ -5,8 +5,7 @@
  * It knows no routine and no variant. An area (copy, zero) defines one struct okosu_choose, calls
  * okosu_choose_begin() at its first call, and finds what serves n bytes in `live`. An area without
  * size classes (vec) takes from here the look-up by name and by features. */
-#ifndef OKOSU_CHOOSE_H
-#define OKOSU_CHOOSE_H
+#pragma once
 
 #include "choose/caches.h"
 #include "choose/routine.h"
@@ -107,5 +106,3 @@ size_t okosu_choose_classes(struct okosu_choose *choose, size_t use,
             classes[i] = (struct okosu_##area##_class){found[i].up_to, row(found[i].variant)};     \
         return count;                                                                              \
     }
-
-#endif

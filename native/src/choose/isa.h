@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* isa: the widest vectors to use unasked, as the resolver of an IFUNC can ask. */
-#ifndef OKOSU_CHOOSE_ISA_H
-#define OKOSU_CHOOSE_ISA_H
+#pragma once
 
 #if defined(__x86_64__)
 
@@ -28,7 +27,5 @@ static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
         return OKOSU_ISA_AVX512;
     return OKOSU_ISA_AVX2;
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* routine: the rows of an area's table (copy, zero, vec), and how one is found by its name. */
-#ifndef OKOSU_CHOOSE_ROUTINE_H
-#define OKOSU_CHOOSE_ROUTINE_H
+#pragma once
 
 #include <okosu/cpu.h>
 #include <okosu/variant.h>
@@ -34,5 +33,3 @@ int okosu_variant_named(const struct okosu_variant *const *table, uint64_t featu
     } while (0)
 void okosu_reason_say(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

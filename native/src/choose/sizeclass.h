@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sizeclass: which variant of a routine serves which sizes, and the files that say so. */
-#ifndef OKOSU_SIZECLASS_H
-#define OKOSU_SIZECLASS_H
+#pragma once
 
 #include <okosu/variant.h>
 
@@ -69,5 +68,3 @@ int okosu_sizeclass_profile(const struct okosu_sizeclass_routine *routine, const
 int okosu_sizeclass_parse(const struct okosu_sizeclass_routine *routine, const char *path,
                           char *text, struct okosu_sizeclasses *choices,
                           struct okosu_reason *reason);
-
-#endif

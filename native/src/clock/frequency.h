@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frequency: what the clock's parts share: stated frequencies, and the counter read together with
  * CLOCK_MONOTONIC_RAW. */
-#ifndef OKOSU_CLOCK_FREQUENCY_H
-#define OKOSU_CLOCK_FREQUENCY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool okosu_clock_declared(void);
 uint64_t okosu_clock_median(uint64_t *values, size_t count);
 /* What two reads with nothing between them take, in ticks: the median of many. */
 uint64_t okosu_clock_empty(void);
-
-#endif

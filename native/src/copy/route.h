@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* route: what the public entries read at each call. */
-#ifndef OKOSU_COPY_ROUTE_H
-#define OKOSU_COPY_ROUTE_H
+#pragma once
 
 #include "choose/choose.h"
 
@@ -52,5 +51,3 @@ const struct okosu_copy_own *okosu_copy_own(void);
 /* The automatic choice on a machine with these features and caches: appends to each use's classes. */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows: what copy's own code names of its routines; the table finds all others by itself. */
-#ifndef OKOSU_COPY_ROWS_H
-#define OKOSU_COPY_ROWS_H
+#pragma once
 
 #include "choose/routine.h"
 
@@ -33,6 +32,4 @@ okosu_copy_function okosu_copy_neon, okosu_copy_large_neon;
 #define OKOSU_COPY_PLAINEST okosu_copy_row_neon
 #else
 #define OKOSU_COPY_PLAINEST okosu_copy_row_loop8
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* small: copies of at most 64 bytes, by moves that overlap in the middle. Each reads all before it
  * writes any, so the ranges may overlap. */
-#ifndef OKOSU_COPY_SMALL_H
-#define OKOSU_COPY_SMALL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ static inline __attribute__((always_inline)) void okosu_copy_small(char *dst, co
         *dst = *src;
     }
 }
-
-#endif

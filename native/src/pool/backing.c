@@ -4,38 +4,9 @@
  * SIGBUS at its first store. */
 #include "pool/backing.h"
 
-#include <errno.h>
-#include <linux/mempolicy.h>
-#include <stdint.h>
+#include "base/pages.h"
+
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-#define NODE_LIMIT 1024
-#define WORD_BITS (8 * sizeof(unsigned long))
-
-/* The node is preferred, not required: a full node is no reason to kill the program. */
-static int prefer_node(void *at, size_t bytes, int node)
-{
-    unsigned long mask[NODE_LIMIT / WORD_BITS] = {0};
-
-    if (node > NODE_LIMIT) {
-        errno = ENODEV;
-        return -1;
-    }
-    mask[(size_t)(node - 1) / WORD_BITS] = 1ul << ((size_t)(node - 1) % WORD_BITS);
-    if (syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, mask, NODE_LIMIT + 1, 0) == 0)
-        return 0;
-    if (errno == EINVAL)
-        errno = ENODEV;
-    if (errno == ENOSYS)
-        errno = ENOTSUP;
-    return -1;
-}
 
 static int flags_of(bool hugetlb)
 {
@@ -46,7 +17,7 @@ static int prepare(void *at, size_t bytes, bool hugetlb, int node)
 {
     if (!hugetlb)
         madvise(at, bytes, MADV_HUGEPAGE);
-    return node ? prefer_node(at, bytes, node) : 0;
+    return node ? okosu_pages_prefer_node(at, bytes, node) : 0;
 }
 
 int okosu_backing_renew(void *at, size_t bytes, bool hugetlb, int node)
@@ -60,20 +31,10 @@ int okosu_backing_renew(void *at, size_t bytes, bool hugetlb, int node)
 
 void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node)
 {
-    size_t whole;
-    unsigned char *at, *start;
+    void *start = okosu_pages_map(bytes, align, PROT_READ | PROT_WRITE, flags_of(hugetlb));
 
-    if (__builtin_add_overflow(bytes, align, &whole)) {
-        errno = ENOMEM;
+    if (!start)
         return NULL;
-    }
-    at = mmap(NULL, whole, PROT_READ | PROT_WRITE, flags_of(hugetlb), -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    start = at + (-(uintptr_t)at & (align - 1));
-    if (start > at)
-        munmap(at, (size_t)(start - at));
-    munmap(start + bytes, whole - bytes - (size_t)(start - at));
     if (prepare(start, bytes, hugetlb, node)) {
         int saved = errno;
 
@@ -87,15 +48,6 @@ void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node)
 void okosu_backing_unmap(void *at, size_t bytes)
 {
     munmap(at, bytes);
-}
-
-int okosu_backing_populate(void *at, size_t bytes)
-{
-    while (madvise(at, bytes, MADV_POPULATE_WRITE)) {
-        if (errno != EINTR && errno != EAGAIN)
-            return -errno;
-    }
-    return 0;
 }
 
 void okosu_backing_touch(void *at, size_t bytes)

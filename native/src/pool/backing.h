@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backing: a pool's memory as the kernel gives it: all system calls of the pool are here. */
-#ifndef OKOSU_POOL_BACKING_H
-#define OKOSU_POOL_BACKING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,11 +10,10 @@
  * from 1; 0: any. NULL: errno says why. */
 void *okosu_backing_map(size_t bytes, size_t align, bool hugetlb, int node);
 void okosu_backing_unmap(void *at, size_t bytes);
-/* Bring the pages of this range into memory; those that were not there are zeroed. 0 or -errno. */
-int okosu_backing_populate(void *at, size_t bytes);
-/* The same by touching memory that is zero, where pages can always be had (not hugetlb). A page
- * fault takes a lock of this mapping alone; the system call takes one for which the program's own
- * mmap and munmap wait, as long as the populating thread gets no CPU. */
+/* Bring the pages of this range into memory as okosu_pages_populate() does, by touching memory that
+ * is zero, where pages can always be had (not hugetlb). A page fault takes a lock of this mapping
+ * alone; the system call takes one for which the program's own mmap and munmap wait, as long as the
+ * populating thread gets no CPU. */
 void okosu_backing_touch(void *at, size_t bytes);
 bool okosu_backing_can_populate(void);
 /* Return the pages of this range to the kernel. 0 or -errno. */
@@ -29,5 +27,3 @@ size_t okosu_backing_hugetlb_page(size_t *free_pages);
  * why. */
 volatile bool *okosu_backing_mine(void);
 void okosu_backing_drop_mine(volatile bool *mine);
-
-#endif

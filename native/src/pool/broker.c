@@ -6,6 +6,8 @@
 #include "pool/dial.h"
 #include "pool/pool.h"
 
+#include "base/pages.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -208,7 +210,7 @@ static void disconnect(struct okosu_broker *broker)
     }
     close_ours(&broker->socket);
     pthread_mutex_unlock(&broker->open);
-    broker->retry = okosu_pool_now() + RETRY_NS;
+    broker->retry = okosu_now() + RETRY_NS;
 }
 
 /* Call with `talk` held: the answer's status, or -ECONNRESET where there is no daemon. *file: the
@@ -319,11 +321,11 @@ static int64_t take(struct okosu_broker *broker)
     int rc, file = -1;
 
     if (broker->socket.fd < 0) {
-        if (broker->ended || okosu_pool_now() < broker->retry)
+        if (broker->ended || okosu_now() < broker->retry)
             return -ECONNRESET;
         rc = connect_to(broker);
         if (rc) {
-            broker->retry = okosu_pool_now() + RETRY_NS;
+            broker->retry = okosu_now() + RETRY_NS;
             return rc;
         }
     }
@@ -381,7 +383,7 @@ int okosu_broker_fetch(struct okosu_broker *broker, size_t index)
         pthread_mutex_unlock(&broker->open);
         close_ours(&broker->file);
         if (!rc && hugetlb)
-            rc = okosu_backing_populate(place(broker, index), broker->unit);
+            rc = okosu_pages_populate(place(broker, index), broker->unit);
         else if (!rc)
             okosu_backing_touch(place(broker, index), broker->unit);
     }

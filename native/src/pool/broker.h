@@ -6,8 +6,7 @@
  * of fork. Only fetch, clear and drop talk to the daemon, which may take long; only the pool's
  * worker calls them. When the daemon has ended they fail, and what is mapped stays, because nobody
  * else uses it any more. */
-#ifndef OKOSU_POOL_BROKER_H
-#define OKOSU_POOL_BROKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ int okosu_broker_clear(struct okosu_broker *broker, size_t index, size_t bytes);
 void okosu_broker_drop(struct okosu_broker *broker, size_t index);
 /* As okosu_broker_drop(), but the daemon is told later. */
 void okosu_broker_leave(struct okosu_broker *broker, size_t index);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dial: connects to okosu-zerod, and exchanges one message at a time. */
-#ifndef OKOSU_POOL_DIAL_H
-#define OKOSU_POOL_DIAL_H
+#pragma once
 
 #include "pool/wire.h"
 
@@ -14,5 +13,3 @@ int okosu_dial_wait(int fd, int seconds);
  * (-1: none came); NULL: none is expected. Returns the answer's status; or -ECONNRESET: the daemon
  * has ended, or violates wire.h. */
 int okosu_dial_ask(int fd, struct okosu_wire *message, int *file);
-
-#endif

@@ -5,6 +5,8 @@
 
 #include "pool/backing.h"
 
+#include "base/pages.h"
+
 #include <okosu/zero.h>
 
 #include <errno.h>
@@ -36,7 +38,7 @@ static int clear_by_kernel(void *at, size_t bytes)
 {
     int rc = okosu_backing_drop(at, bytes);
 
-    return rc ? rc : okosu_backing_populate(at, bytes);
+    return rc ? rc : okosu_pages_populate(at, bytes);
 }
 
 static const struct okosu_zero_engine nt = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engines: finds an engine, and proves it before it is used. */
-#ifndef OKOSU_POOL_ENGINES_H
-#define OKOSU_POOL_ENGINES_H
+#pragma once
 
 #include <okosu/zero_pool.h>
 
@@ -12,5 +11,3 @@ int okosu_engine_find(const char *name, const struct okosu_zero_engine **found);
 /* Let it clear memory filled with 0xa5, and check the result. 0; -EIO: a byte was not cleared; the
  * engine's own error; -ENOMEM. */
 int okosu_engine_prove(const struct okosu_zero_engine *engine);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool: what the pool's functions and its worker share. */
-#ifndef OKOSU_POOL_POOL_H
-#define OKOSU_POOL_POOL_H
+#pragma once
 
+#include "base/now.h"
 #include "pool/units.h"
 
 #include <okosu/zero_pool.h>
@@ -88,6 +88,3 @@ size_t okosu_pool_step(struct okosu_zero_pool *pool, bool *did);
 /* Call with the lock held: whether okosu_pool_step() would do something now; else *until is when it
  * may, or 0. */
 bool okosu_pool_has_work(struct okosu_zero_pool *pool, uint64_t *until);
-uint64_t okosu_pool_now(void);
-
-#endif

@@ -5,6 +5,8 @@
 #include "pool/backing.h"
 #include "pool/broker.h"
 
+#include "base/pages.h"
+
 #include <okosu/zero.h>
 
 static void *at(const struct okosu_zero_pool *pool, size_t index)
@@ -23,7 +25,7 @@ int okosu_supply_populate(struct okosu_zero_pool *pool, size_t index)
              ? 0
              : okosu_supply_drop(pool, index);
     if (!rc && pool->hugetlb)
-        rc = okosu_backing_populate(at(pool, index), pool->options.unit);
+        rc = okosu_pages_populate(at(pool, index), pool->options.unit);
     else if (!rc)
         okosu_backing_touch(at(pool, index), pool->options.unit);
     return rc;

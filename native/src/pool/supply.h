@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* supply: gets a pool's units from the kernel or from okosu-zerod, and returns them. Its functions
  * are called without the pool's lock, for units that no other thread uses meanwhile. */
-#ifndef OKOSU_POOL_SUPPLY_H
-#define OKOSU_POOL_SUPPLY_H
+#pragma once
 
 #include "pool/pool.h"
 
@@ -15,5 +14,3 @@ int okosu_supply_drop(struct okosu_zero_pool *pool, size_t index);
 /* Map `count` units anew, whatever is mapped there; their content is then unknown. 0 or -errno.
  * Never talks to the daemon. */
 int okosu_supply_renew(struct okosu_zero_pool *pool, size_t index, size_t count);
-
-#endif

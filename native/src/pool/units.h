@@ -6,8 +6,7 @@
  * until it stores another state. There is no lock: the thread that clears has the lowest priority,
  * and if it lost its CPU while it held one, the program would have to wait, or do without its
  * blocks, as long as the machine is busy. */
-#ifndef OKOSU_POOL_UNITS_H
-#define OKOSU_POOL_UNITS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ size_t okosu_units_find(const struct okosu_units *units, enum okosu_unit_state s
 size_t okosu_units_last(const struct okosu_units *units, enum okosu_unit_state state);
 /* How many are in each state. */
 void okosu_units_count(const struct okosu_units *units, size_t in[OKOSU_UNIT_STATES]);
-
-#endif

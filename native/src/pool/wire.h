@@ -15,8 +15,7 @@
  *
  * Each slot is a file of one unit. A slot that was given back is cleared for the next client only
  * once no process has its file open or mapped. No other user ever sees what a user's file holds. */
-#ifndef OKOSU_POOL_WIRE_H
-#define OKOSU_POOL_WIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ struct okosu_wire {
     uint64_t value;
     uint64_t figure[OKOSU_WIRE_FIGURES];
 };
-
-#endif

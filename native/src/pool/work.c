@@ -8,14 +8,6 @@
 /* After the kernel had no memory, the worker tries again a second later. */
 #define PAUSE_NS UINT64_C(1000000000)
 
-uint64_t okosu_pool_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 struct counted {
     size_t clean, dirty, absent; /* bytes */
 };
@@ -70,7 +62,7 @@ static enum work choose(struct okosu_zero_pool *pool, uint64_t *until)
         return DROP;
     if (!wants_more(pool, &now))
         return NOTHING;
-    if (okosu_pool_now() >= pool->fill_after)
+    if (okosu_now() >= pool->fill_after)
         return POPULATE;
     *until = pool->fill_after;
     return NOTHING;
@@ -126,7 +118,7 @@ static size_t populate_one(struct okosu_zero_pool *pool, size_t index)
     okosu_units_settle(&pool->units, index, rc ? OKOSU_UNIT_ABSENT : OKOSU_UNIT_CLEAN);
     if (rc) {
         pool->failures++;
-        pool->fill_after = okosu_pool_now() + PAUSE_NS;
+        pool->fill_after = okosu_now() + PAUSE_NS;
         return 0;
     }
     pool->populated += pool->options.unit;

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S UINT64_C(1000000000)
 /* After its last work the worker looks again every NAP for the time DOZE, so that giving a block
  * needs no system call while a program gives and takes; then it sleeps until it is woken. */
 #define NAP_NS UINT64_C(200000)
@@ -29,7 +28,7 @@
 /* Call with the lock held. */
 static void wait_until(struct okosu_zero_pool *pool, uint64_t ns)
 {
-    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    struct timespec t = okosu_timespec(ns);
 
     pthread_cond_timedwait(&pool->work, &pool->lock, &t);
 }
@@ -37,25 +36,22 @@ static void wait_until(struct okosu_zero_pool *pool, uint64_t ns)
 /* Call with the lock held: `bytes` were made clean; wait as long as the rate demands. */
 static void hold_rate(struct okosu_zero_pool *pool, uint64_t *next, size_t bytes)
 {
-    uint64_t now = okosu_pool_now();
+    uint64_t now = okosu_now();
 
     if (!pool->options.rate || !bytes)
         return;
     /* Time in which less than the rate was cleared gives no credit for later. */
     if (*next < now)
         *next = now;
-    *next += (uint64_t)((double)bytes / (double)pool->options.rate * (double)NS_PER_S);
-    while (!pool->stop && okosu_pool_now() < *next)
+    *next += (uint64_t)((double)bytes / (double)pool->options.rate * (double)OKOSU_NS_PER_S);
+    while (!pool->stop && okosu_now() < *next)
         wait_until(pool, *next);
 }
 
 /* Its own processor time. */
 static uint64_t used_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+    return okosu_now_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Call with the lock held: end the worker, and start no new one for a while that grows each
@@ -65,14 +61,14 @@ static void stand_back(struct okosu_zero_pool *pool)
     pool->away_ns = pool->away_ns ? 2 * pool->away_ns : STAND_BACK_LEAST_NS;
     if (pool->away_ns > STAND_BACK_MOST_NS)
         pool->away_ns = STAND_BACK_MOST_NS;
-    atomic_store(&pool->away_until, okosu_pool_now() + pool->away_ns);
+    atomic_store(&pool->away_until, okosu_now() + pool->away_ns);
     atomic_fetch_add(&pool->waits, 1);
 }
 
 /* Call with the lock held: whether the work since `began` had to wait for a CPU. */
 static bool was_late(const struct okosu_zero_pool *pool, uint64_t began, uint64_t used)
 {
-    return pool->options.stand_back && okosu_pool_now() - began > used_ns() - used + LATE_NS;
+    return pool->options.stand_back && okosu_now() - began > used_ns() - used + LATE_NS;
 }
 
 /* Call with the lock held: whether the calling thread, which is the program's, had to wait for a
@@ -102,7 +98,7 @@ static bool program_waits(struct okosu_zero_pool *pool)
  * before `until` unless the worker is woken. False: end the thread. */
 static bool rest(struct okosu_zero_pool *pool, uint64_t idle_from, uint64_t until)
 {
-    uint64_t now = okosu_pool_now(), used = used_ns();
+    uint64_t now = okosu_now(), used = used_ns();
 
     if (now - idle_from <= DOZE_NS) {
         wait_until(pool, now + NAP_NS);
@@ -138,7 +134,7 @@ void okosu_pool_wake(struct okosu_zero_pool *pool)
 
     if (!atomic_load(&pool->asleep))
         return;
-    if (pool->options.stand_back && okosu_pool_now() < atomic_load(&pool->away_until))
+    if (pool->options.stand_back && okosu_now() < atomic_load(&pool->away_until))
         return;
     /* The caller may have been cancelled, and must not end while it holds the lock. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
@@ -158,7 +154,7 @@ out:
 /* Call with the lock held: do one unit of the work there is. False: end the thread. */
 static bool work(struct okosu_zero_pool *pool, uint64_t *next)
 {
-    uint64_t began = okosu_pool_now(), used = used_ns();
+    uint64_t began = okosu_now(), used = used_ns();
     bool did;
     size_t cleaned = okosu_pool_step(pool, &did);
 
@@ -185,7 +181,7 @@ static void *run(void *arg)
 {
     struct okosu_zero_pool *pool = arg;
     struct sched_param param = {0};
-    uint64_t next = 0, until, worked = okosu_pool_now();
+    uint64_t next = 0, until, worked = okosu_now();
     bool stays;
 
     /* Some sandboxes refuse SCHED_IDLE; the worker then has ordinary priority. */
@@ -200,7 +196,7 @@ static void *run(void *arg)
     while (stays && !pool->stop) {
         if (okosu_pool_has_work(pool, &until)) {
             stays = work(pool, &next);
-            worked = okosu_pool_now();
+            worked = okosu_now();
         } else {
             stays = rest(pool, worked, until);
         }
@@ -223,7 +219,7 @@ int okosu_pool_start(struct okosu_zero_pool *pool)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pool->started = okosu_pool_now();
+    pool->started = okosu_now();
     error = pthread_create(&pool->worker, NULL, run, pool);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pool->has_worker = !error;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* route: what the entries look at. */
-#ifndef OKOSU_ZERO_ROUTE_H
-#define OKOSU_ZERO_ROUTE_H
+#pragma once
 
 #include "choose/choose.h"
 
@@ -30,5 +29,3 @@ const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to);
 /* The automatic choice on a machine with these features and caches: appends to each use's classes. */
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows: what zero's own code names of its routines; the table finds all others by itself. */
-#ifndef OKOSU_ZERO_ROWS_H
-#define OKOSU_ZERO_ROWS_H
+#pragma once
 
 #include "choose/routine.h"
 
@@ -22,6 +21,4 @@ extern const struct okosu_zero_variant okosu_zero_row_rep_stosb, okosu_zero_row_
 void *okosu_zero_set_avx512(void *p, int byte, size_t n);
 #elif defined(__aarch64__)
 extern const struct okosu_zero_variant okosu_zero_row_neon, okosu_zero_row_dc_zva;
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* small: up to 16 bytes in general registers: two stores that may overlap cover every size between
  * their width and twice that. */
-#ifndef OKOSU_ZERO_SMALL_H
-#define OKOSU_ZERO_SMALL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline void okosu_zero_upto16(unsigned char *p, int byte, size_t n)
         *p = (unsigned char)byte;
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_driver: the part of NVIDIA's driver (libcuda.so.1) that the CUDA engines use, and pinning
  * for both. */
-#ifndef ZEROD_CUDA_DRIVER_H
-#define ZEROD_CUDA_DRIVER_H
+#pragma once
 
 #include "engine.h"
 
@@ -64,5 +63,3 @@ cuda_pointer cuda_base_pointer(const struct zerod_range *range);
 int cuda_base_pin(void *state, void *at, size_t bytes, void **pin);
 void cuda_base_unpin(void *state, void *pin);
 size_t cuda_base_chunk(const void *state);
-
-#endif

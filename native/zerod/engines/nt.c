@@ -12,15 +12,10 @@ static int open_nt(void **state, bool asked, char *about, size_t room)
     return 0;
 }
 
-static void clear(void *at, size_t bytes)
-{
-    okosu_zero_page(at, bytes);
-}
-
 static int submit(void *state, const struct zerod_range *range, uint64_t *ticket)
 {
     *ticket = 0;
-    return zerod_guard(clear, range->at, range->bytes);
+    return zerod_guard(okosu_zero_page, range->at, range->bytes);
 }
 
 /* The clearing ended before submit returned. */

@@ -66,7 +66,7 @@ static int make(struct block *block, size_t bytes)
         *block = (struct block){.fd = zerod_memory_file(bytes, hugetlb)};
         if (block->fd >= 0)
             block->at = zerod_memory_map(block->fd, bytes, bytes, 0);
-        rc = block->at ? zerod_memory_populate(block->at, bytes) : -ENOMEM;
+        rc = block->at ? okosu_pages_populate(block->at, bytes) : -ENOMEM;
         if (rc)
             drop(block, bytes);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_mailbox: the memory that the CPU and the running GPU program share, in pinned host
  * memory. */
-#ifndef ZEROD_CUDA_MAILBOX_H
-#define ZEROD_CUDA_MAILBOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct cuda_mailbox {
         uint64_t at, bytes; /* the device's address */
     } job[CUDA_MAILBOX_JOBS];
 };
-
-#endif

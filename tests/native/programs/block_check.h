@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What programs that check pools of blocks share: a check that ends the program, random numbers,
  * and blocks that are looked through and soiled. */
-#ifndef BLOCK_CHECK_H
-#define BLOCK_CHECK_H
+#pragma once
+
+#include "check.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,14 +12,6 @@
 #include <stdlib.h>
 
 #define NO_SAN __attribute__((no_sanitize("thread", "address", "undefined")))
-
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) {                                                                                \
-            printf("WRONG: %s:%d: %s\n", __func__, __LINE__, #x);                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -45,5 +38,3 @@ NO_SAN static inline void soil(unsigned char *at, size_t bytes, uint64_t *state)
         at[page + next_random(state) % (bytes - page < 4096 ? bytes - page : 4096)] = 0xa5;
     at[bytes - 1] = 1;
 }
-
-#endif

@@ -3,20 +3,12 @@
  * preloaded, and hands blocks to it and back: deepbind FILE now|lazy|own [NAME]. A file NAME is
  * loaded in the same way before, along the RUNPATH of this program. */
 #include "deepbind.h"
+#include "check.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MIB ((size_t)1 << 20)
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, dlerror());                      \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static char *filled(char *p, size_t size)
 {

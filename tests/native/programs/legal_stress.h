@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of legal_stress share: a thread's world, which is a model of the memory that it
  * has, and the content of that memory, which is known from where it lies and how long it is. */
-#ifndef LEGAL_STRESS_H
-#define LEGAL_STRESS_H
+#pragma once
 
 #include "block_check.h"
 
 #include <string.h>
 
 #define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-#define PAGE ((size_t)4096)
 #define CELL (512 * KIB)
 #define CELLS 14
 #define REGIONS 6
@@ -84,5 +81,3 @@ void use_cancelled(struct world *world);
 /* legal_stress_library.c: takes the library's mutex, and allocates under it as soon as a fork waits
  * for the mutex; *taken becomes true as soon as it has the mutex. */
 void library_work(volatile bool *taken);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory_check: what the checks of copy and of zero share: canaries round the bytes that a routine
  * writes, and memory between pages that are not there. */
-#ifndef MEMORY_CHECK_H
-#define MEMORY_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct guarded {
 /* At least `inner` bytes; false: there is no memory. */
 bool guarded_make(struct guarded *area, size_t inner);
 void guarded_drop(struct guarded *area);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the tests tell a mock of a library to misbehave. */
-#ifndef MOCK_TOLD_H
-#define MOCK_TOLD_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,5 +21,3 @@ static inline const char *told(const char *variable)
         fclose(file);
     return text;
 }
-
-#endif

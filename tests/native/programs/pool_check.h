@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the checks of a process's pool and of a daemon's share: figures that add up, and threads that
  * scan all that they take. */
-#ifndef POOL_CHECK_H
-#define POOL_CHECK_H
+#pragma once
 
 #include "block_check.h"
 
@@ -10,7 +9,6 @@
 
 #include <pthread.h>
 
-#define MIB ((size_t)1 << 20)
 #define UNIT (2 * MIB)
 
 static inline struct okosu_zero_pool_stats stats_of(struct okosu_zero_pool *pool)
@@ -97,5 +95,3 @@ static inline uint64_t pool_use_all(struct okosu_zero_pool *pool, bool renews, u
     CHECK(stats_of(pool).held == 0);
     return misses;
 }
-
-#endif

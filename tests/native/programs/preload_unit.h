@@ -4,6 +4,9 @@
  * fail. */
 #pragma once
 
+#include "check.h"
+#include "pattern.h"
+
 #include "config.h"
 #include "evidence.h"
 #include "large.h"
@@ -17,16 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MIB ((size_t)1 << 20)
-
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* What the fake table does instead of the real call. */
 struct fake {
@@ -52,10 +45,6 @@ extern struct fake fake;
 /* Puts the fakes into okosu_sys and sets the configuration to THP with a large budget. */
 void fake_install(void);
 
-/* Fills a block with a pattern that depends on its position, and checks it. */
-void fill(void *p, size_t size, unsigned tag);
-bool is_filled(const void *p, size_t size, unsigned tag);
-
 unsigned random_below(unsigned *state, unsigned limit);
 
 struct test_case {
@@ -63,4 +52,10 @@ struct test_case {
     void (*run)(void);
 };
 
-extern const struct test_case cases_runs[], cases_large[], cases_small[], cases_parts[];
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+
+/* Each begins with fake_install(), but for those of the parts. */
+extern const struct test_case cases_runs[], cases_parts[], cases_large[], cases_small[];

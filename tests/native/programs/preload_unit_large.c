@@ -482,47 +482,35 @@ static void maps_wanted(void)
     CHECK(!okosu_maps_wants(SIZE_MAX, RW, ANON, 0));
 }
 
-/* clang-format off */
-#define EACH(apply) \
-    apply(shaken) \
-    apply(shaken_retaining) \
-    apply(shaken_with_failing_maps) \
-    apply(shaken_retaining_with_failing_maps) \
-    apply(shaken_without_mremap) \
-    apply(shaken_with_split_mappings) \
-    apply(shaken_with_moves_that_fail_halfway) \
-    apply(shaken_with_hugetlb) \
-    apply(shaken_on_small_pages) \
-    apply(first_map_fails) \
-    apply(no_address_space) \
-    apply(region_is_a_quarter_and_cut) \
-    apply(retained_is_not_zero_and_bounded) \
-    apply(kept_and_live_stay_below_the_peak) \
-    apply(budget_bounds_blocks) \
-    apply(keeps_what_glibc_would) \
-    apply(no_advice) \
-    apply(no_populate) \
-    apply(tail_below_density_stays_small) \
-    apply(hugetlb_falls_back) \
-    apply(bad_pointers_are_ignored) \
-    apply(offsets_rotate) \
-    apply(maps_are_aligned_exact_and_counted) \
-    apply(maps_cut_at_their_ends_are_charged_less) \
-    apply(maps_at_a_place_are_advised_where_they_lie) \
-    apply(a_reservation_is_not_advised) \
-    apply(maps_keep_what_cannot_be_aligned) \
-    apply(maps_table_fills_up) \
-    apply(maps_wanted)
-/* clang-format on */
-
-#define DEFINE(name)                                                                               \
-    static void faked_##name(void)                                                                 \
-    {                                                                                              \
-        fake_install();                                                                            \
-        name();                                                                                    \
-    }
-#define ROW(name) {#name, faked_##name},
-
-EACH(DEFINE)
-
-const struct test_case cases_large[] = {EACH(ROW){NULL, NULL}};
+const struct test_case cases_large[] = {
+    CASE(shaken),
+    CASE(shaken_retaining),
+    CASE(shaken_with_failing_maps),
+    CASE(shaken_retaining_with_failing_maps),
+    CASE(shaken_without_mremap),
+    CASE(shaken_with_split_mappings),
+    CASE(shaken_with_moves_that_fail_halfway),
+    CASE(shaken_with_hugetlb),
+    CASE(shaken_on_small_pages),
+    CASE(first_map_fails),
+    CASE(no_address_space),
+    CASE(region_is_a_quarter_and_cut),
+    CASE(retained_is_not_zero_and_bounded),
+    CASE(kept_and_live_stay_below_the_peak),
+    CASE(budget_bounds_blocks),
+    CASE(keeps_what_glibc_would),
+    CASE(no_advice),
+    CASE(no_populate),
+    CASE(tail_below_density_stays_small),
+    CASE(hugetlb_falls_back),
+    CASE(bad_pointers_are_ignored),
+    CASE(offsets_rotate),
+    CASE(maps_are_aligned_exact_and_counted),
+    CASE(maps_cut_at_their_ends_are_charged_less),
+    CASE(maps_at_a_place_are_advised_where_they_lie),
+    CASE(a_reservation_is_not_advised),
+    CASE(maps_keep_what_cannot_be_aligned),
+    CASE(maps_table_fills_up),
+    CASE(maps_wanted),
+    {NULL, NULL},
+};

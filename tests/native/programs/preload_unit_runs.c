@@ -322,30 +322,16 @@ static void lock_excludes_and_nests(void)
     CHECK(!okosu_lock_is_mine(&lock));
 }
 
-#define FAKED(name)                                                                                \
-    static void faked_##name(void)                                                                 \
-    {                                                                                              \
-        fake_install();                                                                            \
-        name();                                                                                    \
-    }
-
-FAKED(policy_budget)
-FAKED(policy_default_budget_is_half)
-FAKED(policy_backs_off)
-FAKED(policy_thp_never)
-FAKED(policy_thp_disabled)
-FAKED(policy_thp_absent)
-
 const struct test_case cases_runs[] = {
     {"runs follow a model through 20000 random steps", runs_follow_model},
     {"runs: the clean end can be cut off", runs_cut_end},
     {"policy: density at its edges", policy_density},
-    {"policy: grants never exceed the budget", faked_policy_budget},
-    {"policy: the budget is half of what is available", faked_policy_default_budget_is_half},
-    {"policy: backs off after small pages and tries again", faked_policy_backs_off},
-    {"policy: THP never", faked_policy_thp_never},
-    {"policy: THP disabled for the process", faked_policy_thp_disabled},
-    {"policy: kernel without THP", faked_policy_thp_absent},
+    {"policy: grants never exceed the budget", policy_budget},
+    {"policy: the budget is half of what is available", policy_default_budget_is_half},
+    {"policy: backs off after small pages and tries again", policy_backs_off},
+    {"policy: THP never", policy_thp_never},
+    {"policy: THP disabled for the process", policy_thp_disabled},
+    {"policy: kernel without THP", policy_thp_absent},
     {"lock excludes and nests", lock_excludes_and_nests},
     {NULL, NULL},
 };

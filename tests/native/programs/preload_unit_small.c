@@ -229,31 +229,19 @@ static void a_signal_handler_gets_a_plain_mapping(void)
     CHECK(piece(MIB) == p + MIB);
 }
 
-/* clang-format off */
-#define EACH(apply) \
-    apply(wanted) \
-    apply(pieces_follow_each_other_in_chunks) \
-    apply(nothing_stays_of_what_is_gone) \
-    apply(a_region_without_pieces_is_used_on) \
-    apply(what_is_no_piece_is_not_counted) \
-    apply(regions_grow_to_a_limit) \
-    apply(over_the_budget_mmap_serves) \
-    apply(where_a_region_fails_mmap_serves) \
-    apply(a_limit_or_a_filter_forbids_regions) \
-    apply(the_rest_is_given_back_on_demand) \
-    apply(a_child_leaves_the_chunk_that_it_shares) \
-    apply(a_child_leaves_alone_what_was_given_back) \
-    apply(a_signal_handler_gets_a_plain_mapping)
-/* clang-format on */
-
-#define DEFINE(name)                                                                               \
-    static void faked_##name(void)                                                                 \
-    {                                                                                              \
-        fake_install();                                                                            \
-        name();                                                                                    \
-    }
-#define ROW(name) {#name, faked_##name},
-
-EACH(DEFINE)
-
-const struct test_case cases_small[] = {EACH(ROW){NULL, NULL}};
+const struct test_case cases_small[] = {
+    CASE(wanted),
+    CASE(pieces_follow_each_other_in_chunks),
+    CASE(nothing_stays_of_what_is_gone),
+    CASE(a_region_without_pieces_is_used_on),
+    CASE(what_is_no_piece_is_not_counted),
+    CASE(regions_grow_to_a_limit),
+    CASE(over_the_budget_mmap_serves),
+    CASE(where_a_region_fails_mmap_serves),
+    CASE(a_limit_or_a_filter_forbids_regions),
+    CASE(the_rest_is_given_back_on_demand),
+    CASE(a_child_leaves_the_chunk_that_it_shares),
+    CASE(a_child_leaves_alone_what_was_given_back),
+    CASE(a_signal_handler_gets_a_plain_mapping),
+    {NULL, NULL},
+};

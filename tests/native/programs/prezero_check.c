@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
-
 static int bytes_are(const unsigned char *at, size_t bytes, unsigned char value)
 {
     unsigned char any = 0;

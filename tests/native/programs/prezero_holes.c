@@ -12,9 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
-#define PAGE ((size_t)4096)
-
 static unsigned char *map_at(void *at, size_t bytes, int flags)
 {
     void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);

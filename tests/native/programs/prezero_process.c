@@ -20,8 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
-
 static void use_memory(int times)
 {
     for (int i = 0; i < times; i++) {

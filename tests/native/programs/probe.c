@@ -7,34 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEP ((size_t)8192)
-
-void fill(void *p, size_t size, unsigned tag)
-{
-    char *bytes = p;
-    size_t i, word;
-
-    for (i = 0; i + sizeof word <= size; i += STEP) {
-        word = i * 2654435761u + tag;
-        memcpy(bytes + i, &word, sizeof word);
-    }
-    if (size)
-        bytes[size - 1] = (char)tag;
-}
-
-bool is_filled(const void *p, size_t size, unsigned tag)
-{
-    const char *bytes = p;
-    size_t i, word;
-
-    for (i = 0; i + sizeof word < size; i += STEP) {
-        memcpy(&word, bytes + i, sizeof word);
-        if (word != i * 2654435761u + tag)
-            return false;
-    }
-    return true;
-}
-
 long proc_kb(const char *file, const char *field)
 {
     static char text[8192];

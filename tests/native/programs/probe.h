@@ -3,20 +3,13 @@
  * library changes, checks the results itself and prints what a test compares. */
 #pragma once
 
+#include "check.h"
+#include "pattern.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define MIB ((size_t)1 << 20)
-
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 struct command {
     const char *name;
@@ -24,10 +17,6 @@ struct command {
 };
 
 extern const struct command memory_commands[], process_commands[], legal_commands[];
-
-/* A pattern over a block: one word in each `STEP` bytes and the last byte. */
-void fill(void *p, size_t size, unsigned tag);
-bool is_filled(const void *p, size_t size, unsigned tag);
 
 /* A field of /proc/self/smaps_rollup or /proc/self/status in kB, read without allocating. */
 long proc_kb(const char *file, const char *field);

@@ -24,7 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAGE ((size_t)4096)
 #define FILE_BYTES (16 * PAGE)
 
 /* A file of the byte 'f' whose name is gone already. */

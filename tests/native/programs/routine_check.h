@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* routine_check: what the checks of copy and of zero share: one call of a routine beside a loop over
  * bytes, and everything that is said of a choice. */
-#ifndef ROUTINE_CHECK_H
-#define ROUTINE_CHECK_H
+#pragma once
 
 #include "choose/choose.h"
 
@@ -64,5 +63,3 @@ bool check_pairs(const struct subject *subject);
 bool check_bytes(const struct subject *subject);
 bool check_thresholds(const struct subject *subject);
 bool check_guards(const struct subject *subject);
-
-#endif

@@ -2,65 +2,30 @@
 /* What a thread may do to itself, to its process and at its end that a later thread must not find.
  * As in threads_legal.c each case, named by argv[1], ends with status 0 where it finds what POSIX
  * and glibc promise; argv[2] is the folder of this program, with threads_library.so in it. */
+#include "threads.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ROUNDS 20
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                             \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
-
-typedef void *routine(void *);
-
 static const char *folder;
-
-static pthread_t start(routine *run, void *arg)
-{
-    pthread_t thread;
-
-    CHECK(pthread_create(&thread, NULL, run, arg) == 0);
-    return thread;
-}
-
-static void *join(pthread_t thread)
-{
-    void *result = NULL;
-
-    CHECK(pthread_join(thread, &result) == 0);
-    return result;
-}
-
-static void *same(void *arg)
-{
-    return arg;
-}
 
 /* Threads that do nothing, so that there are parked ones when a case begins. */
 static void park_some(void)
@@ -107,15 +72,6 @@ static void identity(void)
         while (__atomic_load_n(&shared_id, __ATOMIC_SEQ_CST))
             sched_yield();
     }
-}
-
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-
-static void *passes_gate(void *arg)
-{
-    pthread_mutex_lock(&gate);
-    pthread_mutex_unlock(&gate);
-    return arg;
 }
 
 static void error_numbers(void)
@@ -1011,50 +967,40 @@ static void mixtures(void)
     CHECK(atomic_load(&balance) == 1200);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {{"identity", identity},
-             {"error-numbers", error_numbers},
-             {"signal-stack", signal_stack},
-             {"cancel-type", cancel_type},
-             {"affinity-of-process", affinity_of_process},
-             {"affinity-of-thread", affinity_of_thread},
-             {"affinity-by-number", affinity_by_number},
-             {"affinity-of-creator", affinity_of_creator},
-             {"policy", policy},
-             {"arithmetic", arithmetic},
-             {"controls", controls},
-             {"filters", filters},
-             {"privileges", privileges},
-             {"folders", folders},
-             {"libraries", libraries},
-             {"destructors", destructors},
-             {"clocks", clocks},
-             {"processes", processes},
-             {"detached", detached},
-             {"stacks", stacks},
-             {"depths", depths},
-             {"crowds", crowds},
-             {"ends-unseen", ends_unseen},
-             {"c11-threads", c11_threads},
-             {"exit-from-thread", exit_from_thread},
-             {"executes", executes},
-             {"executes-from-thread", executes_from_thread},
-             {"limits", limits},
-             {"pauses", pauses},
-             {"mixtures", mixtures}};
+static const struct named_case cases[] = {{"identity", identity},
+                                          {"error-numbers", error_numbers},
+                                          {"signal-stack", signal_stack},
+                                          {"cancel-type", cancel_type},
+                                          {"affinity-of-process", affinity_of_process},
+                                          {"affinity-of-thread", affinity_of_thread},
+                                          {"affinity-by-number", affinity_by_number},
+                                          {"affinity-of-creator", affinity_of_creator},
+                                          {"policy", policy},
+                                          {"arithmetic", arithmetic},
+                                          {"controls", controls},
+                                          {"filters", filters},
+                                          {"privileges", privileges},
+                                          {"folders", folders},
+                                          {"libraries", libraries},
+                                          {"destructors", destructors},
+                                          {"clocks", clocks},
+                                          {"processes", processes},
+                                          {"detached", detached},
+                                          {"stacks", stacks},
+                                          {"depths", depths},
+                                          {"crowds", crowds},
+                                          {"ends-unseen", ends_unseen},
+                                          {"c11-threads", c11_threads},
+                                          {"exit-from-thread", exit_from_thread},
+                                          {"executes", executes},
+                                          {"executes-from-thread", executes_from_thread},
+                                          {"limits", limits},
+                                          {"pauses", pauses},
+                                          {"mixtures", mixtures},
+                                          {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
     folder = argc > 2 ? argv[2] : ".";
-    for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) {
-        if (!strcmp(argv[1], cases[i].name)) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        puts(cases[i].name);
-    return 2;
+    return run_case(cases, argv[1]);
 }

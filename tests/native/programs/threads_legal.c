@@ -1,54 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that are legal and could tell a thread that was used before from a new one. Each case
  * ends with status 0 where it finds what POSIX and glibc promise; argv[1] names it. */
+#include "threads.h"
+
 #include <errno.h>
 #include <fenv.h>
 #include <limits.h>
 #include <locale.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ROUNDS 200
-#define CHECK(what)                                                                                \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                             \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
-
-typedef void *routine(void *);
-
-static pthread_t start(routine *run, void *arg)
-{
-    pthread_t thread;
-
-    CHECK(pthread_create(&thread, NULL, run, arg) == 0);
-    return thread;
-}
-
-static void *join(pthread_t thread)
-{
-    void *result = NULL;
-
-    CHECK(pthread_join(thread, &result) == 0);
-    return result;
-}
-
-static void *same(void *arg)
-{
-    return arg;
-}
-
 static void results(void)
 {
     pthread_t threads[8];
@@ -258,15 +224,6 @@ static void robustness(void)
     }
 }
 
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-
-static void *passes_gate(void *arg)
-{
-    pthread_mutex_lock(&gate);
-    pthread_mutex_unlock(&gate);
-    return arg;
-}
-
 static void *joins_itself(void *arg)
 {
     CHECK(pthread_join(pthread_self(), NULL) == EDEADLK);
@@ -390,21 +347,21 @@ static void first_exits(void)
     pthread_exit(NULL);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {{"results", results},   {"variables", variables}, {"keys", keys},
-             {"ends", ends},         {"signals", signals},     {"rounding", rounding},
-             {"robust", robustness}, {"joins", joins},         {"names", names},
-             {"forking", forking},   {"clocks", clocks},       {"first-exits", first_exits}};
+static const struct named_case cases[] = {{"results", results},
+                                          {"variables", variables},
+                                          {"keys", keys},
+                                          {"ends", ends},
+                                          {"signals", signals},
+                                          {"rounding", rounding},
+                                          {"robust", robustness},
+                                          {"joins", joins},
+                                          {"names", names},
+                                          {"forking", forking},
+                                          {"clocks", clocks},
+                                          {"first-exits", first_exits},
+                                          {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(cases[0]); i++) {
-        if (!strcmp(argv[1], cases[i].name)) {
-            cases[i].run();
-            return 0;
-        }
-    }
-    return 2;
+    return run_case(cases, argv[1]);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of zero-pool-check share. */
-#ifndef ZERO_POOL_CHECK_H
-#define ZERO_POOL_CHECK_H
+#pragma once
 
 #include "block_check.h"
 
@@ -16,5 +15,3 @@ void zero_pool_check_node(void);
 /* Test builds of units.c call it between the look at a unit's state and the exchange that takes
  * it. */
 void zero_pool_check_meet(void);
-
-#endif

@@ -21,7 +21,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { SLOTS = 4, PAGE = 2 << 20, MOST = 300 };
+enum { SLOTS = 4, HUGE_PAGE = 2 << 20, MOST = 300 };
 
 int __real_open64(const char *path, int flags, ...);
 int __real_poll(struct pollfd *polled, nfds_t count, int ms);
@@ -89,19 +89,19 @@ void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t o
     if (fd >= 0 && fd == device)
         return __real_mmap64(at, bytes, prot, flags, ring_fd, offset);
     /* A reservation would take the pages out of the kernel's pool. */
-    CHECK(bytes != (size_t)SLOTS * PAGE || flags == (MAP_SHARED | MAP_NORESERVE));
+    CHECK(bytes != (size_t)SLOTS * HUGE_PAGE || flags == (MAP_SHARED | MAP_NORESERVE));
     return __real_mmap64(at, bytes, prot, flags, fd, offset);
 }
 
 int __wrap_fstatfs64(int fd, struct statfs *about)
 {
-    about->f_bsize = PAGE;
+    about->f_bsize = HUGE_PAGE;
     return 0;
 }
 
 static bool page_is_zero(const unsigned char *at)
 {
-    for (size_t i = 0; i < PAGE; i++) {
+    for (size_t i = 0; i < HUGE_PAGE; i++) {
         if (at[i])
             return false;
     }
@@ -131,16 +131,16 @@ static void check_posts(void)
         struct zerod_ring_entry answer;
 
         if (slot < SLOTS)
-            memset(memory + (size_t)slot * PAGE, 0xa5, PAGE);
+            memset(memory + (size_t)slot * HUGE_PAGE, 0xa5, HUGE_PAGE);
         ring->post[posted % SLOTS] = (struct zerod_ring_entry){.seq = ++sequence, .slot = slot};
         __atomic_store_n(&ring->posted, posted + 1, __ATOMIC_RELEASE);
         wait_answers(posted + 1);
         answer = ring->answer[posted % SLOTS];
         CHECK(answer.seq == sequence && answer.slot == slot);
         CHECK(answer.status == (slot < SLOTS ? 0 : -EINVAL));
-        CHECK(slot >= SLOTS || page_is_zero(memory + (size_t)slot * PAGE));
+        CHECK(slot >= SLOTS || page_is_zero(memory + (size_t)slot * HUGE_PAGE));
         for (uint32_t other = 0; other < SLOTS && round >= SLOTS; other++)
-            CHECK(other == slot || page_is_zero(memory + (size_t)other * PAGE));
+            CHECK(other == slot || page_is_zero(memory + (size_t)other * HUGE_PAGE));
     }
     CHECK(ring->taken == first + rounds && kicks >= rounds - 1);
     CHECK(zerod_ring_close(served) == 0);
@@ -154,12 +154,12 @@ static void check_page_taken_back(void)
     uint32_t posted = ring->posted;
 
     CHECK(zerod_ring_open(&served, SLOTS) == 0);
-    CHECK(ftruncate(memory_fd, PAGE) == 0);
+    CHECK(ftruncate(memory_fd, HUGE_PAGE) == 0);
     ring->post[posted % SLOTS] = (struct zerod_ring_entry){.seq = 1, .slot = 2};
     __atomic_store_n(&ring->posted, posted + 1, __ATOMIC_RELEASE);
     wait_answers(posted + 1);
     CHECK(ring->answer[posted % SLOTS].status == -EFAULT);
-    CHECK(ftruncate(memory_fd, SLOTS * (off_t)PAGE) == 0);
+    CHECK(ftruncate(memory_fd, SLOTS * (off_t)HUGE_PAGE) == 0);
     CHECK(zerod_ring_close(served) == 0);
     puts("ok: a page that is not there any more");
 }
@@ -201,9 +201,9 @@ int main(void)
     memory_fd = memfd_create("pages", MFD_CLOEXEC);
     ring_fd = memfd_create("ring", MFD_CLOEXEC);
     CHECK(memory_fd >= 0 && ring_fd >= 0);
-    CHECK(!ftruncate(memory_fd, SLOTS * (off_t)PAGE) && !ftruncate(ring_fd, sizeof(*ring)));
-    memory =
-        __real_mmap64(NULL, (size_t)SLOTS * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+    CHECK(!ftruncate(memory_fd, SLOTS * (off_t)HUGE_PAGE) && !ftruncate(ring_fd, sizeof(*ring)));
+    memory = __real_mmap64(NULL, (size_t)SLOTS * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           memory_fd, 0);
     ring = __real_mmap64(NULL, sizeof(*ring), PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0);
     CHECK(memory != MAP_FAILED && ring != MAP_FAILED && zerod_guard_begin() == 0);
     check_refusals();
