@@ -11,8 +11,8 @@ from pathlib import Path
 from okosu.records import summary
 from okosu.records.summary import SUMMARY_SCHEMA, Section, Summary
 
-# Run as a program, a test has only its own folder on the path, and pytest adds tests/ for what imports effort.
-sys.path.append(str(Path(__file__).resolve().parent.parent))
+# Run as a program, a test has only its own folder on the path, and pytest adds tests/support for what imports effort.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
 
 def main(script: str, sections: Callable[[int], Sequence[Section]], most: int) -> None:
