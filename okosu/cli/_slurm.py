@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from okosu.cli import _options
 from okosu.cluster import slurm
-from okosu.errors import OkosuError
+from okosu.errors import OkosuError, usage
 from okosu.records.types import Options
 
 _OWN = {"--slurm": 1, "--slurm-array": 1, "--slurm-option": 1, "--json": 1, "--dry-run": 0}
@@ -34,14 +34,12 @@ def run(args: argparse.Namespace) -> int:
     for name in ("resume", "revalidate"):
         if getattr(args, name):
             why = "its records belong to the one machine on which it began"
-            raise _options.usage(f"--{name} does not go with --slurm", why, f"okosu try --{name} FILE, on that node")
+            raise usage(f"--{name} does not go with --slurm", why, f"okosu try --{name} FILE, on that node")
     if args.slurm is not None and args.slurm_array is not None:
-        raise _options.usage("--slurm and --slurm-array exclude each other", "", "one of them")
+        raise usage("--slurm and --slurm-array exclude each other", "", "one of them")
     if args.json in (None, "-"):
         why = "every node writes its records into a folder that all of them share"
-        raise _options.usage(
-            "--slurm needs --json FOLDER", why, "--json /shared/folder (it is made where it is not there)"
-        )
+        raise usage("--slurm needs --json FOLDER", why, "--json /shared/folder (it is made where it is not there)")
     options, folder = _options.parse(args), Path(args.json).resolve()
     jobs = _jobs(args, options, folder)
     if args.dry_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 
 NAME = "bench"
 PLACE = 4
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from okosu.cli import _bench
 
     if args.command:
-        raise OkosuError("okosu bench runs no program of yours", "", "okosu bench [BENCH] [OPTION…]", USAGE_ERROR)
+        raise usage("okosu bench runs no program of yours", "", "okosu bench [BENCH] [OPTION…]")
     names = _bench.wanted(args)
     if args.list:
         return _bench.show_list(names)

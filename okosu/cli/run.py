@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from okosu import native
-from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from okosu.errors import LAUNCHER_FAILED, OkosuError, usage
 
 NAME = "run"
 PLACE = 2
@@ -48,11 +48,8 @@ def _expand(argv: list[str]) -> list[str]:
         word = own[i]
         if word == "--from":
             if i + 1 == len(own):
-                raise OkosuError(
-                    "--from needs a records file",
-                    "nothing stands behind it",
-                    "okosu run --from FILE -- PROGRAM",
-                    USAGE_ERROR,
+                raise usage(
+                    "--from needs a records file", "nothing stands behind it", "okosu run --from FILE -- PROGRAM"
                 )
             made += _recommended(own[i + 1], rest[1:])
             i += 2

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from okosu.records.types import Rate, SelftestFile
 
 if TYPE_CHECKING:
@@ -108,6 +106,7 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from okosu.cli._lock import measuring
+    from okosu.records import files
 
     chosen = cases(args.quick, len(os.sched_getaffinity(0)))
     turns = _turns(0.01 if args.quick else 0.025)
@@ -118,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
                 together = [case for case in chosen if case.hogs == beside]
                 rates += _rates(together, turns, args.seed + 100_000 * beside)
     if args.json:
-        _write(args.json, rates)
+        files.put_json(args.json, SelftestFile(rates=rates))
     return 0 if all(rate.passed for rate in rates) else 1
 
 
@@ -233,13 +232,3 @@ def _line(rate: Rate) -> str:
         f"{rate.case:<14} {rate.hits:>3} of {rate.trials:>3} ended in a verdict "
         f"({low:.0f}–{high:.0f} %{when}); {rate.limit}: {kept}"
     )
-
-
-def _write(destination: str, rates: list[Rate]) -> None:
-    from pathlib import Path
-
-    text = msgspec.json.format(msgspec.json.encode(SelftestFile(rates=rates)), indent=1).decode()
-    if destination == "-":
-        print(text)
-    else:
-        Path(destination).write_text(text + "\n")

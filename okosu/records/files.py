@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import stat
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import OkosuError, usage
 from okosu.records.types import KINDS, BenchFile, Envelope, ReproduceFile, TryFile
 
 _VERSIONS = dict(str(kind.__struct_config__.tag).split("/") for kind in KINDS)
@@ -59,11 +60,10 @@ def destination(json: str | None, kind: str, subject: str) -> Path:
         return default_path(kind, subject)
     path = Path(str(json))
     if path.is_dir() or not path.parent.is_dir():
-        raise OkosuError(
+        raise usage(
             f"--json {json}: no file can be written there",
             "it is a folder" if path.is_dir() else f"there is no folder {path.parent}",
             "a file in a folder that exists, or -",
-            USAGE_ERROR,
         )
     return path
 
@@ -82,14 +82,25 @@ def write(envelope: Envelope, path: Path) -> None:
             f"the records could not be read back: {error}",
             "report this as a bug of okosu, with the command line",
         ) from error
+    elsewhere = "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to"
+    put(path, data, elsewhere)
+
+
+def put(path: Path, data: bytes, elsewhere: str) -> None:
+    """Replace the file by `data`. If that fails, OkosuError, which says `elsewhere` as the way out."""
     try:
         replace(path, data)
     except OSError as error:
-        raise OkosuError(
-            f"{path} not written",
-            f"{error.strerror or error}",
-            "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to",
-        ) from error
+        raise OkosuError(f"{path} not written", f"{error.strerror or error}", elsewhere) from error
+
+
+def put_json(to: str, content: Any) -> None:
+    """What --json makes of anything but records: indented JSON in a file, or for "-" on the standard output."""
+    text = msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+    if to == "-":
+        sys.stdout.write(text.decode())
+    else:
+        put(destination(to, "", ""), text, "another place after --json")
 
 
 def encode(envelope: Envelope) -> bytes:

@@ -14,7 +14,6 @@ from test_recipes import TEXT
 
 from okosu import levers
 from okosu.cli.main import dispatch
-from okosu.errors import OkosuError
 from okosu.machine import Machine
 
 
@@ -122,26 +121,6 @@ def test_a_program_that_a_recipe_would_harm_is_told_why(tmp_path: Path, capsys: 
     assert (said["arms"], said["lacking"]) == ([], [{"why": "it crashes", "fix": ""}])
 
 
-@pytest.mark.parametrize(
-    ("argv", "status", "words"),
-    [
-        (["--root", "/no/such/folder"], 2, "does not exist"),
-        (["--root", "/etc/passwd"], 1, "no captured machine"),
-        (["--root", "{tmp}"], 2, "holds no machine"),
-        (["--capture", "{tmp}/none/m.tar"], 1, "cannot be written"),
-        (["--json", "{tmp}/none/m.json"], 1, "cannot be written"),
-        (["--", "/no/such/program"], 127, "not found"),
-        (["--", "/etc/passwd"], 126, "cannot be executed"),
-    ],
-)
-def test_bad_input_is_an_error_in_three_parts(argv: list[str], status: int, words: str, tmp_path: Path) -> None:
-    with pytest.raises(OkosuError) as caught:
-        doctor(*[word.replace("{tmp}", str(tmp_path)) for word in argv])
-    assert caught.value.status == status
-    assert words in caught.value.what
-    assert caught.value.fix
-
-
 def test_doctor_works_without_the_launcher(tmp_path: Path) -> None:
     """Python itself knows the facts and the levers' needs; only questions about a program need the launcher."""
     code = "import okosu.native as n; n._candidates = lambda name: []\nfrom okosu.cli.main import dispatch\n"
@@ -153,11 +132,3 @@ def test_doctor_works_without_the_launcher(tmp_path: Path) -> None:
         env={**os.environ, "HOME": str(tmp_path)},
     )
     assert "superpage" in done.stdout
-
-
-def test_help_begins_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        doctor("--help")
-    text = capsys.readouterr().out
-    assert text.startswith("Examples:\n  okosu doctor")
-    assert text.split("usage:")[0].count("  okosu doctor") == 3
