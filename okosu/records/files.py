@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from okosu.errors import OkosuError, usage
-from okosu.records.types import KINDS, BenchFile, Envelope, ReproduceFile, TryFile
+from okosu.records.types import COLUMNS, KINDS, BenchFile, Envelope, ReproduceFile, TryFile
 
 _VERSIONS = dict(str(kind.__struct_config__.tag).split("/") for kind in KINDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
@@ -252,7 +252,7 @@ def check_columns(envelope: Envelope) -> None:
     """Raise msgspec.ValidationError with the field's name where columns do not fit together."""
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
-        for column in ("order", "rounds", "parts", "predecessor"):
+        for column in COLUMNS:
             length = len(getattr(record, column))
             if length not in (0, count):
                 raise msgspec.ValidationError(
