@@ -124,19 +124,11 @@ def _group(points: list[Comparison], header: Header | None, routines: dict[str, 
 
 def _about(routine: Routine | None, row: Row, item: str) -> str:
     """What a routine does, and what it moves and computes for one item."""
-    per = [_bytes(row.bytes_per_item)] if row.bytes_per_item else []
+    per = [formats.size(row.bytes_per_item)] if row.bytes_per_item else []
     per += [f"{row.flops_per_item:g} flop"] if row.flops_per_item else []
     said = [routine.doc] if routine and routine.doc else []
     said += [f"{' and '.join(per)} per {item}"] if per else []
     return "; ".join(said)
-
-
-def _bytes(value: float) -> str:
-    """Bytes as 24 B, 4 KiB, 2 MiB."""
-    for one, name in ((2**20, "MiB"), (2**10, "KiB")):
-        if value >= one:
-            return f"{value / one:.4g} {name}"
-    return f"{value:g} B"
 
 
 def _cells(one: Comparison, header: Header | None) -> dict[str, str]:

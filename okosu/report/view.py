@@ -192,7 +192,7 @@ def _about(trial: Trial) -> str:
 
 
 def _rounds(count: int) -> str:
-    return f"{count} round{'' if count == 1 else 's'}"
+    return formats.counted(count, "round")
 
 
 def _headline(trial: Trial, said: Words) -> Headline:
