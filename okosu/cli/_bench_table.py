@@ -10,7 +10,7 @@ from statistics import quantiles
 from okosu.bench import figures
 from okosu.bench.figures import Comparison
 from okosu.bench.rows import Result, Row
-from okosu.report import formats
+from okosu.report import bench, formats
 from okosu.stats.paired import Interval
 
 WIDTH = 80
@@ -68,15 +68,8 @@ def _head(result: Result) -> list[str]:
 
 def _title(result: Result, first: Comparison) -> list[str]:
     about = next((one for one in result.routines if one.name == first.point.routine), None)
-    rows, align = first.rows, first.point.align
-    where = f", {' '.join(f'+{offset}' for offset in align)}" if any(align) else ""
-    said = f"{first.point.routine}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
-    per = []
-    if rows and rows[0].bytes_per_item and not (about and about.item == "byte" and rows[0].bytes_per_item == 1):
-        per.append(formats.size(rows[0].bytes_per_item))
-    if rows and rows[0].flops_per_item:
-        per.append(f"{rows[0].flops_per_item:g} flop")
-    right = f"{' and '.join(per)} per {about.item if about else 'item'}" if per else ""
+    said = f"{bench.title(first)}{f', by {first.entry}' if first.entry else ''}"
+    right = bench.per_item(first.rows[0], about.item if about else "item")
     return [f"{said:<{max(0, WIDTH - len(right))}}{right}".rstrip()]
 
 

@@ -16,8 +16,10 @@ from okosu.cluster import slurm
 from okosu.errors import OkosuError, usage
 from okosu.records.types import Options
 
-_OWN = {"--slurm": 1, "--slurm-array": 1, "--slurm-option": 1, "--json": 1, "--dry-run": 0}
-"""Options that the nodes must not see, and how many words follow each."""
+_OWN = ("--slurm", "--slurm-array", "--slurm-option", "--json", "--dry-run")
+"""Options that the nodes must not see."""
+_FLAGS = ("--dry-run",)
+"""Those of them that no word follows."""
 _SPARE_S, _SPARE_SHARE = 300.0, 0.25
 """Time beyond the budget: the pilot's last run, the last round's end, and whatever a slow node needs to start."""
 
@@ -80,14 +82,12 @@ def again(words: Sequence[str], program: int) -> list[str]:
     """The words of `okosu try` for a node: those that were typed, without those that are about Slurm. The last
     `program` words are the program and its arguments."""
     cut = len(words) - program
-    typed = [word for word in words[:cut] if word != "--"]
+    typed = (word for word in words[:cut] if word != "--")
     kept: list[str] = []
-    at = 0
-    while at < len(typed):
-        name, equals, _ = typed[at].partition("=")
-        if name in _OWN:
-            at += 1 if equals else 1 + _OWN[name]
-        else:
-            kept.append(typed[at])
-            at += 1
+    for word in typed:
+        name, equals, _ = word.partition("=")
+        if name not in _OWN:
+            kept.append(word)
+        elif name not in _FLAGS and not equals:
+            next(typed, "")
     return [*kept, "--", *words[cut:]]

@@ -79,6 +79,6 @@ def _page(paths: list[Path]) -> tuple[bytes, list[Path]]:
 
 def _summary(paths: list[Path]) -> tuple[bytes, list[Path]]:
     from okosu.cli import _summary
-    from okosu.records import summary
+    from okosu.records import files
 
-    return summary.encode(_summary.make(paths)), paths
+    return files.laid_out(_summary.make(paths)), paths

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from okosu.cli._options import whole
 from okosu.records.types import Rate, SelftestFile
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Outcome:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="few trials, for a first impression and for make test")
     parser.add_argument("--json", metavar="FILE|-", help="write the rates as JSON")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the orders (default 1)")
+    parser.add_argument("--seed", type=whole("--seed", 0), default=1, metavar="N", help="of the orders (default 1)")
 
 
 def cases(quick: bool, cpus: int) -> list[Case]:

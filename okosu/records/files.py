@@ -23,8 +23,9 @@ from okosu.records.types import COLUMNS, KINDS, BenchFile, Envelope, ReproduceFi
 _VERSIONS = dict(str(kind.__struct_config__.tag).split("/") for kind in KINDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _NAME_LENGTH = 40
-_LISTS = ("records", "verdicts", "compared")
-_LAST = (*_LISTS, "finished")
+_LISTS = ("sources", "state_rounds", "records", "verdicts", "compared", "rows", "body")
+"""Lists of which each item has a line."""
+_LAST = ("records", "verdicts", "compared", "finished")
 File = TryFile | BenchFile | ReproduceFile
 F = TypeVar("F", bound=Envelope)
 
@@ -73,7 +74,10 @@ def write(envelope: Envelope, path: Path) -> None:
 
     An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
     """
-    data = _laid_out(envelope)
+    built: dict[str, Any] = msgspec.to_builtins(envelope)
+    # The long lists come last.
+    last = {key: built.pop(key) for key in _LAST if key in built}
+    data = laid_out(built | last)
     try:
         check_columns(msgspec.json.decode(data, type=type(envelope)))
     except msgspec.ValidationError as error:
@@ -108,21 +112,27 @@ def encode(envelope: Envelope) -> bytes:
     return msgspec.json.encode(envelope)
 
 
-def _laid_out(envelope: Envelope) -> bytes:
-    """The envelope as indented JSON with each record, verdict and comparison on one line.
+def laid_out(content: Any) -> bytes:
+    """The content as indented JSON, in which each record, verdict, comparison and row of a table has one line.
 
     With one line per sample, a third of a large file would be line breaks and indentation.
     """
-    built: dict[str, Any] = msgspec.to_builtins(envelope)
-    parts = []
-    for key in sorted(built, key=lambda key: _LAST.index(key) if key in _LAST else -1):
-        value = built[key]
-        if key in _LISTS and value:
-            text = b"[\n  " + b",\n  ".join(map(msgspec.json.encode, value)) + b"\n ]"
-        else:
-            text = msgspec.json.format(msgspec.json.encode(value), indent=1).replace(b"\n", b"\n ")
-        parts.append(b' "%s": %s' % (key.encode(), text))
-    return b"{\n" + b",\n".join(parts) + b"\n}\n"
+    return _text(msgspec.to_builtins(content), 0).encode() + b"\n"
+
+
+def _text(value: Any, depth: int, key: str = "") -> str:
+    indent, last = " " * (depth + 1), " " * depth
+    if isinstance(value, dict) and value and depth < 3:
+        inside = (f"{indent}{_flat(name)}: {_text(one, depth + 1, name)}" for name, one in value.items())
+        return "{\n" + ",\n".join(inside) + f"\n{last}}}"
+    if isinstance(value, list) and value and (key == "sections" or key in _LISTS):
+        inside = (f"{indent}{_text(one, depth + 1) if key == 'sections' else _flat(one)}" for one in value)
+        return "[\n" + ",\n".join(inside) + f"\n{last}]"
+    return _flat(value)
+
+
+def _flat(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def replace(path: Path, data: bytes) -> None:
