@@ -10,17 +10,12 @@ from statistics import median
 
 import pytest
 from effort import length
-from sim import FakeLever, SimRunner, go_on, session, trial
+from sim import FakeLever, SimRunner, by_arm, go_on, session, trial
 
-from okosu.records.types import Arm, Verdict
+from okosu.records.types import Arm
 from okosu.report import view
 from okosu.stats.eprocess import fewest_rounds
 from okosu.stats.rate import clopper_pearson
-from okosu.trial import Session
-
-
-def by_arm(made: Session) -> dict[str, Verdict]:
-    return {v.arm: v for v in made.envelope.verdicts}
 
 
 def test_the_answer_is_told_once_as_soon_as_an_arm_is_known_to_win() -> None:
