@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,9 +93,7 @@ def test_recipes_for_the_program_are_listed_with_what_they_set_change_and_lack(
     more = f'[[arm.value]]\nname = "lib"\nenv = {{ LD_PRELOAD = "{{library}}" }}\nsource = "x"\n{lacking}'
     (tmp_path / "fast.toml").write_text(text.replace("[proof]", f"{more}[proof]"))
     monkeypatch.delenv("MODE", raising=False)
-    program = tmp_path / "app"
-    program.write_bytes(Path("/bin/true").read_bytes())
-    program.chmod(0o755)
+    program = shutil.copy("/bin/true", tmp_path / "app")
     assert doctor("--recipes", str(tmp_path), "--", str(program)) == 0
     table = capsys.readouterr().out.partition("\nrecipe ")[2]
     assert max(map(len, table.splitlines())) <= 80
@@ -111,9 +110,7 @@ def test_recipes_for_the_program_are_listed_with_what_they_set_change_and_lack(
 def test_a_program_that_a_recipe_would_harm_is_told_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = TEXT.replace('names = ["app"]', 'names = ["app*"]\nexcepted = [{names = ["app8"], why = "it crashes"}]')
     (tmp_path / "fast.toml").write_text(text)
-    program = tmp_path / "app8"
-    program.write_bytes(Path("/bin/true").read_bytes())
-    program.chmod(0o755)
+    program = shutil.copy("/bin/true", tmp_path / "app8")
     assert doctor("--recipes", str(tmp_path), "--", str(program)) == 0
     assert "fast no a doc it crashes" in " ".join(capsys.readouterr().out.split())
     assert doctor("--recipes", str(tmp_path), "--json", "-", "--", str(program)) == 0
