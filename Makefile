@@ -25,8 +25,8 @@ lint: build .venv/.stamp-test
 	@tools/checks/lint.sh
 
 bench: build
-	@.venv/bin/ninja -C build --quiet tools/overheads/launch_overhead tools/overheads/alloc_bench
-	@tools/overheads/overheads.sh
+	@.venv/bin/ninja -C build --quiet tools/measure/overheads/launch_overhead tools/measure/overheads/alloc_bench
+	@tools/measure/overheads/overheads.sh
 
 schemas: build
 	@.venv/bin/python -m okosu.records.schema --write

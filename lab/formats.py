@@ -6,8 +6,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from lab.machines import Machine
-from lab.plugin_counts import Counts
+from lab.model.machines import Machine
+from lab.model.plugin_counts import Counts
 
 
 class CacheFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-cache/1"):
@@ -39,7 +39,7 @@ class ModelledMachine(Machine, frozen=True, kw_only=True):
 
 
 class ModelledRegion(msgspec.Struct, kw_only=True):
-    """A region as lab.plugin_counts.Region has it, and what it costs on the machine (10^6 bytes a second)."""
+    """A region as lab.model.plugin_counts.Region has it, and what it costs on the machine (10^6 bytes a second)."""
 
     what: str
     label: int
@@ -61,7 +61,7 @@ class Modelled(msgspec.Struct):
 
 
 class RunFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-run/1"):
-    """What `okosu lab run --json` writes of a platform with a kernel; lab.outcome.Outcome says what the fields are.
+    """What `okosu lab run --json` writes of a platform with a kernel; lab.run.outcome.Outcome says what the fields are.
 
     `memory` is null where none was asked for. Only `--json -` adds what the command and the kernel printed.
     """

@@ -29,4 +29,4 @@ def find(pattern: str) -> list[Path]:
 
 def base_version() -> str:
     """Return the version of Debian's kernel source that the series were made on."""
-    return (rooms()[0] / "VERSION").read_text().strip()
+    return (rooms()[0] / "kernel" / "VERSION").read_text().strip()

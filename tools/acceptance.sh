@@ -1,5 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What okosu try is held to, measured beside an earlier version: see tools/acceptance.py --help. It takes hours.
+# What okosu try is held to, measured beside an earlier version: see tools/measure/acceptance.py --help. It takes hours.
 cd "$(dirname "$0")/.."
-exec .venv/bin/python tools/acceptance.py "$@"
+exec .venv/bin/python tools/measure/acceptance.py "$@"

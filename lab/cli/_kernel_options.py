@@ -17,10 +17,10 @@ import msgspec
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from lab.build import Built
     from lab.cache import Say
     from lab.formats import BuiltKernel
-    from lab.platforms import Platform
+    from lab.kernel.build import Built
+    from lab.run.platforms import Platform
 
 
 def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from lab.platforms import Platform
+    from lab.run.platforms import Platform
 
 # Options that are called otherwise than their argument.
 _OPTIONS = {"model": "machine"}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lab.formats import Modelled
-    from lab.machines import Machine
-    from lab.outcome import Outcome
-    from lab.plugin_counts import Counts, Region
+    from lab.model.machines import Machine
+    from lab.model.plugin_counts import Counts, Region
+    from lab.run.outcome import Outcome
 
 _LACKS = (
     "data accesses alone, one after the other: no instruction fetches, prefetches, store buffers, sectors, DRAM rows "
@@ -21,7 +21,7 @@ _LACKS = (
 
 def show(name: str, outcome: Outcome) -> None:
     """Print each marked region on stderr: where its accesses were found, and the time that the machine would take."""
-    from lab import machines, model_plugin, plugin_counts
+    from lab.model import machines, model_plugin, plugin_counts
 
     machine = machines.find(name)
     everything = model_plugin.regions(outcome.files[model_plugin.COUNTS])
@@ -54,8 +54,8 @@ def described(name: str, outcome: Outcome) -> Modelled:
     """Return the machine, and every region with its counts and what they cost."""
     from msgspec.structs import asdict
 
-    from lab import machines, model_plugin
     from lab.formats import Modelled, ModelledMachine, ModelledRegion
+    from lab.model import machines, model_plugin
 
     machine = machines.find(name)
     regions = [

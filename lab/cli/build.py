@@ -35,8 +35,10 @@ def run(args: argparse.Namespace) -> int:
 
     import msgspec
 
-    from lab import build, platforms, rooms, source
+    from lab import rooms
     from lab.formats import BuildFile
+    from lab.kernel import build, source
+    from lab.run import platforms
 
     machines = registry.machines()
     if args.platform in machines:

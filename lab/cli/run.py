@@ -16,9 +16,9 @@ from okosu.cli import _options
 from okosu.errors import USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
-    from lab.build import Built
     from lab.formats import RunFile
-    from lab.outcome import Outcome
+    from lab.kernel.build import Built
+    from lab.run.outcome import Outcome
 
 NAME = "run"
 PLACE = 2
@@ -35,7 +35,7 @@ EXAMPLES = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from lab import uml
+    from lab.run import uml
 
     _kernel_options.add_kernel_arguments(parser)
     add = parser.add_argument
@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     """Build what is missing, run the command, and return its exit status; 125 where that could not be done."""
     from dataclasses import replace
 
-    from lab import build, memory, platforms
+    from lab.kernel import build
+    from lab.run import memory, platforms
 
     if not args.command:
         raise OkosuError("no command was given", "", f"okosu lab run {args.platform} -- COMMAND [ARG...]", USAGE_ERROR)

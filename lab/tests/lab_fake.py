@@ -43,7 +43,8 @@ def kernel(folder: Path) -> Path:
     """Make a room with some fragments and one guest program, and without a series."""
     (folder / "config").mkdir(parents=True)
     (folder / "guest").mkdir()
-    (folder / "VERSION").write_text("6.12.7-1\n")
+    (folder / "kernel").mkdir()
+    (folder / "kernel" / "VERSION").write_text("6.12.7-1\n")
     (folder / "config/um.fragment").write_text("# what is wanted\nCONFIG_A=y\n# CONFIG_B is not set\n")
     (folder / "config/more.fragment").write_text('CONFIG_B=y\nCONFIG_TEXT="two words"\n')
     (folder / "config/refused.fragment").write_text("CONFIG_REFUSED=y\n")

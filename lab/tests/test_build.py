@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from processes import lives
 
-from lab import build, cache, guest, uml
+from lab import cache
+from lab.kernel import build
+from lab.run import guest, uml
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 
@@ -116,7 +118,8 @@ SLOW = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from lab import build, uml
+from lab.kernel import build
+from lab.run import uml
 build._TOOLS = {}
 build.build(replace(uml.RECIPE, series=(), objects=10, source=Path(sys.argv[1])))
 """

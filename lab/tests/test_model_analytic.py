@@ -10,7 +10,7 @@ from math import comb, sqrt
 import pytest
 from effort import length, some
 
-from lab import machines
+from lab.model import machines
 from lab.tests import model_tool
 
 pytestmark = model_tool.needs_gcc

@@ -9,7 +9,7 @@ from effort import length
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lab import machines
+from lab.model import machines
 from lab.tests import model_tool
 
 pytestmark = model_tool.needs_gcc

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import machines, model_plugin, plugin_counts
 from lab.cli import _model
 from lab.formats import BuiltKernel, RunFile
-from lab.outcome import Outcome
+from lab.model import machines, model_plugin, plugin_counts
+from lab.run.outcome import Outcome
 from lab.tests import model_tool, obeys
 from okosu.errors import USAGE_ERROR, OkosuError
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from processes import lives
 
-from lab import process
+from lab.run import process
 
 STREAMS = ("data", "log")
 
@@ -101,7 +101,7 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
-from lab import process
+from lab.run import process
 process.run(lambda fds: ["bash", "-c", "echo $$; exec sleep 10000"], ("log",),
             lambda stream, data: print(data.decode(), flush=True),
             cwd=Path("/"), env={"PATH": os.environ["PATH"]}, timeout=600)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import initramfs, platforms, qemu
-from lab.build import Built
 from lab.cli import _machine
-from lab.initramfs import Archive
+from lab.kernel.build import Built
+from lab.run import initramfs, platforms, qemu
+from lab.run.initramfs import Archive
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 FDS = {"stdout": 11, "stderr": 12, "control": 13, "log": 14}

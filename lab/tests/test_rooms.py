@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import config, guest, platforms, rooms, series
+from lab import rooms
+from lab.kernel import config, series
+from lab.run import guest, platforms
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 

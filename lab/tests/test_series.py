@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab.source
-from lab import config, series, tree
+import lab.kernel.source
+from lab.kernel import config, series, tree
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 
@@ -26,8 +26,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> lab.source.Source:
-    return lab.source.Source(lab_fake.source(tmp_path / "linux"), "6.12.7-1", own=True)
+def base(tmp_path: Path) -> lab.kernel.source.Source:
+    return lab.kernel.source.Source(lab_fake.source(tmp_path / "linux"), "6.12.7-1", own=True)
 
 
 def test_a_series_is_its_patches_in_order(kernel: Path) -> None:
@@ -57,7 +57,7 @@ def test_an_unknown_series_names_those_that_are_there(kernel: Path) -> None:
         assert caught.value.why == "there is one"
 
 
-def test_a_tree_has_the_patches_and_the_pristine_one_has_not(kernel: Path, base: lab.source.Source) -> None:
+def test_a_tree_has_the_patches_and_the_pristine_one_has_not(kernel: Path, base: lab.kernel.source.Source) -> None:
     made = tree.patched(base, [series.find("one")])
     assert "line five\n" in (made / "file.c").read_text()
     assert (made / "new.c").read_text() == "new\n"
@@ -71,14 +71,14 @@ def test_a_tree_has_the_patches_and_the_pristine_one_has_not(kernel: Path, base:
     assert tree.patched(base, []) == base.path
 
 
-def test_the_users_own_tree_is_copied_not_linked(kernel: Path, base: lab.source.Source) -> None:
-    theirs = lab.source.Source(base.path, base.version, own=False)
+def test_the_users_own_tree_is_copied_not_linked(kernel: Path, base: lab.kernel.source.Source) -> None:
+    theirs = lab.kernel.source.Source(base.path, base.version, own=False)
     made = tree.patched(theirs, [series.find("one")])
     assert (made / "Makefile").stat().st_ino != (base.path / "Makefile").stat().st_ino
 
 
 def test_the_users_git_settings_have_no_say(
-    kernel: Path, base: lab.source.Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: Path, base: lab.kernel.source.Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".gitconfig").write_text(
         "[commit]\n\tgpgsign = true\n[core]\n\thooksPath = /nonexistent\n\tautocrlf = true\n"
@@ -88,7 +88,7 @@ def test_the_users_git_settings_have_no_say(
     assert b"\r" not in (tree.patched(base, [series.find("one")]) / "file.c").read_bytes()
 
 
-def test_a_patch_that_does_not_apply_is_named_with_both_versions(kernel: Path, base: lab.source.Source) -> None:
+def test_a_patch_that_does_not_apply_is_named_with_both_versions(kernel: Path, base: lab.kernel.source.Source) -> None:
     (base.path / "file.c").write_text("other\n")
     with pytest.raises(OkosuError) as caught:
         tree.patched(base, [series.find("one")])
@@ -102,23 +102,23 @@ def test_a_patch_that_does_not_apply_is_named_with_both_versions(kernel: Path, b
 
 def test_a_folder_that_is_no_kernel(tmp_path: Path) -> None:
     with pytest.raises(OkosuError, match="not a kernel's source tree"):
-        lab.source.find(tmp_path)
+        lab.kernel.source.find(tmp_path)
 
 
-def test_the_version_of_a_users_tree_follows_its_contents(base: lab.source.Source) -> None:
-    before = lab.source.version(base.path)
+def test_the_version_of_a_users_tree_follows_its_contents(base: lab.kernel.source.Source) -> None:
+    before = lab.kernel.source.version(base.path)
     assert before.startswith("6.12.7-")
     (base.path / ".git").mkdir()
     (base.path / ".git" / "index").write_text("x")
-    assert lab.source.version(base.path) == before
+    assert lab.kernel.source.version(base.path) == before
     (base.path / "file.c").write_text("changed\n")
-    assert lab.source.version(base.path) != before
+    assert lab.kernel.source.version(base.path) != before
 
 
 def test_without_debians_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab.source, "TARBALL", tmp_path / "none.tar.xz")
+    monkeypatch.setattr(lab.kernel.source, "TARBALL", tmp_path / "none.tar.xz")
     with pytest.raises(OkosuError, match="source is missing") as caught:
-        lab.source.version()
+        lab.kernel.source.version()
     assert "linux-source-6.12" in caught.value.why
     assert "make lab-deps" in caught.value.fix
 
@@ -126,10 +126,10 @@ def test_without_debians_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_broken_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "broken.tar.xz").write_text("no archive")
-    monkeypatch.setattr(lab.source, "TARBALL", tmp_path / "broken.tar.xz")
-    monkeypatch.setattr(lab.source, "version", lambda folder=None: "1")
+    monkeypatch.setattr(lab.kernel.source, "TARBALL", tmp_path / "broken.tar.xz")
+    monkeypatch.setattr(lab.kernel.source, "version", lambda folder=None: "1")
     with pytest.raises(OkosuError, match="cannot be unpacked"):
-        lab.source.find()
+        lab.kernel.source.find()
     assert not (tmp_path / "okosu/lab/source/1").exists()
 
 

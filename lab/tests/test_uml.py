@@ -12,10 +12,10 @@ import shebang
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import memory, outcome, platforms, uml
-from lab.build import Built
-from lab.job import Job, guest_path
-from lab.outcome import GuestError, Heard
+from lab.kernel.build import Built
+from lab.run import memory, outcome, platforms, uml
+from lab.run.job import Job, guest_path
+from lab.run.outcome import GuestError, Heard
 from lab.tests import lab_fake
 from okosu.errors import OkosuError
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from okosu.machine.model import Machine
     from okosu.machine.program import Program
     from okosu.recipes import Recipe
+    from okosu.recipes.lever import Lacking
 
     Judged = dict[str, tuple[Availability, list[list[str]]]]
 
@@ -195,11 +196,20 @@ def _recipes(here: Machine, program: Program, matching: list[Recipe]) -> Any:
         notes += [f"changes {what}: {hazard}" for what, hazard in recipe.changes.items()]
         if recipe.file.by_name_only:
             notes.append(f"only where it is asked for: --levers {recipe.name}")
-        for one in lacking:
-            notes += [one.why, *([f"fix: {one.fix}"] if one.fix else [])]
+        notes += _missing(lacking)
         state = Text("yes", style="green") if arms else Text("no", style="red")
         table.add_row(Text(recipe.name), state, Text("\n".join(notes)))
     return table
+
+
+def _missing(lacking: list[Lacking]) -> list[str]:
+    """What a recipe lacks, with the line to type; where several values lack something, a line for each such line."""
+    if len(lacking) < 2:
+        return [line for one in lacking for line in (one.why, f"fix: {one.fix}" if one.fix else "") if line]
+    values = dict[str, list[str]]()
+    for one in lacking:
+        values.setdefault(one.fix, []).append(one.value)
+    return [f"{', '.join(names)}: not here" + (f"; fix: {fix}" if fix else "") for fix, names in values.items()]
 
 
 def _table(judged: Judged, arms_known: bool) -> Any:

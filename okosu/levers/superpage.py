@@ -142,5 +142,5 @@ def _reason(run: Measurement) -> str:
     if counted:
         return max(counted, key=lambda text: counted[text])
     if any(p.thp_enabled == 0 for p in run.procs):
-        return "huge pages are forbidden to it by an inherited PR_SET_THP_DISABLE"
+        return "huge pages are forbidden to it by PR_SET_THP_DISABLE, which it called itself or inherited"
     return "it holds no large blocks"

@@ -7,6 +7,7 @@ import functools
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from okosu.errors import usage
@@ -20,6 +21,15 @@ from okosu.records.recipe import RecipeFile, Value
 from okosu.records.types import Proof
 
 LIBRARY = "LD_PRELOAD"
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """What a recipe lacks: why, the line to type ("" where none helps), and the value that needs it ("": all)."""
+
+    why: str
+    fix: str = ""
+    value: str = ""
 
 
 class Recipe(Lever):
@@ -103,21 +113,21 @@ class Recipe(Lever):
             other = f"{program.path} is none of the programs that this recipe is for"
             return Availability(False, self._excepted(program, base) or other)
         if lacking := self.lacking(machine, program):
-            return lacking[0]
+            return Availability(False, lacking[0].why, lacking[0].fix)
         return Availability(False, "on this machine the program does the same by itself")
 
-    def lacking(self, machine: Machine, program: Program) -> list[Availability]:
+    def lacking(self, machine: Machine, program: Program) -> list[Lacking]:
         """Of each value that could be tried, but for files that are not there: what lacks, and the line to type.
         Nothing could be tried on a program that would be harmed, and why is all that is said.
         """
         if why := self._excepted(program, None):
-            return [Availability(False, why)]
+            return [Lacking(why)]
         found = []
         for arm in self.file.arm:
             for value in arm.value:
                 if self._missing(value, program) and self._differs(value, machine, program):
                     why = f"{value.name}: there is no {' or '.join(value.needs)} for this program"
-                    found.append(Availability(False, why, value.install))
+                    found.append(Lacking(why, value.install, value.name))
         return found
 
     def suits(self, value: str, machine: Machine, program: Program) -> Availability:

@@ -23,20 +23,25 @@ from okosu.records.summary import SUMMARY_SCHEMA, Summary
 from okosu.records.types import KINDS, RECORD_SCHEMA, Record, SelftestFile
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
+PRODUCT = "product"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def generate() -> dict[str, str]:
-    """The text of each schema by its path below schemas/, such as "okosu.try-3.json"; what the lab and the papers
-    register has a folder of the entry point's name.
+    """The text of each schema by its path below schemas/, such as "product/okosu.try-3.json"; what the lab and the
+    papers register has a folder of the entry point's name.
     """
-    rooms: dict[str, Sequence[Any]] = {"": [*KINDS, SelftestFile]}
-    rooms |= {f"{room}/": kinds() for room, kinds in plugins.load("okosu.schemas").items()}
+    rooms: dict[str, Sequence[Any]] = {PRODUCT: [*KINDS, SelftestFile]}
+    rooms |= {room: kinds() for room, kinds in plugins.load("okosu.schemas").items()}
     named = {(room, str(kind.__struct_config__.tag)): kind for room, kinds in rooms.items() for kind in kinds}
-    named |= {("", RECORD_SCHEMA): Record, ("", SUMMARY_SCHEMA): Summary, ("", COLLECTED_SCHEMA): Collected}
-    named |= {("", RECIPE_SCHEMA): RecipeFile}
+    named |= {
+        (PRODUCT, RECORD_SCHEMA): Record,
+        (PRODUCT, SUMMARY_SCHEMA): Summary,
+        (PRODUCT, COLLECTED_SCHEMA): Collected,
+        (PRODUCT, RECIPE_SCHEMA): RecipeFile,
+    }
     return {
-        f"{room}{name.replace('/', '-')}.json": _text(name, msgspec.json.schema(kind))
+        f"{room}/{name.replace('/', '-')}.json": _text(name, msgspec.json.schema(kind))
         for (room, name), kind in sorted(named.items())
     }
 

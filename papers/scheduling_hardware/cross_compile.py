@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import cache
-from lab.build import compiler_version
 from lab.cache import Say, quiet
+from lab.kernel.build import compiler_version
 from okosu.errors import LAUNCHER_FAILED, NOT_FOUND, USAGE_ERROR, OkosuError
 from papers.scheduling_hardware import ROOM
 from papers.scheduling_hardware.verilator import check_tools
@@ -58,7 +58,7 @@ def parse(words: Sequence[str]) -> Command:
         raise OkosuError(
             "no program for the machine was given",
             f"it is C (.c, .S), compiled for the machine, or compiled already (.elf); {said}",
-            "okosu lab run rtl -- examples/grain.c 8 1000",
+            "okosu lab run rtl -- examples/programs/grain.c 8 1000",
             USAGE_ERROR,
         )
     for name in sources:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab import process
+from lab.run import process
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware.cross_compile import COMPILER
 from papers.scheduling_hardware.verilator import Simulator

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import cache
-from lab.build import compiler_version
 from lab.cache import Say, quiet
+from lab.kernel.build import compiler_version
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware import ROOM
 from papers.scheduling_hardware.machine import DMEM_WORDS, IMEM_WORDS, Machine

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from lab import build, uml
+from lab.kernel import build
+from lab.run import uml
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.common.base import LabExperiment, Measured, Ours, Paper, Say

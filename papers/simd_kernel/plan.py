@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab import uml
+from lab.run import uml
 
 FIXED, GPROF, STATS, SURVEY = ((*uml.RECIPE.fragments, f"um-{name}") for name in ("fixed", "gprof", "stats", "survey"))
 """Configurations: routines for fixed sizes; gprof's clock; counters of callers and sizes; the files of Table 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lab import machines
+from lab.model import machines
 from papers.common.base import Ours
 from papers.superpage_colouring import colour_model
 from papers.superpage_colouring.colour_model import ELEMENT, Cell, Gain

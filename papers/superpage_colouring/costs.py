@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import okosu
-from lab import qemu
+from lab.run import qemu
 from okosu.records.types import Record
 from papers.common.base import LabExperiment, Say
 from papers.common.points import Found, Point, Sides

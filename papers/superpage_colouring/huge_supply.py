@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab import guest, qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import guest, qemu
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 MEMORY = "256M"

@@ -11,8 +11,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab import guest, model_plugin, plugin_counts, qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.model import model_plugin, plugin_counts
+from lab.run import guest, qemu
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 # Instructions do not depend on the model's caches, and the smallest machine is the fastest to simulate.

@@ -17,10 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from lab import cache, guest, machines, model_plugin, plugin_counts, qemu
-from lab.build import Built
+from lab import cache
 from lab.cache import Say, quiet
-from lab.plugin_counts import Counts
+from lab.kernel.build import Built
+from lab.model import machines, model_plugin, plugin_counts
+from lab.model.plugin_counts import Counts
+from lab.run import guest, qemu
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 COLOURS = ("stock", "shuffle", "hop", "fold", "linear", "mask")

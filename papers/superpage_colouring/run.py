@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 import okosu
-from lab import machines, qemu
+from lab.model import machines
+from lab.run import qemu
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.common.base import Say

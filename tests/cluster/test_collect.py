@@ -186,7 +186,7 @@ def test_the_table_and_the_json_say_the_same(tmp_path: Path, put: Put) -> None:
     assert done.stdout.count("  base: 3.09 s\n") == 2
     assert "use: okosu run --superpage=thp --pin=compact -- ./examples/chase 4G" in done.stdout
     written: dict[str, Any] = json.loads((tmp_path / "all.json").read_text())
-    jsonschema.validate(written, json.loads(schema.generate()["okosu.collected-1.json"]))
+    jsonschema.validate(written, json.loads(schema.generate()["product/okosu.collected-1.json"]))
     read = msgspec.convert(written, Collected)
     assert all(kind.id in done.stdout for program in read.programs for kind in program.kinds)
     straight = okosu("collect", folder, "--json", "-")

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "examples"
+SOURCES = ROOT / "examples/programs"
 BUILT = Path(os.environ.get("OKOSU_NATIVE", ROOT / "build")) / "examples"
 
 MASK = 2**64 - 1

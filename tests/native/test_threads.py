@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -200,21 +200,42 @@ def test_it_is_not_stacked_with_pin(tmp_path: Path) -> None:
     assert "pin serves the same threads" in made.stderr
 
 
-def test_what_a_library_of_okosus_does_to_its_own_thread_ends_with_the_thread(tmp_path: Path) -> None:
+def test_what_a_library_of_okosus_does_to_its_own_thread_ends_with_the_thread(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
     """As the worker of prezero does, which takes the lowest priority."""
     library = tmp_path / "libokosu-probe.so"
     source = "#include <sched.h>\nint lower(void) { struct sched_param p = {0}; return sched_setscheduler(0, 5, &p); }"
     command = ["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-xc", "-", "-o", str(library)]
     subprocess.run(command, input=source, text=True, check=True)
-    code = (
-        "import ctypes, os, sys, threading\n"
-        "lower, seen = ctypes.CDLL(sys.argv[1]).lower, []\n"
-        "def run(): seen.append(os.sched_getscheduler(0)); lower()\n"
-        "for target in [run, run, run, int, int, run]:\n"
-        "    t = threading.Thread(target=target); t.start(); t.join()\n"
-        "print(set(seen))"
+    # Python's threads are detached: the next may start before the one that has ended is parked.
+    program = compiled(
+        """
+        #define _GNU_SOURCE
+        #include <pthread.h>
+        #include <sched.h>
+        #include <stdio.h>
+        int lower(void);
+        static void *lowers(void *seen) { *(int *)seen |= sched_getscheduler(0); lower(); return NULL; }
+        static void *nothing(void *seen) { return seen; }
+        int main(void)
+        {
+            void *(*const routines[])(void *) = {lowers, lowers, lowers, nothing, nothing, lowers};
+            int seen = 0;
+
+            for (int i = 0; i < 6; i++) {
+                pthread_t id;
+
+                pthread_create(&id, NULL, routines[i], &seen);
+                pthread_join(id, NULL);
+            }
+            return printf("%d\\n", seen) < 0;
+        }
+        """,
+        "-xnone",
+        str(library),
+        "-lpthread",
     )
-    python = shutil.which("python3") or pytest.skip("no python3 on the path")
-    told = alike(tmp_path, python, "-S", "-c", code, library)
+    told = alike(tmp_path, program)
     assert told["closed"] == ""
     assert told["served"]

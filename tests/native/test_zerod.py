@@ -86,7 +86,6 @@ FAILURES = {
     ("--status", "--socket=/nonexistent/s"): "okosu-zerod --socket=PATH &",
     ("--node=1000", "--engine=nt", "--socket=/tmp/none/s"): "a --node that there is",
     ("--engine=cuda", "--once"): "libcuda.so.1",
-    ("--engine=cuda-mailbox", "--once"): "libcuda.so.1",
 }
 
 

@@ -205,7 +205,7 @@ PROGRAMS = ROOT / "tests/native/programs"
 
 def mock_drivers(folder: Path, mocks: dict[str, Path] | None = None) -> Path:
     """Build drivers for hardware that the machine lacks, each library from its source; return their folder."""
-    include = (f"-I{SOURCES}", f"-I{SOURCES}/engines", f"-I{PROGRAMS}")
+    include = (f"-I{SOURCES}", f"-I{SOURCES}/engines", f"-I{ROOT / 'papers/zero_offload/engines'}", f"-I{PROGRAMS}")
     for library, source in {"libcuda.so.1": PROGRAMS / "mock_cuda.c", **(mocks or {})}.items():
         # The mock's threads outlive its dlclose.
         flags = ("-std=gnu17", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-Wl,-z,nodelete", *include)

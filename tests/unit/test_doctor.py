@@ -107,6 +107,23 @@ def test_recipes_for_the_program_are_listed_with_what_they_set_change_and_lack(
     assert "\nrecipe " not in capsys.readouterr().out
 
 
+def test_values_that_lack_the_same_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = ""
+    for name, package in (("fast", "libfast"), ("faster", "libfast"), ("other", "libother")):
+        values += f'[[arm.value]]\nname = "{name}"\nenv = {{ NEWS = "{name}" }}\nsource = "x"\n'
+        values += f'needs = ["/no/such/{package}"]\ninstall = "apt install {package}"\n'
+    (tmp_path / "fast.toml").write_text(TEXT.replace("[proof]", f"{values}[proof]"))
+    monkeypatch.delenv("MODE", raising=False)
+    program = tmp_path / "app"
+    program.write_bytes(Path("/bin/true").read_bytes())
+    program.chmod(0o755)
+    assert doctor("--recipes", str(tmp_path), "--", str(program)) == 0
+    told = " ".join(capsys.readouterr().out.partition("\nrecipe ")[2].split())
+    assert "fast, faster: not here; fix: apt install libfast other: not here; fix: apt install libother" in told
+
+
 def test_a_program_that_a_recipe_would_harm_is_told_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = TEXT.replace('names = ["app"]', 'names = ["app*"]\nexcepted = [{names = ["app8"], why = "it crashes"}]')
     (tmp_path / "fast.toml").write_text(text)

@@ -46,13 +46,14 @@ def test_what_is_written_is_valid_by_its_own_schema_alone(kind: type[files.File]
     content = json.loads(files.encode(envelope))
     for other in KINDS:
         name = str(other.__struct_config__.tag).replace("/", "-") + ".json"
-        judge = jsonschema.Draft202012Validator(json.loads(schema.generate()[name]))
+        judge = jsonschema.Draft202012Validator(json.loads(schema.generate()[f"product/{name}"]))
         assert judge.is_valid(content) == (other == kind)
 
 
 def test_a_schema_defines_no_conclusion_that_its_files_lack() -> None:
     defined = {
-        name: set(json.loads(schema.generate()[f"{name}.json"])["$defs"]) for name in ("okosu.try-3", "okosu.bench-1")
+        name: set(json.loads(schema.generate()[f"product/{name}.json"])["$defs"])
+        for name in ("okosu.try-3", "okosu.bench-1")
     }
     assert "Verdict" in defined["okosu.try-3"]
     assert not defined["okosu.bench-1"] & {"Verdict", "Compared"}

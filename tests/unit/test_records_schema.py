@@ -20,7 +20,7 @@ CONTENT: dict[str, Any] = json.loads((DATA / "try-small.json").read_text())
 
 
 def validator(name: str) -> jsonschema.Draft202012Validator:
-    text = json.loads(schema.generate()[name])
+    text = json.loads(schema.generate()[f"product/{name}"])
     jsonschema.Draft202012Validator.check_schema(text)
     return jsonschema.Draft202012Validator(text)
 

@@ -12,7 +12,7 @@ import pytest
 from okosu.records import summary
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools/foreign_suites.py"
+TOOL = ROOT / "tools/foreign/suites.py"
 DESCRIBED = """
 name = "{name}"
 fetch = "get {name}"
@@ -144,9 +144,9 @@ def test_a_suite_that_is_not_fetched_is_named_with_the_command_that_fetches_it(t
 def test_the_committed_descriptions_can_be_read() -> None:
     sys.path.insert(0, str(TOOL.parent))
     try:
-        import foreign_suites
+        import suites
     finally:
         sys.path.pop(0)
-    names = [suite.name for suite in foreign_suites.read(ROOT / "tools/foreign")]
+    names = [suite.name for suite in suites.read(ROOT / "tools/foreign")]
     assert {"cpython", "numpy"} <= set(names)
     assert len(names) == len(set(names))

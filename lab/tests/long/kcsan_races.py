@@ -27,9 +27,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lab import qemu, series, source, tree
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel import series, source, tree
+from lab.kernel.build import Built
+from lab.run import qemu
+from lab.run.outcome import Outcome
 from lab.tests.long import x86_guest
 
 TIMEOUT_S = 1800.0

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lab import build, cache, config, series, source, tree
+from lab import cache
+from lab.kernel import build, config, series, source, tree
 
 _FIXED = ("-s", "LOCALVERSION=", "KCFLAGS=-Werror")
 # GCC's W=1, and sparse of every file, whether it has to be compiled or not.

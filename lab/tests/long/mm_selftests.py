@@ -8,8 +8,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import cache, qemu, source
-from lab.build import Built, compiler_version
+from lab import cache
+from lab.kernel import source
+from lab.kernel.build import Built, compiler_version
+from lab.run import qemu
 from lab.tests.long import x86_guest
 
 TIMEOUT_S = 1800.0

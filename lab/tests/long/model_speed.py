@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from lab import guest, model_plugin, qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.model import model_plugin
+from lab.run import guest, qemu
 
 
 def timed(built: Built, command: list[str], machine: str, plugin: Path | None) -> tuple[float, float]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab import config, rooms
+from lab import rooms
+from lab.kernel import config
 from lab.tests.long.kernel_commits import Workbench
 
 # Set in all variants: options of files that the lab's configuration leaves out and the series change, and DMADEVICES,

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import guest, machines, model_plugin, plugin_counts, qemu
-from lab.build import Built
-from lab.outcome import Outcome
-from lab.plugin_counts import Region
+from lab.kernel.build import Built
+from lab.model import machines, model_plugin, plugin_counts
+from lab.model.plugin_counts import Region
+from lab.run import guest, qemu
+from lab.run.outcome import Outcome
 from lab.tests.long import x86_guest
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import uml
-from lab.build import Built
-from lab.outcome import GuestError, Outcome
+from lab.kernel.build import Built
+from lab.run import uml
+from lab.run.outcome import GuestError, Outcome
 from lab.tests.long.uml_guest import OKOSU, ROOT, built, gone, kernels, scratch, shell
 
 __all__ = ["built", "scratch"]

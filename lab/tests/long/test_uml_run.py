@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import guest, uml
-from lab.build import Built
-from lab.outcome import GuestError
+from lab.kernel.build import Built
+from lab.run import guest, uml
+from lab.run.outcome import GuestError
 from lab.tests.long.uml_guest import OKOSU, ROOT, built, scratch, shell
 
 __all__ = ["built", "scratch"]
@@ -200,7 +200,7 @@ def test_an_ordinary_user_can_run_it(built: Built, tmp_path: Path) -> None:
         for path in [place, *place.rglob("*")]:
             shutil.chown(path, 65534, 65534)
         script = (
-            "from pathlib import Path; from lab import uml; from lab.build import Built\n"
+            "from pathlib import Path; from lab.run import uml; from lab.kernel.build import Built\n"
             f"b = Built(Path('{place}/built'), '', '', '', (), (), {built.any_xstate})\n"
             "o = uml.run(b, ['sh', '-c', 'id -u; echo x > $OKOSU_OUT/f; exit 5'], memory='64M')\n"
             "print(o.status, o.stdout, o.files['f'].stat().st_uid)"

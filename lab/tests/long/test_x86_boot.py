@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import qemu
-from lab.build import Built
-from lab.outcome import GuestError, Outcome
+from lab.kernel.build import Built
+from lab.run import qemu
+from lab.run.outcome import GuestError, Outcome
 from lab.tests.long import x86_guest
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import uml
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run import uml
+from lab.run.outcome import Outcome
 
 ROOT = Path(__file__).resolve().parents[3]
 OKOSU = [sys.executable, "-m", "okosu", "lab", "run", "uml"]

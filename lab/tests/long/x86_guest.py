@@ -7,8 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from lab import qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import qemu
 
 _TOOLS = Path(__file__).resolve().parents[3] / "tools"
 

@@ -30,8 +30,8 @@ EXAMPLES = {
   okosu lab build rtl --pes 8                    the simulator of the machine with scheduling hardware
 """,
     "run": """\
-  okosu lab run rtl --pes 8 -- examples/grain.c 8 1000       C compiled for that machine, simulated cycle by cycle
-  okosu lab run rtl --sweep pes=1,2,4 --json s.json -- examples/grain.c 8 1000    the same for several machines
+  okosu lab run rtl --pes 8 -- examples/programs/grain.c 8 1000       C compiled for it, simulated cycle by cycle
+  okosu lab run rtl --sweep pes=1,2,4 --json s.json -- examples/programs/grain.c 8 1000    the same for several machines
 """,
 }
 _BUILD = (*machine.BY_NAME, "checked")

@@ -27,7 +27,7 @@ EXAMPLES = """\
 """
 # All of these PEs are kept busy, by four threads of 2,000 steps each.
 _MACHINE = machine.Machine(pes=16)
-_WORK, _THREADS_PER_PE, _STEPS = Path("examples") / "grain.c", 4, 2000
+_WORK, _THREADS_PER_PE, _STEPS = Path("examples/programs/grain.c"), 4, 2000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.build import compiler_version
+from lab.kernel.build import compiler_version
 from papers.scheduling_hardware import cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
 

@@ -20,7 +20,7 @@ from papers.scheduling_hardware.formats import SweepFile
 from papers.scheduling_hardware.machine import Machine
 
 ROOT = Path(__file__).resolve().parents[3]
-GRAIN = str(ROOT / "examples/grain.c")
+GRAIN = str(ROOT / "examples/programs/grain.c")
 SWEEP = ["--pes", "4", "--sweep", "load=1,2,3", "--", GRAIN, "8", "{load}"]
 
 

@@ -17,7 +17,7 @@ from okosu.errors import OkosuError
 from papers.scheduling_hardware import ROOM, cross_compile, simulation, sweeps, verilator
 from papers.scheduling_hardware.machine import Machine
 
-GRAIN = "examples/grain.c"
+GRAIN = "examples/programs/grain.c"
 ROOT = Path(__file__).resolve().parents[3]
 
 

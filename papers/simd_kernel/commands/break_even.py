@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
 
     import msgspec
 
-    from lab import build, qemu
+    from lab.kernel import build
+    from lab.run import qemu
     from papers.simd_kernel.formats import BreakEvenFile
     from papers.simd_kernel.run import break_even
 

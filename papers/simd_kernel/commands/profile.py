@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _histogram(args: argparse.Namespace, chosen: Sequence[Workload]) -> int:
-    from lab import guest, uml
+    from lab.run import guest, uml
     from papers.simd_kernel import plan
     from papers.simd_kernel.run import histogram, profiling
 
@@ -137,7 +137,7 @@ def counted(sites: Sequence[Site], sizes: Sequence[Size]) -> HistogramFile:
 
 
 def _unixbench(args: argparse.Namespace) -> int:
-    from lab import uml
+    from lab.run import uml
     from papers.simd_kernel import plan
     from papers.simd_kernel.run import gprof, profiling, symbols, unixbench
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lab import qemu
-from lab.build import Built
 from lab.cache import Say, quiet
-from lab.outcome import GuestError
+from lab.kernel.build import Built
+from lab.run import qemu
+from lab.run.outcome import GuestError
 from okosu.records.types import Record
 from papers.simd_kernel.run.records import record
 

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Literal
 
 from lab.cache import Say, quiet
-from lab.outcome import Outcome
+from lab.run.outcome import Outcome
 from okosu.bench import rows
 from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError

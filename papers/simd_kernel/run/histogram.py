@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import guest, uml
-from lab.build import Built
 from lab.cache import Say, quiet
+from lab.kernel.build import Built
+from lab.run import guest, uml
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.simd_kernel.plan import STATS

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab import guest, uml
-from lab.build import Built
 from lab.cache import Say, quiet
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run import guest, uml
+from lab.run.outcome import Outcome
 from okosu.errors import OkosuError
 from okosu.records.types import Proof, Record
 from papers.simd_kernel.plan import GPROF, ROUNDS, ROUTINES

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import lab.source
-from lab.build import Recipe, build, check_tools
+import lab.kernel.source
 from lab.cache import Say, quiet
+from lab.kernel.build import Recipe, build, check_tools
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.records.types import Record
 from papers.simd_kernel.plan import CONFIGURATIONS, SURVEY, Configuration
@@ -71,7 +71,7 @@ def _survey(one: Configuration, source: Path | None, say: Say) -> Iterator[Recor
     flags = f"{one.flags} {FLAG}".strip()
     recipe = Recipe("um", "vmlinux", ("vmlinux",), OBJECTS, (), SURVEY, one.cc, flags, source)
     built = build(recipe, say)
-    root = lab.source.find(source, say).path
+    root = lab.kernel.source.find(source, say).path
     log = vectorised.parse((built.path / LOG).read_text(errors="replace").splitlines(), str(root))
     if not log.objects:
         raise OkosuError(f"the log of {one.name} names no object", f"{built.path / LOG}", "", LAUNCHER_FAILED)

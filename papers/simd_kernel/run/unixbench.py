@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.outcome import Outcome
+from lab.run.outcome import Outcome
 from okosu.errors import USAGE_ERROR, OkosuError
 
 FOLDER = "pgms"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.outcome import Outcome
+from lab.run.outcome import Outcome
 from okosu.errors import OkosuError
 from papers.simd_kernel.plan import Timing
 from papers.simd_kernel.run import copybench, machine_code

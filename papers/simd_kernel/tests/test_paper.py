@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.build import Built
+from lab.kernel.build import Built
 from lab.tests import obeys
 from okosu.errors import OkosuError
 from okosu.records.types import Record
@@ -182,7 +182,7 @@ def test_quick_runs_the_thin_measurement_and_only_where_the_kernel_is_there(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert not any(one.quick for one in PAPER.experiments())
-    monkeypatch.setattr("lab.build.cached", lambda recipe: True)
+    monkeypatch.setattr("lab.kernel.build.cached", lambda recipe: True)
     [quick] = [one for one in PAPER.experiments() if one.quick]
     assert quick.name == "figure6"
     asked: list[Timing] = []
@@ -192,7 +192,7 @@ def test_quick_runs_the_thin_measurement_and_only_where_the_kernel_is_there(
         return boots(plan.boots)
 
     monkeypatch.setattr("papers.simd_kernel.run.copybench.boots", boots_)
-    monkeypatch.setattr("lab.uml.build", lambda **_: Built(tmp_path, "k", "6.12", "gcc", (), (), True))
+    monkeypatch.setattr("lab.run.uml.build", lambda **_: Built(tmp_path, "k", "6.12", "gcc", (), (), True))
     for is_quick in (True, False):
         into = Measured()
         programs.run_lab(quick, is_quick, into, lambda _: None, lambda _: None)

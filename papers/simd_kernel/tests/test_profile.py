@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.outcome import Outcome
+from lab.run.outcome import Outcome
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.simd_kernel.commands import profile

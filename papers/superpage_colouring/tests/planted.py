@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab import machines
-from lab.plugin_counts import Counts
+from lab.model import machines
+from lab.model.plugin_counts import Counts
 from okosu.records.types import Record
 from papers.superpage_colouring import costs, plan, run
 from papers.superpage_colouring.placement import Placed, Point, Setting

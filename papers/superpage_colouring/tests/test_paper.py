@@ -9,7 +9,8 @@ from statistics import fmean, median, stdev
 
 import pytest
 
-from lab import machines, qemu
+from lab.model import machines
+from lab.run import qemu
 from okosu.records.types import Compared, Record
 from papers import common
 from papers.common.base import Measured, Ours

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lab import machines, model_plugin, plugin_counts
-from lab.plugin_counts import Counts
+from lab.model import machines, model_plugin, plugin_counts
+from lab.model.plugin_counts import Counts
 from okosu.errors import OkosuError
 from papers.superpage_colouring import placement
 from papers.superpage_colouring.placement import Point, Setting

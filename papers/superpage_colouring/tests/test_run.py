@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from lab import machines, qemu
+from lab.model import machines
+from lab.run import qemu
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.superpage_colouring import colour_model, placement, plan, run

@@ -46,16 +46,7 @@ def test_pages_that_it_does_not_find_are_brought(mocks: Path) -> None:
     assert json.loads(done.stdout)["not_zero"] == 0
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        engines.test_a_mocked_engine_serves_programs,
-        engines.test_a_late_engine_writes_to_nobodys_memory,
-        engines.test_the_end_does_not_wait_for_a_late_engine,
-        engines.test_holes_that_a_client_makes_are_no_harm,
-    ],
-    ids=lambda check: str(check.__name__).removeprefix("test_"),
-)
+@pytest.mark.parametrize("check", engines.OF_EVERY_ENGINE, ids=lambda check: str(check.__name__).removeprefix("test_"))
 def test_it_serves_as_the_products_engines_do(check: engines.Check, mocks: Path, tmp_path: Path) -> None:
     check(ENGINE, mocks, tmp_path)
 

@@ -17,7 +17,7 @@ from okosu import native
 
 UNIT = 2 << 20
 POOLS = ["nt", "memset", "kernel"]
-DEVICES = ["dsa", "cuda", "cuda-mailbox"]
+DEVICES = ["dsa", "cuda-mailbox", "cuda"]
 
 
 def smoke(mocks: Path, *argv: str, **variables: str) -> dict[str, list[dict[str, Any]]]:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread of model.c works: `steps` times a few instructions, of which so many in a hundred
- * are loads and stores (-DMEMORY=0, 5, 10 or 25), or the task of examples/grain.c (-DGRAIN). */
+ * are loads and stores (-DMEMORY=0, 5, 10 or 25), or the task of examples/programs/grain.c (-DGRAIN). */
 #ifndef WORK_H
 #define WORK_H
 

@@ -21,7 +21,7 @@ ROOT = ROOM.parents[1]
 PROGRAMS = ROOM / "sw/programs"
 RUNS = {
     "conformance": [str(path) for path in sorted(PROGRAMS.glob("conformance*.c"))],
-    "grain": [str(ROOT / "examples/grain.c"), "20", "100", "2"],
+    "grain": [str(ROOT / "examples/programs/grain.c"), "20", "100", "2"],
     "primitives": [str(PROGRAMS / "primitives.c")],
 }
 LIMIT = 8_000_000

@@ -23,7 +23,7 @@ FAILED = 125
 pytestmark = NEEDS
 
 CONFORMANCE = tuple(str(path) for path in sorted(PROGRAMS.glob("conformance*.c")))
-GRAIN = (str(ROOT / "examples/grain.c"), "10", "100", "2")
+GRAIN = (str(ROOT / "examples/programs/grain.c"), "10", "100", "2")
 MATMUL = (str(PROGRAMS / "matmul.c"),)
 PRIMITIVES = (str(PROGRAMS / "primitives.c"),)
 TREE = (str(PROGRAMS / "tree.c"),)

@@ -68,7 +68,7 @@ def test_programs_say_the_same_as_on_linux(tmp_path: Path, backend: str, context
 
 @pytest.mark.parametrize(("backend", "context"), WAYS)
 def test_grain_compiles_unchanged(tmp_path: Path, backend: str, context: str) -> None:
-    grain = str(ROOT / "examples/grain.c")
+    grain = str(ROOT / "examples/programs/grain.c")
     linux = on_linux(tmp_path, [grain], "20", "100", "2")
     here = run(backend, context, grain, "20", "100", "2")
     assert (here.stdout, here.status) == (linux.stdout, 0)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import uml
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import uml
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lab import guest, uml
+from lab.run import guest, uml
 from papers.simd_kernel import plan
 from papers.simd_kernel.run import histogram, profiling, workloads
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import config
+from lab.kernel import config
 from lab.tests.long.kernel_commits import Workbench, code, instructions
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")

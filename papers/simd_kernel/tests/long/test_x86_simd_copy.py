@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from lab import guest, qemu
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run import guest, qemu
+from lab.run.outcome import Outcome
 from lab.tests.long import x86_guest
 from papers.simd_kernel.run import break_even
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 
-from lab import guest, qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import guest, qemu
 from papers.superpage_colouring import kernel_cost
 from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 

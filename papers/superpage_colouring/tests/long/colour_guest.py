@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lab import guest, qemu
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run import guest, qemu
+from lab.run.outcome import Outcome
 
 SYSFS = "/sys/kernel/mm/page_color"
 COLOURS = 16

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import cache, machines, model_plugin, qemu
-from lab.build import Built, compiler_version
+from lab import cache
+from lab.kernel.build import Built, compiler_version
+from lab.model import machines, model_plugin
+from lab.run import qemu
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 # The function of the kernel that takes zone->lock and no other lock.

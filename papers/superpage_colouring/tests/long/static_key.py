@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sys
 
-from lab import guest, qemu
-from lab.outcome import GuestError
+from lab.run import guest, qemu
+from lab.run.outcome import GuestError
 
 SWITCHES = 2000
 TIMEOUT_S = 1800.0

@@ -8,8 +8,8 @@ from statistics import fmean
 
 import pytest
 
-from lab import guest, qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import guest, qemu
 from lab.tests.long import x86_guest
 from papers.superpage_colouring import huge_supply, kernel_cost
 from papers.superpage_colouring.tests.long import colour_guest, lock_hold

@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from lab.build import Built
+from lab.kernel.build import Built
 from lab.tests.long import kcsan_races
 from lab.tests.long.kcsan_races import COUNTERS, CPUS, TIMEOUT_S, WATCH, Lines, judge
 from papers.superpage_colouring.tests.long import colour_guest

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from lab import qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import qemu
 from lab.tests.long import x86_guest
 from papers.superpage_colouring.tests.long import colour_guest
 from papers.superpage_colouring.tests.long.colour_guest import COLOURS, SYSFS, counts, pages

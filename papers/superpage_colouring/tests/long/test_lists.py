@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from lab.build import Built
+from lab.kernel.build import Built
 from lab.tests.long import x86_guest
 from papers.superpage_colouring.tests.long import colour_guest
 from papers.superpage_colouring.tests.long.colour_guest import SYSFS

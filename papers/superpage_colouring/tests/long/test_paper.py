@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from lab import qemu
+from lab.run import qemu
 from okosu.records.types import Compared, ReproduceFile
 from papers import common
 from papers.common.tests.long import quick_paper

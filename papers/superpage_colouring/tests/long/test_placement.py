@@ -10,8 +10,8 @@ from statistics import fmean, median
 
 import pytest
 
-from lab import machines
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.model import machines
 from lab.tests.long import x86_guest
 from okosu.errors import OkosuError
 from papers.superpage_colouring import placement

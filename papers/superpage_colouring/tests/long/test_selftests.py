@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lab import qemu
+from lab.run import qemu
 from lab.tests.long import mm_selftests, x86_guest
 from papers.superpage_colouring.tests.long import colour_guest
 

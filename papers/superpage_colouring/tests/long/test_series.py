@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from lab import config, qemu, series, source, tree
+from lab.kernel import config, series, source, tree
+from lab.run import qemu
 from lab.tests.long.kernel_commits import Workbench, masked
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import qemu
-from lab.build import Built
+from lab.kernel.build import Built
+from lab.run import qemu
 from lab.tests.long import x86_guest
 
 # The variable names a checkout, because no package of Debian's has the tests.

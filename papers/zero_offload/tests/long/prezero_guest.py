@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lab import guest, qemu
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run import guest, qemu
+from lab.run.outcome import Outcome
 
 TIMEOUT_S = 1800.0
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from lab.build import Built
-from lab.outcome import Outcome
+from lab.kernel.build import Built
+from lab.run.outcome import Outcome
 from lab.tests.long import x86_guest
 from papers.zero_offload.tests.long import prezero_guest
 from papers.zero_offload.tests.long.prezero_guest import BIG, MOCK, SETTLE

@@ -9,9 +9,10 @@ from statistics import median
 
 import pytest
 
-from lab import guest, model_plugin, plugin_counts, qemu
-from lab.build import Built
-from lab.plugin_counts import Counts
+from lab.kernel.build import Built
+from lab.model import model_plugin, plugin_counts
+from lab.model.plugin_counts import Counts
+from lab.run import guest, qemu
 from lab.tests.long import x86_guest
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.build import Built
+from lab.kernel.build import Built
 from lab.tests.long import x86_guest
 from papers.zero_offload.tests.long import prezero_guest
 from papers.zero_offload.tests.long.prezero_guest import SETTLE

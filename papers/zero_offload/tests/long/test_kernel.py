@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lab.build import Built
+from lab.kernel.build import Built
 from lab.tests.long import x86_guest
 from papers.zero_offload.tests.long import prezero_guest
 from papers.zero_offload.tests.long.prezero_guest import APART, MOCK

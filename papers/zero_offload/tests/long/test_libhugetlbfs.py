@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import qemu
+from lab.run import qemu
 from lab.tests.long import x86_guest
 from papers.zero_offload.tests.long import libhugetlbfs
 from papers.zero_offload.tests.long.prezero_guest import DEBUG, POOL

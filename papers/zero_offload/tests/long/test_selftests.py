@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import qemu
+from lab.run import qemu
 from lab.tests.long import mm_selftests, x86_guest
 from papers.zero_offload.tests.long.prezero_guest import DEBUG, POOL
 

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import boot, guest, initramfs, model_plugin, series
-from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
-from lab.job import OUT_ELSEWHERE, Job, guest_path
-from lab.memory import size
-from lab.outcome import STREAMS, GuestError, Heard, Outcome
+from lab.kernel import series
+from lab.kernel.build import Builder, Built, Recipe
+from lab.model import model_plugin
+from lab.run import boot, guest, initramfs
+from lab.run.job import OUT_ELSEWHERE, Job, guest_path
+from lab.run.memory import size
+from lab.run.outcome import STREAMS, GuestError, Heard, Outcome
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 NAME = "x86"

@@ -2,7 +2,7 @@
 """What the lever text could do in other ways: CPU time of twenty short compilations in each state of the page cache and
 with each way of mapping code, in random order, each against base in the same round.
 
-`python tools/text_variants.py [ROUNDS]` (default 8) prints one table. Run it where clang is installed.
+`python tools/measure/text_variants.py [ROUNDS]` (default 8) prints one table. Run it where clang is installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from okosu import native
 from okosu.levers import launcher
 from okosu.machine.program import inspect
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ["sh", str(ROOT / "examples/real/clang-tiny.sh")]
 POPULATE = r"""
 #define _GNU_SOURCE

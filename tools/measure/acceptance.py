@@ -24,7 +24,7 @@ from typing import Any
 
 from okosu.records.summary import table
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = Path("/tmp/okosu-acceptance.txt")
 BEFORE = "c6d9d7b"
 """The last commit of version 1 of okosu try."""

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lab import rooms
-from lab.series import find as find_series
-from lab.series import names
+from lab.kernel.series import find as find_series
+from lab.kernel.series import names
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _SET = re.compile(r"^CONFIG_(\w+)=(\S.*)$")

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from lab import cache, rooms
-from lab.build import compiler_version
 from lab.cache import Say, quiet
+from lab.kernel.build import compiler_version
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _KIND = "guest"

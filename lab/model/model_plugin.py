@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab import cache, machines, plugin_counts
-from lab.build import compiler_version
+from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel.build import compiler_version
+from lab.model import machines, plugin_counts
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 # Files that the plugin leaves in its working folder, and so among the files of an outcome.

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel.series import Series
+from lab.kernel.source import Source
 from lab.rooms import base_version
-from lab.series import Series
-from lab.source import Source
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _AUTHOR = {"GIT_AUTHOR_NAME": "okosu", "GIT_AUTHOR_EMAIL": "okosu@localhost"}

@@ -3,14 +3,14 @@
 # What okosu itself costs: the launcher, the inert hooks of the preload library, and the start of the commands.
 # Each pair is measured in turn, and the smallest of several repetitions (hooks) or the median (launcher) is shown.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 rounds=${1:-500}
 launcher=build/native/launch/okosu-run
 
 echo "launcher, spawn to exit of /bin/true (target: at most 1 ms more):"
 for options in "" --placebo --retain=on --superpage=thp --pin=compact; do
     # shellcheck disable=SC2086
-    printf '  %-16s %s\n' "${options:-no lever}" "$(build/tools/overheads/launch_overhead "$rounds" $launcher /bin/true $options)"
+    printf '  %-16s %s\n' "${options:-no lever}" "$(build/tools/measure/overheads/launch_overhead "$rounds" $launcher /bin/true $options)"
 done
 
 echo "inert hooks, ns per malloc + free (targets: small at most 3 ns more, random and blocks at most 1 %):"
@@ -18,8 +18,8 @@ for loop in small random blocks; do
     plain=""
     hooked=""
     for _ in 1 2 3 4 5 6 7; do
-        plain="$plain $($launcher -- build/tools/overheads/alloc_bench $loop)"
-        hooked="$hooked $($launcher --placebo -- build/tools/overheads/alloc_bench $loop)"
+        plain="$plain $($launcher -- build/tools/measure/overheads/alloc_bench $loop)"
+        hooked="$hooked $($launcher --placebo -- build/tools/measure/overheads/alloc_bench $loop)"
     done
     echo "$plain $hooked" | awk -v loop=$loop '{
         n = NF / 2; a = $1; b = $(n + 1)

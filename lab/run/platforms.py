@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lab import qemu, registry, uml
-from lab.build import Built, Recipe
-from lab.outcome import Outcome
+from lab import registry
+from lab.kernel.build import Built, Recipe
+from lab.run import qemu, uml
+from lab.run.outcome import Outcome
 from okosu.errors import USAGE_ERROR, OkosuError
 
 

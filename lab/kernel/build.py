@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-import lab.series
-import lab.source
-from lab import cache, config, tree
+import lab.kernel.series
+import lab.kernel.source
+from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel import config, tree
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _KIND = "kernel"
@@ -86,7 +87,7 @@ def build(recipe: Recipe, say: Say = quiet) -> Built:
     made = _Order.of(recipe)
 
     def fill(folder: Path) -> None:
-        source = lab.source.find(recipe.source, say)
+        source = lab.kernel.source.find(recipe.source, say)
         base = tree.patched(source, made.series, say)
         (objects := folder / "objects").mkdir(exist_ok=True)
         _configure(base, objects, recipe, made.config)
@@ -131,7 +132,7 @@ def plan(recipe: Recipe) -> list[str]:
     applied = [f"{one.name} ({len(one.patches)} patches)" for one in made.series]
     words = command(Path("SOURCE"), Path("OBJECTS"), recipe, recipe.target)
     return [
-        f"source: Linux {made.version} ({recipe.source or lab.source.TARBALL})",
+        f"source: Linux {made.version} ({recipe.source or lab.kernel.source.TARBALL})",
         f"series: {', '.join(applied) or 'none'}",
         f"configuration: {len(made.config)} symbols of {', '.join(recipe.fragments)}, on an empty one",
         f"build: {shlex.join(words)}   ({made.compiler})",
@@ -149,7 +150,7 @@ class _Order:
     """All that decides what a kernel will be; reading it builds nothing."""
 
     version: str
-    series: list[lab.series.Series]
+    series: list[lab.kernel.series.Series]
     config: config.Config
     compiler: str
     key: str
@@ -157,8 +158,8 @@ class _Order:
     @staticmethod
     def of(recipe: Recipe) -> _Order:
         check_tools(recipe.cc)
-        version = lab.source.version(recipe.source)
-        applied = [lab.series.find(name) for name in recipe.series]
+        version = lab.kernel.source.version(recipe.source)
+        applied = [lab.kernel.series.find(name) for name in recipe.series]
         asked = config.fragments(recipe.fragments)
         compiler = compiler_version(recipe.cc)
         how = [recipe.arch, recipe.target, recipe.kept, recipe.kcflags, compiler]

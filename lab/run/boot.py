@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import process
-from lab.outcome import STREAMS, GuestError, Heard, Outcome, keep_log, last_lines
+from lab.run import process
+from lab.run.outcome import STREAMS, GuestError, Heard, Outcome, keep_log, last_lines
 
 OnData = Callable[[str, bytes], None]
 

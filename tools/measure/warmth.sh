@@ -3,7 +3,7 @@
 # Why each arm's memory is warmed under that arm's own levers: seconds of a run after a toucher of the same kind of page
 # and of the other kind. warmth.sh [SIZE [ROUNDS]] (default 2G 3); docs/METHOD.md section 2 has the figures.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 size=${1:-2G}
 rounds=${2:-3}
 run=build/native/launch/okosu-run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs suites that others wrote under each lever and compares verdicts: `python tools/foreign_suites.py FOLDER`.
+"""Runs suites that others wrote under each lever and compares verdicts: `python tools/foreign/suites.py FOLDER`.
 
 FOLDER/*.toml describe the suites, one a file (`Suite` below); tools/foreign/ holds descriptions, each with the
 command that fetches its suite. A suite runs twice without okosu: a test whose verdicts differ there changes by itself
@@ -28,7 +28,7 @@ from pathlib import Path
 import msgspec
 
 import okosu
-from lab import process
+from lab.run import process
 from okosu import machine, native
 from okosu.cli._summary import kept_facts
 from okosu.errors import OkosuError
@@ -280,7 +280,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             schema=SUMMARY_SCHEMA,
             sources=[],
             # The one that makes the whole record, which may be made a suite at a time.
-            command=shlex.join(["python", "tools/foreign_suites.py", str(asked.folder), "--json", str(asked.json)]),
+            command=shlex.join(["python", "tools/foreign/suites.py", str(asked.folder), "--json", str(asked.json)]),
             tool=Tool("okosu", okosu.__version__, started),
             machine=kept_facts(machine.facts(machine.read())),
         )

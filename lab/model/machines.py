@@ -92,7 +92,7 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def model_folder() -> Path:
     """Return the folder of the plugin's sources and machines: lab/model, or what OKOSU_MODEL names."""
-    return Path(os.environ.get("OKOSU_MODEL") or Path(__file__).parent / "model")
+    return Path(os.environ.get("OKOSU_MODEL") or Path(__file__).parent)
 
 
 def names() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from lab.machines import Machine
+    from lab.model.machines import Machine
 
 INSIDE = "region"
 

@@ -9,12 +9,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from lab import boot, guest, series
-from lab.build import Builder, Built, Recipe
 from lab.cache import Say, quiet
-from lab.job import Job, guest_path
-from lab.memory import size
-from lab.outcome import GuestError, Heard, Outcome
+from lab.kernel import series
+from lab.kernel.build import Builder, Built, Recipe
+from lab.run import boot, guest
+from lab.run.job import Job, guest_path
+from lab.run.memory import size
+from lab.run.outcome import GuestError, Heard, Outcome
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 NAME = "uml"
