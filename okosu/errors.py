@@ -37,3 +37,21 @@ class OkosuError(Exception):
         if self.fix:
             lines.append(f"  fix: {self.fix}")
         return "\n".join(lines)
+
+
+def usage(what: str, why: str = "", fix: str = "") -> OkosuError:
+    """The error of a command line that makes no sense."""
+    return OkosuError(what, why, fix, USAGE_ERROR)
+
+
+def told(printed: str) -> dict[str, str]:
+    """The parts ("okosu", "why", "fix") of the last such error that a native program printed; {} where it did not."""
+    found: dict[str, str] = {}
+    for line in printed.splitlines():
+        # A progress display that was cut off may stand on the same line, before the message.
+        key, colon, text = line.removeprefix("\033[K").strip().partition(": ")
+        if colon and key == "okosu":
+            found = {key: text}
+        elif colon and found and key in ("why", "fix"):
+            found[key] = text
+    return found

@@ -15,22 +15,8 @@ from typing import IO
 
 from okosu import native
 from okosu.bench import rows
-from okosu.bench.rows import Absent, Header, Note, Result, Routine, Row, Variant
-from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError
-
-__all__ = [
-    "Absent",
-    "BenchError",
-    "Header",
-    "Note",
-    "Progress",
-    "Result",
-    "Routine",
-    "Row",
-    "Variant",
-    "command",
-    "run",
-]
+from okosu.bench.rows import Header, Result
+from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError, told
 
 Progress = Callable[[Result], None]
 """Called after every line with all that there is so far, and again when no line has come for PAUSE_S."""
@@ -201,20 +187,8 @@ def _failure(name: str, status: int, said: str, result: Result) -> OkosuError | 
         ended = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
         return OkosuError(f"{program} was ended by {ended}; {kept}", said.strip(), f"okosu bench {name} --smoke")
     code = USAGE_ERROR if status == USAGE_ERROR else TOOL_ERROR
-    what, why, fix = _parts(said)
-    if not what:
+    parts = told(said)
+    if not parts:
         return OkosuError(f"{program} ended with exit status {status}; {kept}", said.strip(), "", code)
-    return OkosuError(f"bench {name}: {what}", why, fix or f"okosu bench {name} --help", code)
-
-
-def _parts(said: str) -> tuple[str, str, str]:
-    """The three parts of the last error message in the program's stderr; "" for a part that is missing."""
-    found = {"okosu": "", "why": "", "fix": ""}
-    for line in said.splitlines():
-        # A progress display that was cut off may stand on the same line, before the message.
-        key, _, text = line.rpartition("\r")[2].removeprefix("\033[K").partition(": ")
-        if key.strip() == "okosu":
-            found = {"okosu": text.strip(), "why": "", "fix": ""}
-        elif key.strip() in found:
-            found[key.strip()] = text.strip()
-    return found["okosu"], found["why"], found["fix"]
+    fix = parts.get("fix", f"okosu bench {name} --help")
+    return OkosuError(f"bench {name}: {parts['okosu']}", parts.get("why", ""), fix, code)

@@ -9,12 +9,8 @@ import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 from okosu.trial.arms import filled, has_placeholder
-
-
-def usage(what: str, why: str, fix: str) -> OkosuError:
-    return OkosuError(what, why, fix, USAGE_ERROR)
 
 
 class Scan(NamedTuple):

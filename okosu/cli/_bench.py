@@ -21,7 +21,7 @@ from okosu.cli import _bench_table
 from okosu.cli._lock import measuring
 from okosu.cli._lock import path as lock_path
 from okosu.cli.bench import ALL
-from okosu.errors import INTERRUPTED, TOOL_ERROR, USAGE_ERROR, OkosuError
+from okosu.errors import INTERRUPTED, TOOL_ERROR, USAGE_ERROR, usage
 from okosu.records import files
 from okosu.records.types import BenchFile, BenchPlan, begin
 
@@ -39,17 +39,17 @@ def wanted(args: argparse.Namespace) -> list[str]:
     if args.bench == ALL:
         for option in ("only", "variant", "sizes", "profile"):
             if getattr(args, option):
-                raise _usage(f"--{option} needs one benchmark", "each has its own", f"one of {', '.join(names)}")
+                raise usage(f"--{option} needs one benchmark", "each has its own", f"one of {', '.join(names)}")
         return names
     if args.bench not in names:
         near = difflib.get_close_matches(args.bench, names, 1)
         hint = f"did you mean {near[0]}? " if near else ""
         why = "" if plugins.load("okosu.programs") else "the papers' benchmarks are in a checkout of okosu alone"
-        raise _usage(f"no benchmark is called {args.bench!r}", why, f"{hint}they are {', '.join(names)} and {ALL}")
+        raise usage(f"no benchmark is called {args.bench!r}", why, f"{hint}they are {', '.join(names)} and {ALL}")
     if args.profile and args.bench not in profile.BENCHES:
-        raise _usage(f"bench {args.bench} has no profile", "", f"one of {', '.join(profile.BENCHES)}")
+        raise usage(f"bench {args.bench} has no profile", "", f"one of {', '.join(profile.BENCHES)}")
     if args.profile and args.smoke:
-        raise _usage("--profile with --smoke", "two rounds are no measurement", "leave one of them out")
+        raise usage("--profile with --smoke", "two rounds are no measurement", "leave one of them out")
     return [args.bench]
 
 
@@ -77,7 +77,7 @@ def arguments(args: argparse.Namespace, seed: int) -> list[str]:
     peers = args.peers or ([str(PEERS)] if PEERS.is_dir() else [])
     for folder in peers:
         if not Path(folder).is_dir():
-            raise _usage(f"--peers {folder}: no such folder", "", "make peers puts them into .peers")
+            raise usage(f"--peers {folder}: no such folder", "", "make peers puts them into .peers")
     given = {"rounds": args.rounds, "cpu": args.cpu, "only": args.only, "variant": args.variant, "sizes": args.sizes}
     if args.rounds is None and not args.smoke:
         given["rounds"] = ROUNDS
@@ -219,19 +219,9 @@ def _display(session: Session, name: str) -> Iterator[drive.Progress]:
 
 
 def _write_profile(result: Result, path: Path) -> None:
-    text = profile.text(result)
-    try:
-        files.replace(path, text.encode())
-    except OSError as error:
-        raise OkosuError(
-            f"{path} not written", f"{error.strerror or error}", "another place after --profile"
-        ) from error
+    files.put(path, profile.text(result).encode(), "another place after --profile")
     print(f"profile: {path} (OKOSU_{result.name.upper()}_PROFILE={path} uses it)", file=sys.stderr)
 
 
 def _destination(json: str | None, names: list[str]) -> Path:
     return files.destination(json, "bench", names[0] if len(names) == 1 else ALL)
-
-
-def _usage(what: str, why: str, fix: str) -> OkosuError:
-    return OkosuError(what, why, fix, USAGE_ERROR)

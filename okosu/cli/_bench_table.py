@@ -10,6 +10,7 @@ from statistics import quantiles
 from okosu.bench import figures
 from okosu.bench.figures import Comparison
 from okosu.bench.rows import Result, Row
+from okosu.report import bench, formats
 from okosu.stats.paired import Interval
 
 WIDTH = 80
@@ -54,7 +55,7 @@ def _head(result: Result) -> list[str]:
     header = result.header
     if header is None:
         return [f"{result.name}: nothing was measured"]
-    caches = ", ".join(f"{name} {_bytes(size)}" for name, size in header.caches.items() if size)
+    caches = ", ".join(f"{name} {formats.size(size)}" for name, size in header.caches.items() if size)
     said = (
         f"{result.name}: CPU {header.cpu} at {header.core_hz / 1e9:.2f} GHz, {header.rounds} rounds, seed "
         f"{header.seed}; {header.features}; {caches}"
@@ -67,15 +68,8 @@ def _head(result: Result) -> list[str]:
 
 def _title(result: Result, first: Comparison) -> list[str]:
     about = next((one for one in result.routines if one.name == first.point.routine), None)
-    rows, align = first.rows, first.point.align
-    where = f", {' '.join(f'+{offset}' for offset in align)}" if any(align) else ""
-    said = f"{first.point.routine}, {first.point.mode}{where}{f', by {first.entry}' if first.entry else ''}"
-    per = []
-    if rows and rows[0].bytes_per_item and not (about and about.item == "byte" and rows[0].bytes_per_item == 1):
-        per.append(_bytes(rows[0].bytes_per_item))
-    if rows and rows[0].flops_per_item:
-        per.append(f"{rows[0].flops_per_item:g} flop")
-    right = f"{' and '.join(per)} per {about.item if about else 'item'}" if per else ""
+    said = f"{bench.title(first)}{f', by {first.entry}' if first.entry else ''}"
+    right = bench.per_item(first.rows[0], about.item if about else "item")
     return [f"{said:<{max(0, WIDTH - len(right))}}{right}".rstrip()]
 
 
@@ -168,13 +162,6 @@ def _short(value: float | None) -> str:
     if value == 0 or abs(value) >= 0.1:
         return f"{value:.3g}"
     return f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.1e}"
-
-
-def _bytes(size: float) -> str:
-    for one, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= one:
-            return f"{size / one:.4g} {name}"
-    return f"{size:g} B"
 
 
 def _cut(text: str, most: int) -> str:

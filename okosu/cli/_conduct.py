@@ -16,7 +16,7 @@ import msgspec
 
 from okosu import machine, native, recipes, trial
 from okosu.cli import _options, _progress, _resume
-from okosu.errors import OkosuError
+from okosu.errors import OkosuError, usage
 from okosu.machine import loader
 from okosu.machine.program import inspect, notes
 from okosu.records import files
@@ -47,7 +47,7 @@ def claim(session: Session, replace: bool) -> None:
     assert session.path is not None
     with contextlib.suppress(OSError):
         if not replace and session.path.stat().st_size:
-            raise _options.usage(
+            raise usage(
                 f"--json {session.path}: there is a file already",
                 "it may hold an earlier trial, which is not replaced unasked",
                 "another name, --force to replace it, or go on with it: "
@@ -67,7 +67,7 @@ def begin(options: Options, json: str | None) -> Session:
     program, here = inspect(options.command[0]), machine.read()
     for arm in described(options):
         if arm.env and (why := loader.objection(program, arm.env)):
-            raise _options.usage(
+            raise usage(
                 f"arm {arm.name}: its LD_PRELOAD would not take effect", why, "a library that this program can load"
             )
     for name, wanted in options.levers.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from okosu.machine.model import Cache, Machine, Node, Pool
 from okosu.machine.parse import show_cpulist
+from okosu.report.formats import counted, size
 
 Rows = list[tuple[str, list[str]]]
 
@@ -37,22 +38,8 @@ def rows(m: Machine) -> Rows:
     ]
 
 
-def amount(bytes_: int) -> str:
-    """A size in the largest binary unit in which it is at least one: 48 KiB, 1 MiB, 23.5 GiB."""
-    value = float(bytes_)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{value:.3g} {unit}" if value < 100 else f"{value:.0f} {unit}"
-        value /= 1024
-    return f"{value:.3g} TiB"
-
-
 def _kib(kb: int) -> str:
-    return amount(kb * 1024)
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
+    return size(kb * 1024)
 
 
 def _cpu(m: Machine) -> list[str]:
@@ -63,8 +50,8 @@ def _cpu(m: Machine) -> list[str]:
     name = m.model or "unknown processor"
     maker = " ".join([m.vendor or "unknown vendor", ", ".join(parts)])
     lines = [f"{name}, {m.arch or 'unknown architecture'}", maker]
-    smt = f"{_plural(len(m.cpus), 'thread')} (SMT)" if m.smt else "no SMT"
-    lines.append(f"{_plural(m.packages, 'package')}, {_plural(m.cores, 'core')}, {smt}")
+    smt = f"{counted(len(m.cpus), 'thread')} (SMT)" if m.smt else "no SMT"
+    lines.append(f"{counted(m.packages, 'package')}, {counted(m.cores, 'core')}, {smt}")
     allowed = m.cpus_allowed
     whole = "all" if allowed == m.cpus_online else show_cpulist(allowed)
     lines.append(f"CPUs online {show_cpulist(m.cpus_online) or 'unknown'}; this process may use {whole}")
@@ -72,7 +59,7 @@ def _cpu(m: Machine) -> list[str]:
     if m.turbo is not None:
         clock.append(f"turbo {'on' if m.turbo else 'off'}")
     if m.state.throttles is not None:
-        clock.append(f"throttled by heat {_plural(m.state.throttles, 'time')}")
+        clock.append(f"throttled by heat {counted(m.state.throttles, 'time')}")
     return [*lines, "; ".join(clock)] if clock else lines
 
 
@@ -87,12 +74,10 @@ def _caches(m: Machine) -> list[str]:
 def _cache(c: Cache) -> str:
     name = f"L{c.level}{_TYPES.get(c.type, ' ' + c.type)}"
     shape = f"{c.ways:>2} ways  {c.sets:>6} sets" if c.ways and c.sets else "geometry unknown"
-    colours = f"{_plural(c.colours, 'colour'):>11}" if c.colours else ""
+    colours = f"{counted(c.colours, 'colour'):>11}" if c.colours else ""
     sizes = sorted({len(group) for group in c.shared_cpus})
     each = "-".join(str(n) for n in sorted({sizes[0], sizes[-1]}))
-    return f"{name:<3} {amount(c.size):>8}  {shape}  {colours}  {len(c.shared_cpus)} x {each} CPU" + "s" * (
-        sizes[-1] > 1
-    )
+    return f"{name:<3} {size(c.size):>8}  {shape}  {colours}  {len(c.shared_cpus)} x {each} CPU" + "s" * (sizes[-1] > 1)
 
 
 def _numa(m: Machine) -> list[str]:
@@ -120,7 +105,7 @@ def _memory(m: Machine) -> list[str]:
     swap = _kib(mem.swap_total_kb) if mem.swap_total_kb else "none"
     lines = [f"{_kib(mem.total_kb)}, {_kib(mem.available_kb)} available; swap {swap}"]
     granted = _OVERCOMMIT.get(-1 if m.rights.overcommit is None else m.rights.overcommit, "unknown")
-    lines.append(f"pages of {amount(m.page_size)}; overcommit {granted}")
+    lines.append(f"pages of {size(m.page_size)}; overcommit {granted}")
     order = max(0, ((m.thp.pmd_size or 2 << 20) // m.page_size).bit_length() - 1)
     free = sum(n << i for zone in m.state.buddy.values() for i, n in enumerate(zone))
     if free:
@@ -130,7 +115,7 @@ def _memory(m: Machine) -> list[str]:
 
 
 def _unit(m: Machine) -> str:
-    return amount(m.thp.pmd_size or 2 << 20)
+    return size(m.thp.pmd_size or 2 << 20)
 
 
 def _huge(m: Machine) -> list[str]:
@@ -188,7 +173,7 @@ def _limits(m: Machine) -> list[str]:
         return ["no control groups", *notes]
     if lim.cpu_max is not None and lim.cpu_max < len(m.cpus_allowed):
         notes.insert(0, "programs that start a thread for each CPU are halted when this time is used up")
-    parts = [f"memory {amount(lim.memory_max)}" if lim.memory_max is not None else "memory unlimited"]
+    parts = [f"memory {size(lim.memory_max)}" if lim.memory_max is not None else "memory unlimited"]
     parts.append(f"time of {lim.cpu_max:.3g} CPUs" if lim.cpu_max is not None else "time unlimited")
     if lim.cpuset_cpus:
         parts.append(f"CPUs {show_cpulist(lim.cpuset_cpus)}")

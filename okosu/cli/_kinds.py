@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from okosu.report import formats
@@ -49,19 +48,12 @@ def _kind(kind: KindView) -> str:
 
 def _aligned(rows: Sequence[Row]) -> list[str]:
     table = [("arm", "change", "interval", "trials", "verdict")]
-    table += [(_short(row.arm), row.change, row.interval, row.trials, row.verdict) for row in rows]
+    table += [(formats.shorten(row.arm, ARM), row.change, row.interval, row.trials, row.verdict) for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
     ]
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= ARM else formats.shorten(name, ARM)
-
-
 def _wrapped(text: str, first: str = "", then: str = "") -> str:
-    # A file's name or a command is not broken, so that it can be copied.
-    return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=then, break_on_hyphens=False, break_long_words=False
-    )
+    return formats.wrapped(text, WIDTH, first, then)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 
 if TYPE_CHECKING:
     from okosu.records.recipe import Change
@@ -42,10 +42,6 @@ LONGEST_S = 366 * 86400.0
 Better = Literal["lower", "higher"]
 EXPORTS = ("csv", "md")
 RESERVED = frozenset({"base", "placebo"})
-
-
-def usage(what: str, why: str = "", fix: str = "okosu try --help") -> OkosuError:
-    return OkosuError(what, why, fix, USAGE_ERROR)
 
 
 def seconds(text: str) -> float:

@@ -66,12 +66,6 @@ class Lines(Watcher):
         if 0 < plan.base_s < view.SHORT_S:
             self.say(f"note: {formats.plain(view.short_run(plan.base_s))}")
 
-    def stage(self, stage: Stage, arms: list[str]) -> None:
-        """Plain lines have named the arms in the plan; a stack that joins them is told when it is decided."""
-
-    def running(self, arm: str, number: int) -> None:
-        """Plain lines do not show single runs."""
-
     def round_done(self, number: int, judgements: dict[str, Judgement], left_s: float) -> None:
         """Print the arms that this round resolved, or where things stand."""
         for name, j in judgements.items():

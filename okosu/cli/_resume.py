@@ -9,6 +9,7 @@ from pathlib import Path
 
 from okosu import trial
 from okosu.cli import _options
+from okosu.errors import usage
 from okosu.trial.session import Session
 
 
@@ -33,7 +34,7 @@ def session(path: Path, args: argparse.Namespace) -> Session:
         options.precision = _options.share(args.precision, "--precision")
     changed = given & _options.RESUMED - {"--resume", "--expect"}
     if held.finished and (not changed or options.budget_s <= held.spent_s + made.plan.base_s):
-        raise _options.usage(
+        raise usage(
             f"{path} is a finished trial, and nothing is left to do within its budget",
             f"its {held.rounds} rounds and its pilot took {held.spent_s:.0f} s",
             f"okosu try --resume {shlex.quote(str(path))} --budget +5m",

@@ -9,7 +9,8 @@ import shlex
 import signal
 from typing import TYPE_CHECKING
 
-from okosu.cli._options import seconds, usage
+from okosu.cli._options import seconds
+from okosu.errors import usage
 
 if TYPE_CHECKING:
     from okosu.records.types import Service

@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 from okosu.cli import _options
 from okosu.cluster import slurm
-from okosu.errors import OkosuError
+from okosu.errors import OkosuError, usage
 from okosu.records.types import Options
 
-_OWN = {"--slurm": 1, "--slurm-array": 1, "--slurm-option": 1, "--json": 1, "--dry-run": 0}
-"""Options that the nodes must not see, and how many words follow each."""
+_OWN = ("--slurm", "--slurm-array", "--slurm-option", "--json", "--dry-run")
+"""Options that the nodes must not see."""
+_FLAGS = ("--dry-run",)
+"""Those of them that no word follows."""
 _SPARE_S, _SPARE_SHARE = 300.0, 0.25
 """Time beyond the budget: the pilot's last run, the last round's end, and whatever a slow node needs to start."""
 
@@ -34,14 +36,12 @@ def run(args: argparse.Namespace) -> int:
     for name in ("resume", "revalidate"):
         if getattr(args, name):
             why = "its records belong to the one machine on which it began"
-            raise _options.usage(f"--{name} does not go with --slurm", why, f"okosu try --{name} FILE, on that node")
+            raise usage(f"--{name} does not go with --slurm", why, f"okosu try --{name} FILE, on that node")
     if args.slurm is not None and args.slurm_array is not None:
-        raise _options.usage("--slurm and --slurm-array exclude each other", "", "one of them")
+        raise usage("--slurm and --slurm-array exclude each other", "", "one of them")
     if args.json in (None, "-"):
         why = "every node writes its records into a folder that all of them share"
-        raise _options.usage(
-            "--slurm needs --json FOLDER", why, "--json /shared/folder (it is made where it is not there)"
-        )
+        raise usage("--slurm needs --json FOLDER", why, "--json /shared/folder (it is made where it is not there)")
     options, folder = _options.parse(args), Path(args.json).resolve()
     jobs = _jobs(args, options, folder)
     if args.dry_run:
@@ -82,14 +82,12 @@ def again(words: Sequence[str], program: int) -> list[str]:
     """The words of `okosu try` for a node: those that were typed, without those that are about Slurm. The last
     `program` words are the program and its arguments."""
     cut = len(words) - program
-    typed = [word for word in words[:cut] if word != "--"]
+    typed = (word for word in words[:cut] if word != "--")
     kept: list[str] = []
-    at = 0
-    while at < len(typed):
-        name, equals, _ = typed[at].partition("=")
-        if name in _OWN:
-            at += 1 if equals else 1 + _OWN[name]
-        else:
-            kept.append(typed[at])
-            at += 1
+    for word in typed:
+        name, equals, _ = word.partition("=")
+        if name not in _OWN:
+            kept.append(word)
+        elif name not in _FLAGS and not equals:
+            next(typed, "")
     return [*kept, "--", *words[cut:]]

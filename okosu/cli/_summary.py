@@ -10,7 +10,7 @@ from typing import Any
 
 from okosu import plugins
 from okosu.cli import _table
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 from okosu.records import files, summary
 from okosu.records.files import File
 from okosu.records.summary import SUMMARY_SCHEMA, Kept, Row, Section, Source, Summary
@@ -78,7 +78,7 @@ def of(envelope: File, source: Source) -> Summary:
 def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
     asked = held[0].plan.options
     if any(envelope.plan.options.command != asked.command for envelope in held):
-        raise OkosuError("these files are of different programs", "", "name trials of one program", USAGE_ERROR)
+        raise usage("these files are of different programs", "", "name trials of one program")
     arms = list(dict.fromkeys(verdict.arm for envelope in held for verdict in envelope.verdicts))
     said = words.of(asked)
     rows, body = [], []

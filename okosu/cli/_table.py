@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from okosu.records.types import TryFile
 from okosu.report import formats, view
 from okosu.report.view import Row, View
@@ -47,15 +45,11 @@ def _aligned(seen: View, wide: bool) -> list[str]:
     right = (*_RIGHT, *range(len(_HEADS), len(table[0])))
     return [
         gap.join(
-            _fitted(cell, width).rjust(width) if i in right else _fitted(cell, width).ljust(width)
+            formats.shorten(cell, width).rjust(width) if i in right else formats.shorten(cell, width).ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table
     ]
-
-
-def _fitted(cell: str, width: int) -> str:
-    return cell if len(cell) <= width else formats.shorten(cell, width)
 
 
 def _cells(row: Row) -> list[str]:
@@ -85,11 +79,8 @@ def _folded(seen: View) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, indent: str = "") -> str:
-    """The text in lines of at most WIDTH columns; a path or another long word is not broken."""
-    return textwrap.fill(
-        formats.plain(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    )
+def _wrapped(text: str, then: str = "") -> str:
+    return formats.wrapped(text, WIDTH, then=then)
 
 
 def plan_line(file: TryFile) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.cli._options import whole
+from okosu.errors import usage
 
 NAME = "bench"
 PLACE = 4
@@ -24,9 +25,9 @@ ALL = "all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bench", nargs="?", default=ALL, metavar="BENCH", help="which one (--list names them; default: all)")
-    add("--rounds", type=_positive, metavar="N", help="rounds, each of which runs every variant once (default 15)")
-    add("--cpu", type=_number, metavar="N", help="the CPU to measure on (default: the last that is allowed)")
-    add("--seed", type=_number, metavar="N", help="of the random order (default: drawn, and recorded)")
+    add("--rounds", type=whole("--rounds", 1), metavar="N", help="rounds, each with a run of all variants (default 15)")
+    add("--cpu", type=whole("--cpu", 0), metavar="N", help="the CPU to measure on (default: the last that is allowed)")
+    add("--seed", type=whole("--seed", 0), metavar="N", help="of the random order (default: drawn, and recorded)")
     add("--only", metavar="ROUTINE,…", help="these routines alone")
     add("--variant", metavar="NAME,…", help="these variants alone")
     add("--sizes", metavar="N,…", help="these sizes instead of the benchmark's own")
@@ -45,22 +46,10 @@ def run(args: argparse.Namespace) -> int:
     from okosu.cli import _bench
 
     if args.command:
-        raise OkosuError("okosu bench runs no program of yours", "", "okosu bench [BENCH] [OPTION…]", USAGE_ERROR)
+        raise usage("okosu bench runs no program of yours", "", "okosu bench [BENCH] [OPTION…]")
     names = _bench.wanted(args)
     if args.list:
         return _bench.show_list(names)
     if args.dry_run:
         return _bench.dry_run(names, args)
     return _bench.measure(names, args)
-
-
-def _positive(text: str) -> int:
-    if (value := _number(text)) == 0:
-        raise argparse.ArgumentTypeError("0 is too few")
-    return value
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
-    return int(text)

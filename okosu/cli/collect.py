@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 
 NAME = "collect"
 PLACE = 5
@@ -25,25 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table. Returns 0, or 1 where a folder cannot be read or has no finished trial."""
-    import msgspec
-
     from okosu.cli import _kinds
     from okosu.cluster import collect
     from okosu.records import files
     from okosu.report import kinds
 
     if args.command:
-        raise OkosuError("okosu collect runs no program", "", "okosu collect FOLDER… [--json FILE]", USAGE_ERROR)
+        raise usage("okosu collect runs no program", "", "okosu collect FOLDER… [--json FILE]")
     found = collect.collected(collect.gather([Path(name) for name in args.folders]))
     if args.json:
-        text = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-        if args.json == "-":
-            sys.stdout.write(text.decode())
-        else:
-            try:
-                files.replace(Path(args.json), text)
-            except OSError as error:
-                raise OkosuError(f"{args.json} not written", error.strerror or "", "another place") from error
+        files.put_json(args.json, found)
     if args.json != "-":
         print(_kinds.render(kinds.view(found)))
     return 0 if found.programs else 1

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import OkosuError, usage
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,14 +49,13 @@ def run(args: argparse.Namespace) -> int:
 
     root = Path(args.root or os.environ.get("OKOSU_ROOT") or "/")
     if not root.exists():
-        raise OkosuError(f"{root} does not exist", "", "a folder or a tar file with a captured machine", USAGE_ERROR)
+        raise usage(f"{root} does not exist", "", "a folder or a tar file with a captured machine")
     with machine.unpacked(root) as folder:
         if not (folder / "proc").is_dir() and not (folder / "sys").is_dir():
-            raise OkosuError(
+            raise usage(
                 f"{root} holds no machine",
                 "it has neither proc nor sys in it",
                 "the root of a system, or what okosu doctor --capture FILE.tar wrote",
-                USAGE_ERROR,
             )
         if args.capture:
             count = machine.capture(folder, Path(args.capture))
@@ -109,9 +108,8 @@ def _matching(here: Machine, program: Program | None, folders: list[str]) -> lis
 
 
 def _write_json(here: Machine, program: Program | None, judged: Judged, matching: list[Recipe], to: str) -> None:
-    import msgspec
-
     import okosu
+    from okosu.records import files
 
     document: dict[str, Any] = {
         "schema": "okosu.doctor/1",
@@ -132,14 +130,7 @@ def _write_json(here: Machine, program: Program | None, judged: Judged, matching
             }
             for recipe in matching
         }
-    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
-    if to == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(to).write_text(text)
-    except OSError as error:
-        raise OkosuError(f"{to} cannot be written", error.strerror or "", "a file in a folder that exists") from error
+    files.put_json(to, document)
 
 
 def _print(here: Machine, program: Program | None, judged: Judged, matching: list[Recipe]) -> None:

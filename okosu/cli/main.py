@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import okosu
 from okosu import cli, plugins, stops
-from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError, Stopped
+from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError, Stopped, usage
 
 EXAMPLES = """\
   okosu try -- ./app args          which levers make this program faster here, and is it certain?
@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
             fix = f"did you mean {near[0]}? {fix}" if near else fix
         elif found := re.fullmatch(r"the following arguments are required: (.*)", message):
             what, why = f"{self.prog} needs {found[1]}", "nothing was named"
-        raise OkosuError(what, why, fix, USAGE_ERROR)
+        raise usage(what, why, fix)
 
     def format_help(self) -> str:
         """The help text: examples first, then argparse's description of the arguments."""
@@ -113,10 +113,10 @@ def _overview() -> str:
 def _nearest(name: str) -> OkosuError:
     if name in IN_A_CHECKOUT:
         why = f"{IN_A_CHECKOUT[name]} it, and neither is part of the installed package"
-        return OkosuError(f"okosu {name} is not installed", why, "a checkout of okosu: make build", USAGE_ERROR)
+        return usage(f"okosu {name} is not installed", why, "a checkout of okosu: make build")
     near = difflib.get_close_matches(name, list(commands()), 1)
     fix = f"okosu {near[0]}" if near else "okosu --help lists the commands"
-    return OkosuError(f"no command is called {name!r}", "", fix, USAGE_ERROR)
+    return usage(f"no command is called {name!r}", "", fix)
 
 
 def _parsed(name: str, module: ModuleType, words: list[str]) -> argparse.Namespace:

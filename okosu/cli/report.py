@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import OkosuError, usage
 
 NAME = "report"
 PLACE = 6
@@ -37,21 +37,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the page and print its path. OkosuError if a file cannot be read or the page cannot be written."""
     from okosu.records import files
-    from okosu.report import kinds, page
 
     if args.command:
-        raise OkosuError(
-            "okosu report runs no program",
-            "it makes a page of record files",
-            "okosu report FILE… [-o OUT.html]",
-            USAGE_ERROR,
+        raise usage(
+            "okosu report runs no program", "it makes a page of record files", "okosu report FILE… [-o OUT.html]"
         )
-    if args.summary:
-        return _summarise(args)
     paths = [Path(name) for name in args.files]
     beside = paths[0] / "report.html" if paths[0].is_dir() else paths[0].with_suffix(".html")
+    if args.summary:
+        beside = paths[0].with_suffix(".summary.json")
     output = Path(args.output) if args.output else beside
-    _check_folder(output)
+    # Before anything is rendered; no folder is made for a typing error.
+    if output.is_dir() or not output.parent.is_dir():
+        why = "it is a folder" if output.is_dir() else f"there is no folder {output.parent}"
+        raise usage(f"{output} not written", why, "a file in a folder that exists, after -o")
+    data, read = _summary(paths) if args.summary else _page(paths)
+    if output.resolve() in {path.resolve() for path in read}:
+        raise OkosuError(f"{output} is one of the record files", "it would be replaced", "another name after -o")
+    files.put(output, data, "another place after -o")
+    print(output)
+    return 0
+
+
+def _page(paths: list[Path]) -> tuple[bytes, list[Path]]:
+    """The page of the files and of those in the folders, and what was read for it."""
+    from okosu.records import files
+    from okosu.report import kinds, page
+
     held: list[tuple[Path, files.File]] = [(path, files.read(path)) for path in paths if not path.is_dir()]
     by_kind = None
     if folders := [path for path in paths if path.is_dir()]:
@@ -62,39 +74,11 @@ def run(args: argparse.Namespace) -> int:
         held += [(one.path, one.file) for one in gathered.found]
         by_kind = kinds.view(collect.collected(gathered))
         print(_kinds.render(by_kind), file=sys.stderr)
-    text = page.render(held, by_kind)
-    if output.resolve() in {path.resolve() for path, _ in held}:
-        raise OkosuError(f"{output} is one of the record files", "the page would replace it", "another name after -o")
-    try:
-        files.replace(output, text.encode())
-    except OSError as error:
-        raise OkosuError(f"{output} not written", f"{error.strerror or error}", "another place after -o") from error
-    print(output)
-    return 0
+    return page.render(held, by_kind).encode(), [path for path, _ in held]
 
 
-def _check_folder(output: Path) -> None:
-    """Refuse a place where no file can be made, before anything is rendered. No folder is made for a typing error."""
-    if output.is_dir() or not output.parent.is_dir():
-        why = "it is a folder" if output.is_dir() else f"there is no folder {output.parent}"
-        raise OkosuError(f"{output} not written", why, "a file in a folder that exists, after -o", USAGE_ERROR)
-
-
-def _summarise(args: argparse.Namespace) -> int:
+def _summary(paths: list[Path]) -> tuple[bytes, list[Path]]:
     from okosu.cli import _summary
-    from okosu.records import summary
+    from okosu.records import files
 
-    paths = [Path(name) for name in args.files]
-    output = Path(args.output) if args.output else paths[0].with_suffix(".summary.json")
-    if output.resolve() in {path.resolve() for path in paths}:
-        raise OkosuError(
-            f"{output} is one of the record files", "the summary would replace it", "another name after -o"
-        )
-    _check_folder(output)
-    made = _summary.make(paths)
-    try:
-        summary.write(made, output)
-    except OSError as error:
-        raise OkosuError(f"{output} not written", f"{error.strerror or error}", "another place after -o") from error
-    print(output)
-    return 0
+    return files.laid_out(_summary.make(paths)), paths

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from okosu import native
-from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from okosu.errors import LAUNCHER_FAILED, OkosuError, usage
 
 NAME = "run"
 PLACE = 2
@@ -41,24 +41,16 @@ def main(argv: list[str]) -> int:
 def _expand(argv: list[str]) -> list[str]:
     """Replace `--from FILE` or `--from=FILE`, which must stand before `--`, by the levers that the file recommends."""
     cut = argv.index("--") if "--" in argv else len(argv)
-    own, rest = argv[:cut], argv[cut:]
+    own, rest = iter(argv[:cut]), argv[cut:]
     made: list[str] = []
-    i = 0
-    while i < len(own):
-        word = own[i]
-        if word == "--from":
-            if i + 1 == len(own):
-                raise OkosuError(
-                    "--from needs a records file",
-                    "nothing stands behind it",
-                    "okosu run --from FILE -- PROGRAM",
-                    USAGE_ERROR,
-                )
-            made += _recommended(own[i + 1], rest[1:])
-            i += 2
-            continue
-        made += _recommended(word.removeprefix("--from="), rest[1:]) if word.startswith("--from=") else [word]
-        i += 1
+    for word in own:
+        option, equals, name = word.partition("=")
+        if option != "--from":
+            made.append(word)
+        elif name := name if equals else next(own, ""):
+            made += _recommended(name, rest[1:])
+        else:
+            raise usage("--from needs a records file", "nothing stands behind it", "okosu run --from FILE -- PROGRAM")
     return [*made, *rest]
 
 

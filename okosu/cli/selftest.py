@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
+from okosu.cli._options import whole
 from okosu.records.types import Rate, SelftestFile
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class Outcome:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="few trials, for a first impression and for make test")
     parser.add_argument("--json", metavar="FILE|-", help="write the rates as JSON")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the orders (default 1)")
+    parser.add_argument("--seed", type=whole("--seed", 0), default=1, metavar="N", help="of the orders (default 1)")
 
 
 def cases(quick: bool, cpus: int) -> list[Case]:
@@ -108,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     import os
 
     from okosu.cli._lock import measuring
+    from okosu.records import files
 
     chosen = cases(args.quick, len(os.sched_getaffinity(0)))
     turns = _turns(0.01 if args.quick else 0.025)
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
                 together = [case for case in chosen if case.hogs == beside]
                 rates += _rates(together, turns, args.seed + 100_000 * beside)
     if args.json:
-        _write(args.json, rates)
+        files.put_json(args.json, SelftestFile(rates=rates))
     return 0 if all(rate.passed for rate in rates) else 1
 
 
@@ -233,13 +233,3 @@ def _line(rate: Rate) -> str:
         f"{rate.case:<14} {rate.hits:>3} of {rate.trials:>3} ended in a verdict "
         f"({low:.0f}–{high:.0f} %{when}); {rate.limit}: {kept}"
     )
-
-
-def _write(destination: str, rates: list[Rate]) -> None:
-    from pathlib import Path
-
-    text = msgspec.json.format(msgspec.json.encode(SelftestFile(rates=rates)), indent=1).decode()
-    if destination == "-":
-        print(text)
-    else:
-        Path(destination).write_text(text + "\n")

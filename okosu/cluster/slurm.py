@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import OkosuError, usage
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -145,7 +145,7 @@ def _numbers(text: str) -> list[str]:
 
 def _no_nodes(text: str) -> OkosuError:
     fix = "each (one node of each kind), or names of nodes: n[1-3],gpu2 (sinfo -N lists them)"
-    return OkosuError(f"--slurm {text!r} names no nodes", "", fix, USAGE_ERROR)
+    return usage(f"--slurm {text!r} names no nodes", "", fix)
 
 
 def tasks(spec: str) -> list[int]:
@@ -160,7 +160,7 @@ def tasks(spec: str) -> list[int]:
         found |= set(numbers) if right else set()
     if not right:
         fix = "what sbatch --array takes: 1-4, 0-9:3, 1-20%4 (four at a time)"
-        raise OkosuError(f"--slurm-array {spec!r} is no array", "", fix, USAGE_ERROR)
+        raise usage(f"--slurm-array {spec!r} is no array", "", fix)
     return sorted(found)
 
 

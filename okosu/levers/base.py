@@ -9,6 +9,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from types import MappingProxyType
 
 from okosu.levers import launcher
@@ -48,6 +49,38 @@ def share_of_work(run: Measurement, pilot: Measurement) -> float:
     """
     before = pilot.user_ns + pilot.sys_ns
     return min(1.0, (run.user_ns + run.sys_ns) / before) if before else 1.0
+
+
+HUGE_PAGE_KB = 2048
+"""The huge page that the levers work with, and the least amount that proves anything."""
+FORBIDDEN = Availability(
+    False,
+    "huge pages are switched off for this process (PR_SET_THP_DISABLE, inherited from what started it)",
+    "start okosu from a plain shell, or mend the service's settings",
+)
+NEVER = Availability(
+    False,
+    "transparent huge pages are switched off (never)",
+    "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+)
+
+
+def not_preloadable(program: Program) -> Availability:
+    """What to say of a program for a lever that is nothing but a library."""
+    why = program.why or "the preload library cannot be loaded into it"
+    return Availability(False, why, "build it as a dynamic glibc program")
+
+
+def hardly_any_memory(base: Measurement) -> bool:
+    """Say whether the program holds less than one huge page. Page faults also show memory that no sample saw."""
+    seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
+    return seen < HUGE_PAGE_KB and base.minflt * 4 < HUGE_PAGE_KB
+
+
+def resembles_pilot(count: int, pilot: int, base: int) -> bool:
+    """Say whether a count that varies from run to run is nearer to the pilot's than to base's, as a ratio."""
+    own, like, unlike = (log(max(1, number)) for number in (count, pilot, base))
+    return abs(own - like) <= abs(own - unlike)
 
 
 class Lever(ABC):

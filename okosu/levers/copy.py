@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from okosu.levers.base import Availability, Bound, Lever, share_of_work
+from okosu.levers.base import Availability, Bound, Lever, not_preloadable, share_of_work
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -44,8 +44,7 @@ class Copy(Lever):
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
         """Only a dynamic program calls a memcpy that a library can replace."""
-        why = program.why or "the preload library cannot be loaded into it"
-        return Availability(False, why, "build it as a dynamic glibc program")
+        return not_preloadable(program)
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """In the pilot, enough bytes must go through okosu's routines to matter; later, at least half of the

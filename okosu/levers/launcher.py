@@ -10,7 +10,7 @@ import subprocess
 import msgspec
 
 from okosu import native
-from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
+from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError, told
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ def plan(lever: str, value: str, program: str, root: str = "/") -> Plan:
 
 
 def _refused(option: str, said: str) -> OkosuError:
-    parts = dict(line.strip().partition(": ")[::2] for line in reversed(said.splitlines()))
+    parts = told(said)
     unknown = "okosu" in parts and option.partition("=")[0] in parts["okosu"]
     return OkosuError(
         parts.get("okosu", f"okosu-run cannot be asked about {option}"),

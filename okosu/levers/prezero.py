@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from okosu.levers.base import Availability, Lever, share_of_work
+from okosu.levers.base import Availability, Lever, hardly_any_memory, not_preloadable, share_of_work
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -14,8 +14,6 @@ from okosu.records.types import Proof
 LEAST_BYTES = 16 << 20
 """Less than this costs the kernel about a millisecond to bring and to clear, however it is done."""
 PAGE = 4096
-BLOCK_KB = 2048
-"""The least block that the pool serves."""
 
 
 class Prezero(Lever):
@@ -38,16 +36,15 @@ class Prezero(Lever):
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
         """One arm for programs that can be preloaded and have blocks of at least 2 MiB."""
-        if not program.preloadable or (base is not None and _idle(base)):
+        if not program.preloadable or (base is not None and hardly_any_memory(base)):
             return []
         return [["on"]]
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
         """The reason: too little memory, or a program whose malloc no library can replace."""
-        if program.preloadable and base is not None and _idle(base):
+        if program.preloadable and base is not None and hardly_any_memory(base):
             return Availability(False, "the program never holds 2 MiB of memory of its own")
-        why = program.why or "the preload library cannot be loaded into it"
-        return Availability(False, why, "build it as a dynamic glibc program")
+        return not_preloadable(program)
 
     def proof(self, value: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
         """In the pilot, enough of the served bytes must need no fault; later, the pool must serve half of the pilot's
@@ -81,15 +78,12 @@ class Prezero(Lever):
 
 @dataclass
 class _Served:
-    """Bytes that the pool served; and of these, how many needed no fault, were already clean, were cleared when
-    taken.
-    """
+    """Blocks and bytes that the pool served; and of these bytes, how many needed no fault, and were already clean."""
 
     blocks: int = 0
     bytes: int = 0
     there: int = 0
     clean: int = 0
-    cleared: int = 0
 
     def text(self, spared: int) -> str:
         """What the pool served, and how many page faults it saved; `spared` is base's count less this run's."""
@@ -104,13 +98,7 @@ def _served(run: Measurement) -> _Served | None:
     lines = [line for line in run.preload if line.get("by") == "prezero"]
     total = _Served()
     for line in lines:
-        for field in ("blocks", "bytes", "there", "clean", "cleared"):
+        for field in ("blocks", "bytes", "there", "clean"):
             counted = line.get(field)
             setattr(total, field, getattr(total, field) + (counted if isinstance(counted, int) else 0))
     return total if lines else None
-
-
-def _idle(base: Measurement) -> bool:
-    """Say whether the program uses too little memory to matter. Page faults also show memory that no sample saw."""
-    seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
-    return seen < BLOCK_KB and base.minflt * PAGE < BLOCK_KB << 10

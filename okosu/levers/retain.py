@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from okosu.levers.base import Availability, Lever
+from okosu.levers.base import Availability, Lever, resembles_pilot
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -48,7 +48,7 @@ class Retain(Lever):
         values = {"faults": float(run.minflt), "base_faults": float(base.minflt)}
         text = f"{run.minflt:,} page faults instead of {base.minflt:,}"
         if pilot is not None:
-            holds = run.minflt * run.minflt <= base.minflt * pilot.minflt
+            holds = resembles_pilot(run.minflt, pilot.minflt, base.minflt)
             return Proof(holds, text if holds else f"{text}, where the pilot had {pilot.minflt:,}", values)
         if run.minflt <= MOST * base.minflt and base.minflt - run.minflt >= LEAST_FAULTS:
             return Proof(True, text, values)

@@ -3,24 +3,18 @@
 
 from __future__ import annotations
 
-from math import log
-
-from okosu.levers.base import Availability, Lever
+from okosu.levers.base import FORBIDDEN, HUGE_PAGE_KB, NEVER, Availability, Lever, hardly_any_memory, resembles_pilot
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement, Memory
 from okosu.records.types import Proof
 
-PAGE_KB = 2048
-"""The huge page of the preload library, and the least amount that proves anything."""
 LEAST_SHARE = 0.5
 """In the pilot, at least this share of the anonymous memory lies on huge pages …"""
 LEAST_GAIN = 0.05
 """… and this much more than in base, whose own share wanders by a few per cent where THP is on for all."""
 NEARLY_ALL = 0.95
 """Share of the anonymous memory on huge pages above which no other value is tried."""
-FEW_FAULTS = 512
-"""A program that faults less often than this, all in all, has not touched one huge page's worth of memory."""
 
 HUGETLB_TUNABLE = (2, 35)
 """The first glibc with glibc.malloc.hugetlb."""
@@ -38,8 +32,7 @@ class Superpage(Lever):
     def needs(self, machine: Machine) -> Availability:
         """The kernel must have transparent huge pages, not switched off, or a pool with free 2 MiB pages."""
         if machine.rights.thp_disabled:
-            why = "huge pages are switched off for this process (PR_SET_THP_DISABLE, inherited from what started it)"
-            return Availability(False, why, "start okosu from a plain shell, or mend the service's settings")
+            return FORBIDDEN
         if machine.thp.mode in ("always", "madvise"):
             already = machine.thp.mode == "always"
             return Availability(
@@ -50,19 +43,18 @@ class Superpage(Lever):
         if not machine.thp.enabled:
             why = "this kernel has no transparent huge pages, and no pool of 2 MiB pages has any free"
             return Availability(False, why, "sudo sysctl vm.nr_hugepages=N, or CONFIG_TRANSPARENT_HUGEPAGE")
-        fix = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-        return Availability(False, "transparent huge pages are switched off (never)", fix)
+        return NEVER
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
         """One arm; its alternative values begin with the one that intrudes least."""
-        if base is not None and _idle(base):
+        if base is not None and hardly_any_memory(base):
             return []
         tiers = []
         if machine.thp.mode in ("always", "madvise"):
             if program.heeds_tunables and (program.kind != "glibc" or machine.glibc_version >= HUGETLB_TUNABLE):
                 tiers.append("glibc")
             # The library works in chunks of 2 MiB; with base pages of 64 KiB a huge page is larger than such a chunk.
-            if program.preloadable and machine.thp.pmd_size in (0, PAGE_KB * 1024):
+            if program.preloadable and machine.thp.pmd_size in (0, HUGE_PAGE_KB * 1024):
                 tiers += ["thp", "small"]
         if program.preloadable and _pool(machine) and base is not None and base.forks == 0:
             tiers.append("hugetlb")
@@ -70,7 +62,7 @@ class Superpage(Lever):
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
         """The reason: too little memory, or a program that neither reads tunables nor can be preloaded."""
-        if base is not None and _idle(base):
+        if base is not None and hardly_any_memory(base):
             return Availability(False, "the program holds less than one huge page (2 MiB) of memory of its own")
         if program.setuid:
             return Availability(False, "the program gains privileges when it starts, and then cannot be reached")
@@ -88,20 +80,20 @@ class Superpage(Lever):
         """
         if pilot is None:
             return _prove_pilot(run, base)
-        if run.traced and _huge(pilot.exit) >= PAGE_KB:
+        if run.traced and _huge(pilot.exit) >= HUGE_PAGE_KB:
             holds = 2 * _huge(run.exit) >= _huge(pilot.exit)
             return Proof(holds, f"{_text(run.exit)} at exit", _values(run.exit, run))
         # The program frees its memory before it ends, or its memory may not be read: page faults tell whether this run
         # resembles the pilot or base.
-        own, like, unlike = (log(max(1, m.minflt)) for m in (run, pilot, base))
+        holds = resembles_pilot(run.minflt, pilot.minflt, base.minflt)
         text = f"{run.minflt:,} page faults, {pilot.minflt:,} in the pilot, {base.minflt:,} in base"
-        return Proof(abs(own - like) <= abs(own - unlike), text, {"faults": float(run.minflt)})
+        return Proof(holds, text, {"faults": float(run.minflt)})
 
 
 def _prove_pilot(run: Measurement, base: Measurement) -> Proof:
     seen, was = _fullest(run), _share(_fullest(base))
     values = _values(seen, run)
-    if _huge(seen) < PAGE_KB:
+    if _huge(seen) < HUGE_PAGE_KB:
         return Proof(False, f"none of its memory came to lie on huge pages: {_reason(run)}", values)
     share = _share(seen)
     text = _text(seen) + (f", {100 * was:.0f} % in base" if was > 0 else "")
@@ -136,13 +128,7 @@ def _values(memory: Memory, run: Measurement) -> dict[str, float]:
 
 
 def _pool(machine: Machine) -> bool:
-    return any(pool.size_kb == PAGE_KB and pool.free > pool.reserved for pool in machine.pools)
-
-
-def _idle(base: Measurement) -> bool:
-    """Say whether the program uses too little memory to matter. Page faults also show memory that no sample saw."""
-    seen = max(base.exit.anon_kb, base.peak.anon_kb if base.peak else 0)
-    return seen < PAGE_KB and base.minflt < FEW_FAULTS
+    return any(pool.size_kb == HUGE_PAGE_KB and pool.free > pool.reserved for pool in machine.pools)
 
 
 def _reason(run: Measurement) -> str:

@@ -10,14 +10,12 @@ from pathlib import Path
 from okosu import native
 from okosu.errors import OkosuError
 from okosu.levers import launcher
-from okosu.levers.base import Availability, Lever, share_of_work
+from okosu.levers.base import FORBIDDEN, HUGE_PAGE_KB, NEVER, Availability, Lever, share_of_work
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
 from okosu.records.types import Proof
 
-PAGE_KB = 2048
-"""A huge page: the least amount that proves anything."""
 MOST_FAULTS = 0.95
 """Where memory may not be read, the faults must be at most this share of base's: those of equal runs differ by less."""
 
@@ -33,16 +31,14 @@ class Text(Lever):
         for files is known only for a program.
         """
         if machine.rights.thp_disabled:
-            why = "huge pages are switched off for this process (PR_SET_THP_DISABLE, inherited from what started it)"
-            return Availability(False, why, "start okosu from a plain shell, or mend the service's settings")
+            return FORBIDDEN
         if not machine.thp.enabled:
             return Availability(
                 False, "this kernel has no transparent huge pages", "a kernel with CONFIG_TRANSPARENT_HUGEPAGE"
             )
         if machine.thp.mode == "never":
-            fix = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-            return Availability(False, "transparent huge pages are switched off (never)", fix)
-        if machine.thp.pmd_size not in (0, PAGE_KB * 1024):
+            return NEVER
+        if machine.thp.pmd_size not in (0, HUGE_PAGE_KB * 1024):
             why = f"a huge page is of {machine.thp.pmd_size >> 20} MiB here, and few programs have as much code"
             return Availability(False, why, "a kernel with base pages of 4 KiB")
         return Availability(True)
@@ -93,11 +89,11 @@ class Text(Lever):
         many = f" in {run.processes:,} processes" if run.processes > 1 else ""
         text = f"{huge / 1024:,.0f} MiB of code mapped by huge pages{many}, {faults}"
         if pilot is not None:
-            holds = huge >= PAGE_KB and 2 * huge >= _huge(pilot) * share_of_work(run, pilot)
+            holds = huge >= HUGE_PAGE_KB and 2 * huge >= _huge(pilot) * share_of_work(run, pilot)
             return Proof(holds, text, values)
-        if huge < PAGE_KB:
+        if huge < HUGE_PAGE_KB:
             return Proof(False, "none of its code came to be mapped by huge pages", values)
-        if huge < was + PAGE_KB:
+        if huge < was + HUGE_PAGE_KB:
             return Proof(False, f"{text}: base has as much of it on huge pages already", values)
         return Proof(True, text, values)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from okosu.levers.base import Availability, Bound, Lever, share_of_work
+from okosu.levers.base import Availability, Bound, Lever, not_preloadable, share_of_work
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
@@ -36,8 +36,7 @@ class Threads(Lever):
         """The state of a thread is known for x86-64 and for recent versions of glibc."""
         if machine.arch not in ("", "x86_64"):
             return Availability(False, f"only the state of x86-64 threads is known, and this is {machine.arch}")
-        version = machine.glibc.split(".")[:2]
-        if all(part.isdecimal() for part in version) and tuple(map(int, version)) < LEAST_GLIBC:
+        if machine.glibc_version and machine.glibc_version < LEAST_GLIBC:
             return Availability(False, f"it takes glibc 2.35 or later, and this is {machine.glibc}", "a newer system")
         return Availability(True)
 
@@ -49,8 +48,7 @@ class Threads(Lever):
         """The reason: too few threads, or a program whose calls no library can replace."""
         if program.preloadable and base is not None and _too_few(base):
             return Availability(False, f"the program makes {_count(base.threads)}, and only later ones can be served")
-        why = program.why or "the preload library cannot be loaded into it"
-        return Availability(False, why, "build it as a dynamic glibc program")
+        return not_preloadable(program)
 
     def bound(self, machine: Machine, base: Sequence[Measurement], run: Measurement | None) -> Bound | None:
         """All that the threads cost to be made, to end and to be joined, as if that took no time any more."""

@@ -55,11 +55,8 @@ def stored(facts: dict[str, Any]) -> Machine:
 def apart(one: Machine, other: Machine) -> list[tuple[str, str, str]]:
     """(label, text of one, text of the other) of each fact in which their kinds differ, as far as both are known."""
     mine, theirs = kind(one), kind(other)
-    return [(label, mine[label], theirs[label]) for label in mine if _differ(mine[label], theirs[label])]
-
-
-def _differ(one: str, other: str) -> bool:
-    return bool(one and other) and one != other
+    both = ((label, mine[label], theirs[label]) for label in mine)
+    return [(label, was, now) for label, was, now in both if was and now and was != now]
 
 
 def _cpu(machine: Machine) -> str:

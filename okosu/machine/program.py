@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from okosu import native
-from okosu.errors import LAUNCHER_FAILED, NOT_EXECUTABLE, NOT_FOUND, OkosuError
+from okosu.errors import LAUNCHER_FAILED, NOT_EXECUTABLE, NOT_FOUND, OkosuError, told
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -68,11 +68,7 @@ def inspect(name: str) -> Program:
 
 
 def _error(said: str, returned: int, name: str) -> OkosuError:
-    parts: dict[str, str] = {}
-    for line in said.splitlines():
-        key, colon, text = line.strip().partition(": ")
-        if colon and key in ("okosu", "why", "fix"):
-            parts.setdefault(key, text)
+    parts = told(said)
     status = returned if returned in (NOT_EXECUTABLE, NOT_FOUND) else LAUNCHER_FAILED
     what = parts.get("okosu", f"{name} cannot be inspected")
     return OkosuError(what, parts.get("why", said.strip() if not parts else ""), parts.get("fix", ""), status)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from okosu import levers
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 from okosu.levers.base import Lever
 from okosu.recipes.file import load
 from okosu.recipes.lever import Recipe
@@ -28,7 +28,7 @@ def found(named: Sequence[str] = ()) -> dict[str, Recipe]:
     """Every recipe by name. OkosuError (2) where a file is no recipe, and where a named folder is not there."""
     for name in named:
         if not Path(name).is_dir():
-            raise OkosuError(f"--recipes {name}: no such folder", "", "a folder with files NAME.toml", USAGE_ERROR)
+            raise usage(f"--recipes {name}: no such folder", "", "a folder with files NAME.toml")
     paths = [path for folder in folders(named) for path in sorted(folder.glob("*.toml"))]
     made = {path.stem: Recipe(load(path), path) for path in paths}
     return dict(sorted(made.items()))
@@ -41,10 +41,10 @@ def known(named: Sequence[str] = ()) -> dict[str, Lever]:
     compiled, recipes = levers.load(), found(named)
     for name, recipe in recipes.items():
         if name in compiled:
-            raise OkosuError(f"{recipe.path}: a lever of okosu is called {name!r}", "", "another name", USAGE_ERROR)
+            raise usage(f"{recipe.path}: a lever of okosu is called {name!r}", "", "another name")
         for other in recipe.excludes - compiled.keys() - recipes.keys():
             what = f"{recipe.path}: excludes: there is neither a lever nor a recipe {other!r}"
-            raise OkosuError(what, "", "okosu doctor lists the levers; a recipe is called as its file", USAGE_ERROR)
+            raise usage(what, "", "okosu doctor lists the levers; a recipe is called as its file")
     return {**compiled, **recipes}
 
 

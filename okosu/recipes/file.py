@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 from okosu.recipes import values
 from okosu.records.recipe import Joined, Proofs, RecipeFile, Said
 
@@ -30,7 +30,7 @@ def load(path: Path) -> RecipeFile:
         found = path.stat()
         return _load(path, found.st_mtime_ns, found.st_size)
     except OSError as error:
-        raise OkosuError(f"{path} cannot be read", error.strerror or "", "its permissions", USAGE_ERROR) from error
+        raise usage(f"{path} cannot be read", error.strerror or "", "its permissions") from error
 
 
 @functools.lru_cache(256)
@@ -40,7 +40,7 @@ def _load(path: Path, _changed: int, _size: int) -> RecipeFile:
     try:
         return parse(data, path.stem)
     except WrongError as wrong:
-        raise OkosuError(f"{path} is no recipe: {wrong}", "", HOWTO, USAGE_ERROR) from None
+        raise usage(f"{path} is no recipe: {wrong}", "", HOWTO) from None
 
 
 def parse(data: bytes, stem: str) -> RecipeFile:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.errors import usage
 from okosu.levers.base import Availability, Lever
 from okosu.machine import elf
 from okosu.machine.model import Machine
@@ -211,7 +211,7 @@ class Recipe(Lever):
                 return value
         takes = ", ".join(value.name for value in every)
         what, fix = f"{self.name}={name}: there is no such value", f"--levers {self.name}={every[0].name}"
-        raise OkosuError(what, f"{self.name} takes {takes}", fix, USAGE_ERROR)
+        raise usage(what, f"{self.name} takes {takes}", fix)
 
     def _differs(self, value: Value, machine: Machine, program: Program) -> bool:
         """Say whether the value can do something that base does not, and its variables reach the program."""

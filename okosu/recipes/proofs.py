@@ -7,8 +7,8 @@ Time plays no part: a proof that goes with time would keep the runs that are fas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
 
+from okosu.levers.base import resembles_pilot
 from okosu.recipes.recognise import fits
 from okosu.records.measurement import Measurement
 from okosu.records.recipe import Names, Proofs
@@ -98,8 +98,7 @@ def _counted(way: str, noun: str, mine: int | None, base: int | None, pilot: int
     numbers = {noun.partition(" ")[0]: float(mine), f"base_{noun.partition(' ')[0]}": float(base)}
     text = f"{mine:,} {noun} instead of {base:,}"
     if pilot is not None:
-        own, like, unlike = (log(max(1, count)) for count in (mine, pilot, base))
-        holds = abs(own - like) <= abs(own - unlike)
+        holds = resembles_pilot(mine, pilot, base)
         return Proof(holds, text if holds else f"{text}, where the pilot had {pilot:,}", numbers)
     holds = differs(way, mine, base) and abs(mine - base) >= LEAST
     return Proof(holds, text if holds else f"not clearly {way} {noun}: {text}", numbers)

@@ -16,6 +16,7 @@ from okosu.machine.program import Program
 from okosu.records.recipe import Recognise
 
 _MOST_IMAGES = 64
+_has_symbol = functools.lru_cache(1024)(elf.has_symbol)
 
 
 class Recognisable(Protocol):
@@ -37,7 +38,6 @@ class Facts:
         self.image = Path(program.script or program.path)
         paths = {Path(path) for path in (program.path, program.script) if path}
         self.names = frozenset(name for path in paths for name in (path.name, path.resolve().name))
-        self._symbols: dict[str, bool] = {}
 
     @functools.cached_property
     def _libraries(self) -> dict[str, Path | None]:
@@ -59,9 +59,7 @@ class Facts:
         return found.sections if found else ()
 
     def has_symbol(self, pattern: str) -> bool:
-        if pattern not in self._symbols:
-            self._symbols[pattern] = elf.has_symbol(self.image, pattern)
-        return self._symbols[pattern]
+        return _has_symbol(self.image, pattern)
 
 
 class Seen:
@@ -72,16 +70,13 @@ class Seen:
         self.needed = frozenset(Path(path).name for path in libraries)
         self.images = [path for name in sorted({*files} - libraries) if elf.kind(path := Path(name))][:_MOST_IMAGES]
         self.names = frozenset(path.name for path in self.images)
-        self._symbols: dict[str, bool] = {}
 
     @functools.cached_property
     def sections(self) -> tuple[str, ...]:
         return tuple(name for path in self.images if (found := elf.read(path)) for name in found.sections)
 
     def has_symbol(self, pattern: str) -> bool:
-        if pattern not in self._symbols:
-            self._symbols[pattern] = any(elf.has_symbol(path, pattern) for path in self.images)
-        return self._symbols[pattern]
+        return any(_has_symbol(path, pattern) for path in self.images)
 
 
 @functools.lru_cache(8)

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import stat
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,14 +17,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from okosu.errors import USAGE_ERROR, OkosuError
-from okosu.records.types import KINDS, BenchFile, Envelope, ReproduceFile, TryFile
+from okosu.errors import OkosuError, usage
+from okosu.records.types import COLUMNS, KINDS, BenchFile, Envelope, ReproduceFile, TryFile
 
 _VERSIONS = dict(str(kind.__struct_config__.tag).split("/") for kind in KINDS)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _NAME_LENGTH = 40
-_LISTS = ("records", "verdicts", "compared")
-_LAST = (*_LISTS, "finished")
+_LISTS = ("sources", "state_rounds", "records", "verdicts", "compared", "rows", "body")
+"""Lists of which each item has a line."""
+_LAST = ("records", "verdicts", "compared", "finished")
 File = TryFile | BenchFile | ReproduceFile
 F = TypeVar("F", bound=Envelope)
 
@@ -59,11 +61,10 @@ def destination(json: str | None, kind: str, subject: str) -> Path:
         return default_path(kind, subject)
     path = Path(str(json))
     if path.is_dir() or not path.parent.is_dir():
-        raise OkosuError(
+        raise usage(
             f"--json {json}: no file can be written there",
             "it is a folder" if path.is_dir() else f"there is no folder {path.parent}",
             "a file in a folder that exists, or -",
-            USAGE_ERROR,
         )
     return path
 
@@ -73,7 +74,10 @@ def write(envelope: Envelope, path: Path) -> None:
 
     An envelope that could not be read back (a sample that is not a number, columns of different lengths) is refused.
     """
-    data = _laid_out(envelope)
+    built: dict[str, Any] = msgspec.to_builtins(envelope)
+    # The long lists come last.
+    last = {key: built.pop(key) for key in _LAST if key in built}
+    data = laid_out(built | last)
     try:
         check_columns(msgspec.json.decode(data, type=type(envelope)))
     except msgspec.ValidationError as error:
@@ -82,14 +86,25 @@ def write(envelope: Envelope, path: Path) -> None:
             f"the records could not be read back: {error}",
             "report this as a bug of okosu, with the command line",
         ) from error
+    elsewhere = "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to"
+    put(path, data, elsewhere)
+
+
+def put(path: Path, data: bytes, elsewhere: str) -> None:
+    """Replace the file by `data`. If that fails, OkosuError, which says `elsewhere` as the way out."""
     try:
         replace(path, data)
     except OSError as error:
-        raise OkosuError(
-            f"{path} not written",
-            f"{error.strerror or error}",
-            "name another place with --json FILE, or set XDG_STATE_HOME to a folder with room that you may write to",
-        ) from error
+        raise OkosuError(f"{path} not written", f"{error.strerror or error}", elsewhere) from error
+
+
+def put_json(to: str, content: Any) -> None:
+    """What --json makes of anything but records: indented JSON in a file, or for "-" on the standard output."""
+    text = msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+    if to == "-":
+        sys.stdout.write(text.decode())
+    else:
+        put(destination(to, "", ""), text, "another place after --json")
 
 
 def encode(envelope: Envelope) -> bytes:
@@ -97,21 +112,27 @@ def encode(envelope: Envelope) -> bytes:
     return msgspec.json.encode(envelope)
 
 
-def _laid_out(envelope: Envelope) -> bytes:
-    """The envelope as indented JSON with each record, verdict and comparison on one line.
+def laid_out(content: Any) -> bytes:
+    """The content as indented JSON, in which each record, verdict, comparison and row of a table has one line.
 
     With one line per sample, a third of a large file would be line breaks and indentation.
     """
-    built: dict[str, Any] = msgspec.to_builtins(envelope)
-    parts = []
-    for key in sorted(built, key=lambda key: _LAST.index(key) if key in _LAST else -1):
-        value = built[key]
-        if key in _LISTS and value:
-            text = b"[\n  " + b",\n  ".join(map(msgspec.json.encode, value)) + b"\n ]"
-        else:
-            text = msgspec.json.format(msgspec.json.encode(value), indent=1).replace(b"\n", b"\n ")
-        parts.append(b' "%s": %s' % (key.encode(), text))
-    return b"{\n" + b",\n".join(parts) + b"\n}\n"
+    return _text(msgspec.to_builtins(content), 0).encode() + b"\n"
+
+
+def _text(value: Any, depth: int, key: str = "") -> str:
+    indent, last = " " * (depth + 1), " " * depth
+    if isinstance(value, dict) and value and depth < 3:
+        inside = (f"{indent}{_flat(name)}: {_text(one, depth + 1, name)}" for name, one in value.items())
+        return "{\n" + ",\n".join(inside) + f"\n{last}}}"
+    if isinstance(value, list) and value and (key == "sections" or key in _LISTS):
+        inside = (f"{indent}{_text(one, depth + 1) if key == 'sections' else _flat(one)}" for one in value)
+        return "[\n" + ",\n".join(inside) + f"\n{last}]"
+    return _flat(value)
+
+
+def _flat(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -241,7 +262,7 @@ def check_columns(envelope: Envelope) -> None:
     """Raise msgspec.ValidationError with the field's name where columns do not fit together."""
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
-        for column in ("order", "rounds", "parts", "predecessor"):
+        for column in COLUMNS:
             length = len(getattr(record, column))
             if length not in (0, count):
                 raise msgspec.ValidationError(

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import quantiles
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,6 @@ from okosu.records import files
 from okosu.records.types import Compared, Record, Tool, Verdict
 
 SUMMARY_SCHEMA: Final = "okosu.summary/1"
-_LISTS = ("sources", "verdicts", "compared", "rows", "body")
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -153,24 +152,5 @@ def read(path: Path) -> Summary:
 
 
 def write(made: Summary, path: Path) -> None:
-    """Replace the file by the summary, with each verdict, row and table line on a line of its own."""
-    files.replace(path, encode(made))
-
-
-def encode(made: Summary) -> bytes:
-    return _text(msgspec.to_builtins(made), 0).encode() + b"\n"
-
-
-def _text(value: Any, depth: int, key: str = "") -> str:
-    indent, last = " " * (depth + 1), " " * depth
-    if isinstance(value, dict) and value and depth < 3:
-        inside = (f"{indent}{_flat(name)}: {_text(one, depth + 1, name)}" for name, one in value.items())
-        return "{\n" + ",\n".join(inside) + f"\n{last}}}"
-    if isinstance(value, list) and value and (key == "sections" or key in _LISTS):
-        inside = (f"{indent}{_text(one, depth + 1) if key == 'sections' else _flat(one)}" for one in value)
-        return "[\n" + ",\n".join(inside) + f"\n{last}]"
-    return _flat(value)
-
-
-def _flat(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    """Replace the file by the summary."""
+    files.replace(path, files.laid_out(made))

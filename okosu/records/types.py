@@ -44,6 +44,10 @@ class Place(NamedTuple):
     part: int = 0
 
 
+COLUMNS = ("order", "rounds", "parts", "predecessor")
+"""The columns of a record beside its samples."""
+
+
 class Record(msgspec.Struct, kw_only=True):
     """The samples of one metric of one arm in one stage of one run of the tool.
 

@@ -85,7 +85,7 @@ def _overview(found: Sequence[Comparison]) -> list[tuple[str, list[str]]]:
     rows: dict[str, dict[str, list[float]]] = {}
     for one in found:
         if one.works and one.ratio:
-            rows.setdefault(_title(one), {}).setdefault(one.point.place, []).append(one.ratio.median)
+            rows.setdefault(title(one), {}).setdefault(one.point.place, []).append(one.ratio.median)
     return [(title, [_span(by_place.get(place, [])) for place in PLACES]) for title, by_place in rows.items()]
 
 
@@ -97,7 +97,8 @@ def _span(values: list[float]) -> str:
     return f"{median(values):.2f} ({min(values):.2f} – {max(values):.2f})"
 
 
-def _title(one: Comparison) -> str:
+def title(one: Comparison) -> str:
+    """The routine, its mode, and where its operands lie if they are not aligned."""
     where = f", {' '.join(f'+{offset}' for offset in one.point.align)}" if any(one.point.align) else ""
     return f"{one.point.routine}, {one.point.mode}{where}"
 
@@ -110,7 +111,7 @@ def _group(points: list[Comparison], header: Header | None, routines: dict[str, 
     drawn = bench_plots.charts(points, hinted, header, item, key) if compared else bench_plots.dots(points, item, key)
     return {
         "key": key,
-        "title": _title(points[0]),
+        "title": title(points[0]),
         "about": _about(routine, points[0].rows[0], item),
         "compared": compared,
         "item": item,
@@ -124,19 +125,16 @@ def _group(points: list[Comparison], header: Header | None, routines: dict[str, 
 
 def _about(routine: Routine | None, row: Row, item: str) -> str:
     """What a routine does, and what it moves and computes for one item."""
-    per = [_bytes(row.bytes_per_item)] if row.bytes_per_item else []
+    said = [routine.doc if routine else "", per_item(row, item)]
+    return "; ".join(filter(None, said))
+
+
+def per_item(row: Row, item: str) -> str:
+    """What a routine moves and computes for one item; "" for nothing."""
+    moves = row.bytes_per_item and (item, row.bytes_per_item) != ("byte", 1)
+    per = [formats.size(row.bytes_per_item)] if moves else []
     per += [f"{row.flops_per_item:g} flop"] if row.flops_per_item else []
-    said = [routine.doc] if routine and routine.doc else []
-    said += [f"{' and '.join(per)} per {item}"] if per else []
-    return "; ".join(said)
-
-
-def _bytes(value: float) -> str:
-    """Bytes as 24 B, 4 KiB, 2 MiB."""
-    for one, name in ((2**20, "MiB"), (2**10, "KiB")):
-        if value >= one:
-            return f"{value / one:.4g} {name}"
-    return f"{value:g} B"
+    return f"{' and '.join(per)} per {item}" if per else ""
 
 
 def _cells(one: Comparison, header: Header | None) -> dict[str, str]:

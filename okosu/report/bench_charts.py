@@ -93,7 +93,7 @@ def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
     """The cost of one item in each row, with quartiles, one row below the other."""
     height = 48 + 18 * len(rows)
     longest = 22
-    left = 20 + min(longest, max(len(label) for label, _ in rows)) * 6.6
+    left = svg.row_margin((label for label, _ in rows), longest)
     values = [[sample / (row.items or 1) for sample in row.samples] for _, row in rows]
     every = [value for each in values for value in each]
     logarithmic = min(every) > 0 and max(every) / min(every) > 20
@@ -108,12 +108,7 @@ def costs(rows: Sequence[tuple[str, Row]], unit: str, name: str) -> str:
                 ax.plot([place(first), place(third)], [y, y], color=C["arm"], linewidth=4, solid_capstyle="butt")
             ax.plot([place(median(each))], [y], "o", markersize=5.5, color=C["arm"])
             ax.axhline(y, color=C["line"], linewidth=0.6, zorder=0)
-        ax.set_yticks(
-            range(len(rows)), [formats.shorten(formats.printable(label), longest) for label, _ in reversed(rows)]
-        )
-        ax.tick_params(axis="y", length=0, labelcolor=C["ink"], pad=8)
-        ax.spines["left"].set_visible(False)
-        ax.set_ylim(-0.6, len(rows) - 0.4)
+        svg.name_rows(ax, [label for label, _ in rows], longest)
         ax.set_xlim(low, high)
         shown = axes.ratio_ticks(math.exp(low), math.exp(high), 4) if logarithmic else axes.linear_ticks(low, high, 4)
         ax.set_xticks([place(v) for v in shown], axes.tick_texts(shown))

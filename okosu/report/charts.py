@@ -47,7 +47,7 @@ def forest(rows: list[Estimate], delta: float, said: Words, name: str, width: in
     row_height, top, bottom = 26, 8, 44
     height = top + bottom + row_height * len(rows)
     longest = 30 if width > 600 else 17
-    left = 20 + min(longest, max(len(row.name) for row in rows)) * 6.6
+    left = svg.row_margin((row.name for row in rows), longest)
     values = [1 - delta, 1 + delta, 1.0]
     for row in rows:
         values += [row.ratio, *(row.interval or ())]
@@ -59,12 +59,7 @@ def forest(rows: list[Estimate], delta: float, said: Words, name: str, width: in
         ax.axvline(0, color=C["muted"], linewidth=1)
         for y, row in enumerate(rows):
             _estimate(ax, row, len(rows) - 1 - y)
-        ax.set_ylim(-0.6, len(rows) - 0.4)
-        ax.set_yticks(
-            range(len(rows)), [formats.shorten(formats.printable(row.name), longest) for row in reversed(rows)]
-        )
-        ax.tick_params(axis="y", length=0, labelcolor=C["ink"], pad=8)
-        ax.spines["left"].set_visible(False)
+        svg.name_rows(ax, [row.name for row in rows], longest)
         ax.set_xlim(low, high)
         _ratio_axis(ax.xaxis, low, high, 8 if width > 600 else 5)
         quotient = "arm ÷ base" if said.rate else "base ÷ arm"
@@ -155,7 +150,7 @@ def carry(groups: dict[str, list[float]], unit: str, name: str, width: int) -> s
     """Base's samples by the arm that ran just before each, one row per arm, with medians."""
     height = 46 + 26 * len(groups)
     longest = 30 if width > 600 else 17
-    left = 20 + min(longest, max(len(arm) for arm in groups)) * 6.6
+    left = svg.row_margin(groups, longest)
     every = [value for values in groups.values() for value in values]
     low, high = axes.padded(every)
     with svg.figure(width, height) as drawn:
@@ -165,11 +160,7 @@ def carry(groups: dict[str, list[float]], unit: str, name: str, width: int) -> s
             ax.plot(values, [y] * len(values), "o", markersize=5, color=C["base"], alpha=0.55, markeredgewidth=0)
             if len(values) >= FEWEST:
                 ax.plot([median(values)] * 2, [y - 0.32, y + 0.32], color=C["ink"], linewidth=2)
-        labels = [formats.shorten(formats.printable(arm), longest) for arm in reversed(groups)]
-        ax.set_yticks(range(len(groups)), labels)
-        ax.tick_params(axis="y", length=0, labelcolor=C["ink"], pad=8)
-        ax.spines["left"].set_visible(False)
-        ax.set_ylim(-0.6, len(groups) - 0.4)
+        svg.name_rows(ax, list(groups), longest)
         ax.set_xlim(low, high)
         shown = axes.linear_ticks(low, high, 6 if width > 600 else 4)
         texts, name_of_unit = axes.scaled(shown, unit)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from okosu.errors import OkosuError
+from okosu.records import files
 from okosu.records.summary import table
 from okosu.records.types import TryFile
 from okosu.report import formats, view
@@ -70,11 +70,8 @@ def write(file: TryFile, kind: str, to: Path | None) -> None:
     text = FORMATS[kind](file)
     if to is None:
         sys.stdout.write(text)
-        return
-    try:
-        to.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OkosuError(f"{to} not written", f"{error.strerror or error}", "another place after --export") from error
+    else:
+        files.put(to, text.encode(), "another place after --export")
 
 
 FORMATS: dict[str, Callable[[TryFile], str]] = {"csv": as_csv, "md": as_markdown}

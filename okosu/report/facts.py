@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import msgspec
 
+from okosu.records import summary
+from okosu.records.summary import Quantiles
 from okosu.records.types import BASE, BenchPlan, Envelope, Plan, ReproducePlan
 from okosu.report import formats
 from okosu.report.model import EXPLAINING, Trial
@@ -145,7 +147,7 @@ def all_records(envelope: Envelope) -> list[dict[str, str]]:
     """One row for each record of the file, whatever its kind, with quartiles of its samples."""
     found = []
     for record in envelope.records:
-        low, middle, high = _quartiles(record.samples)
+        spread = summary.spread(record.samples) if record.samples else None
         found.append(
             {
                 "arm": record.arm,
@@ -154,18 +156,12 @@ def all_records(envelope: Envelope) -> list[dict[str, str]]:
                 "platform": record.platform,
                 "samples": str(len(record.samples)),
                 "note": record.note,
-                "median": formats.DASH if middle is None else formats.quantity(middle, record.unit),
-                "quartiles": formats.DASH
-                if low is None or high is None
-                else f"{formats.quantity(low, record.unit)} {formats.DASH} {formats.quantity(high, record.unit)}",
+                "median": formats.quantity(spread.median, record.unit) if spread else formats.DASH,
+                "quartiles": _quartiles(spread, record.unit) if spread else formats.DASH,
             }
         )
     return found
 
 
-def _quartiles(samples: list[float]) -> tuple[float | None, float | None, float | None]:
-    if len(samples) < 2:
-        one = samples[0] if samples else None
-        return one, one, one
-    low, middle, high = quantiles(samples, n=4, method="inclusive")
-    return low, middle, high
+def _quartiles(of: Quantiles, unit: str) -> str:
+    return f"{formats.quantity(of.lower, unit)} {formats.DASH} {formats.quantity(of.upper, unit)}"

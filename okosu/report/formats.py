@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from unicodedata import category
 
 DASH = "–"
@@ -76,6 +77,20 @@ def large(value: float) -> str:
     return f"{value:g}"
 
 
+def counted(number: int, noun: str) -> str:
+    """1 round, 12 rounds."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def size(bytes_: float) -> str:
+    """A size in the largest binary unit in which it is at least one: 48 KiB, 1 MiB, 23.5 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if bytes_ < 1024:
+            return f"{bytes_:.3g} {unit}" if bytes_ < 100 else f"{bytes_:.0f} {unit}"
+        bytes_ /= 1024
+    return f"{bytes_:.3g} TiB"
+
+
 def scale(value: float, unit: str) -> tuple[float, str]:
     """(size of the unit, its name) of the unit in which a sample of this size reads best."""
     if value == 0:
@@ -107,6 +122,15 @@ def duration(seconds: float) -> str:
 def plain(text: str) -> str:
     """The text for a terminal: special spaces become ordinary ones."""
     return text.replace(_THIN, " ")
+
+
+def wrapped(text: str, width: int, first: str = "", then: str = "") -> str:
+    """The text in lines for a terminal. A path, a command or another long word is not broken, so that it can be
+    copied.
+    """
+    return textwrap.fill(
+        plain(text), width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def shorten(text: str, most: int) -> str:

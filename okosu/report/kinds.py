@@ -88,7 +88,7 @@ def _program(program: Program) -> ProgramView:
     trials = sum(len(kind.trials) for kind in kinds)
     return ProgramView(
         subject=shlex.join(program.command),
-        text=f"{_count(len(kinds), 'kind')} of machine, {_count(trials, 'finished trial')}",
+        text=f"{formats.counted(len(kinds), 'kind')} of machine, {formats.counted(trials, 'finished trial')}",
         shared=[(label, text) for label, text in kinds[0].facts.items() if label not in differing and text],
         arms=_by_arm(program, said),
         kinds=[_kind(kind, differing, said) for kind in kinds],
@@ -112,7 +112,7 @@ def _where(found: Sequence[KindVerdict], said: Words) -> str:
     """On how many kinds, and for FASTER and SLOWER from which change to which."""
     ratios = sorted(v.ratio for v in found if v.ratio and v.verdict in ("FASTER", "SLOWER"))
     changes = dict.fromkeys(map(said.change, ratios[:1] + ratios[-1:]))
-    return _count(len(found), "kind") + (f" ({' to '.join(changes)})" if changes else "")
+    return formats.counted(len(found), "kind") + (f" ({' to '.join(changes)})" if changes else "")
 
 
 def _kind(kind: Kind, differing: Sequence[str], said: Words) -> KindView:
@@ -156,7 +156,3 @@ def _row(verdict: KindVerdict, said: Words, trials: int) -> Row:
         tone=TONES.get(verdict.verdict, "muted"),
         why=counts if verdict.verdict == MIXED else verdict.why,
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from okosu.records.types import BASE, PLACEBO, Place, Record, TryFile, Verdict
-from okosu.stats.eprocess import bounds
+from okosu.stats.verdict import interval
 
 EXPLAINING = ("cpu", "rss", "minflt", "nvcsw", "nivcsw")
 _RUNNING_POINTS = 150
@@ -129,10 +129,9 @@ def running(pairs: list[Pair], k: int, alpha: float) -> list[Running]:
     for n in range(1, len(pairs) + 1):
         if n % step and n != len(pairs):
             continue
-        xs = sorted(pair.x for pair in pairs[:n])
-        limits = bounds(xs, k, alpha)
-        if limits is not None:
-            found.append(Running(pairs[n - 1].round, math.exp(median(xs)), math.exp(limits[0]), math.exp(limits[1])))
+        xs = [pair.x for pair in pairs[:n]]
+        if limits := interval(xs, k, alpha):
+            found.append(Running(pairs[n - 1].round, math.exp(median(xs)), *limits))
     return found
 
 

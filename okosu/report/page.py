@@ -35,37 +35,22 @@ def render(files: Sequence[tuple[Path, File]], by_kind: kinds.View | None = None
     """
     try:
         import jinja2
-        from markupsafe import Markup
     except ImportError as error:
         raise OkosuError("okosu report needs jinja2", f"{error}", "pip install 'okosu[report]'") from error
+    # Charts, style and script are exempt from the escaping (|safe): okosu made them, and escaped what they show.
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=lambda v: formats.printable(v) if type(v) is str else v,
     )  # fmt: skip
     style, script = ((_HERE / name).read_text(encoding="utf-8").strip() for name in ("report.css", "report.js"))
     sections = [_section(i, path, held) for i, (path, held) in enumerate(files, 1)]
-    for section in sections:
-        _mark_safe(section, Markup)
     title = sections[0]["subject"] if len(sections) == 1 else f"{len(sections)} trials"
     keys = {str(path): section["key"] for (path, _), section in zip(files, sections, strict=True)}
     return environment.get_template("template.html.j2").render(
         title=formats.shorten(title, 80), sections=sections, kinds=by_kind, keys=keys,
-        style=Markup(style), script=Markup(script),
+        style=style, script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), version=okosu.__version__,
     )  # fmt: skip
-
-
-def _mark_safe(section: dict[str, Any], markup: Any) -> None:
-    """Exempt the charts from the template's escaping: they are markup that okosu made and escaped itself."""
-    for chart in section["charts"]:
-        section["charts"][chart] = markup(section["charts"][chart])
-    for arm in section["arms"]:
-        for chart in arm["charts"]:
-            chart["svg"] = markup(chart["svg"])
-    for chart in (chart for each in section["benches"] for group in each["groups"] for chart in group["charts"]):
-        chart["svg"], chart["narrow"] = markup(chart["svg"]), markup(chart["narrow"])
-    for part in section["parts"]:
-        part.charts = {width: markup(chart) for width, chart in part.charts.items()}
 
 
 def _section(index: int, path: Path, file: File) -> dict[str, Any]:
@@ -99,7 +84,7 @@ def _section(index: int, path: Path, file: File) -> dict[str, Any]:
     return common | {
         "is_trial": False,
         "subject": " ".join(file.plan.command) or path.name,
-        "headline": viewing.Headline(f"{count} record{'' if count == 1 else 's'}", "", "", "muted", ""),
+        "headline": viewing.Headline(formats.counted(count, "record"), "", "", "muted", ""),
         "rows": [],
         "carry": [],
         "explain": [],
@@ -128,7 +113,7 @@ def _trial(trial: Trial, key: str) -> dict[str, Any]:
         "is_trial": True,
         "subject": " ".join(file.plan.options.command),
         "headline": seen.headline,
-        "unfinished": "" if file.finished else f"unfinished: {rounds} round{'' if rounds == 1 else 's'}",
+        "unfinished": "" if file.finished else f"unfinished: {formats.counted(rounds, 'round')}",
         "rows": seen.rows,
         "folded": seen.folded,
         "untried": seen.untried,

@@ -8,7 +8,7 @@ import io
 import logging
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,6 +69,20 @@ def figure(width: float, height: float) -> Iterator[Any]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
         yield Figure(figsize=(width / 72, height / 72), frameon=False)
+
+
+def row_margin(names: Iterable[str], longest: int) -> float:
+    """The pixels that names of rows take at the left of a chart, of at most `longest` characters each."""
+    return 20 + min(longest, max(map(len, names))) * 6.6
+
+
+def name_rows(ax: Any, names: Sequence[str], longest: int) -> None:
+    """Name the rows of a chart that has one row below the other, the last of them at 0."""
+    shown = [formats.shorten(formats.printable(name), longest) for name in names]
+    ax.set_yticks(range(len(names)), shown[::-1])
+    ax.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"], pad=8)
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(-0.6, len(names) - 0.4)
 
 
 def render(drawn: Any, name: str, label: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from okosu.records.types import BASE, TryFile, Verdict
@@ -192,7 +192,7 @@ def _about(trial: Trial) -> str:
 
 
 def _rounds(count: int) -> str:
-    return f"{count} round{'' if count == 1 else 's'}"
+    return formats.counted(count, "round")
 
 
 def _headline(trial: Trial, said: Words) -> Headline:
@@ -340,25 +340,19 @@ def _open_row(trial: Trial, arm: Arm) -> Row:
     """The row of an arm without a verdict, with what its rounds say so far."""
     said, pairs = words.of(trial.file.plan.options), trial.pairs(arm.name)
     so_far = running(pairs, trial.k, trial.alpha)
-    interval = (so_far[-1].low, so_far[-1].high) if so_far else None
-    ratio = math.exp(median(pair.x for pair in pairs)) if pairs else None
     proof = next((r.proof for (_, name, _), r in trial.records.items() if name == arm.name and r.proof), None)
-    shown = formats.quantity(said.value(median(pair.arm for pair in pairs)), said.unit) if pairs else formats.DASH
-    return Row(
+    unjudged = Verdict(
         arm=arm.name,
-        kind=arm.kind,
-        median=shown,
-        change=said.change(ratio),
-        interval=said.interval(ratio, interval),
-        won=f"{sum(pair.x < 0 for pair in pairs)}/{len(pairs)}" if pairs else formats.DASH,
-        applied=formats.DASH if proof is None else "yes" if proof.holds else "no",
         verdict=OPEN,
-        tone="muted",
-        headline=False,
-        failed=False,
+        ratio=math.exp(median(pair.x for pair in pairs)) if pairs else None,
+        interval=(so_far[-1].low, so_far[-1].high) if so_far else None,
+        rounds=len(pairs),
+        wins=sum(pair.x < 0 for pair in pairs),
+        value=said.value(median(pair.arm for pair in pairs)) if pairs else None,
         proof=proof.text if proof else "",
-        remarks=[],
+        applied=proof.holds if proof else None,
     )
+    return replace(row(unjudged, said, arm.kind), failed=False)
 
 
 def _described(trial: Trial, made: Row) -> Row:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from okosu.records.types import Options
 from okosu.report import formats
+from okosu.report.model import sane
 
 TIMES = 1.25
 """From this factor on a change is worded as "1.25x", below it in per cent."""
@@ -50,7 +51,7 @@ class Words:
 
     def change(self, ratio: float | None) -> str:
         """A ratio in words: "1.52x faster", "0.4 % slower", "34 % less memory"; a dash where there is none."""
-        if ratio is None or not _sane(ratio):
+        if ratio is None or not sane(ratio):
             return formats.DASH
         if ratio == 1:
             return _NO_CHANGE
@@ -62,7 +63,7 @@ class Words:
 
         What points the other way has a minus sign ("-1.0 % to 1.9 %"). A dash where there is no interval.
         """
-        if interval is None or ratio is None or not _sane(ratio) or not all(_sane(end) for end in interval):
+        if interval is None or ratio is None or not sane(ratio) or not all(sane(end) for end in interval):
             return formats.DASH
         return self._scale(ratio).interval(interval)
 
@@ -73,7 +74,7 @@ class Words:
 
     def at_most(self, ratio: float) -> str:
         """How much better an arm of at least this ratio can be, without the word: "3 %", "1.4x"; "0 %" from 1 on."""
-        if ratio >= 1 or not _sane(ratio):
+        if ratio >= 1 or not sane(ratio):
             return formats.setting(0)
         return self._scale(ratio).rounded_up(ratio)
 
@@ -128,10 +129,6 @@ def _unsigned_zero(value: float, decimals: int) -> str:
     """The number with so many decimals; what rounds to zero has no minus sign."""
     text = f"{value:.{decimals}f}"
     return text.lstrip("-") if float(text) == 0 else text
-
-
-def _sane(ratio: float) -> bool:
-    return math.isfinite(ratio) and 1e-12 < ratio < 1e15
 
 
 _WORDS = {

@@ -13,7 +13,7 @@ from math import ceil, exp, sqrt
 from statistics import median
 
 from okosu.records.types import PLACEBO, Arm, Decision, Later, Leaving
-from okosu.stats import eprocess
+from okosu.stats import carry, eprocess
 from okosu.stats import verdict as judging
 from okosu.stats.verdict import FASTER, RESOLVED, SAME, SLOWER, Judgement
 from okosu.trial.arms import stack
@@ -89,6 +89,11 @@ def _against(session: Session, arm: str, other: str) -> Judgement:
     options = session.plan.options
     xs = session.against(arm, other)
     return judging.judge(xs, None, max(1, session.plan.k), options.alpha, options.min_effect)
+
+
+def carried_over(session: Session) -> list[carry.CarryOver]:
+    """The arms after which base took a different time than after the others (docs/METHOD.md, section 6)."""
+    return carry.by_predecessor(*session.base_history(), session.plan.options.min_effect)
 
 
 @dataclass

@@ -251,7 +251,7 @@ class Pilot:
             # The first run may have filled caches or made its input, so that a second one is the better pilot.
             last = self._run(base)
             self._base_runs.append(last.measurement)
-        if why := wrong(last, plan.reference, bool(plan.options.check)):
+        if why := wrong(last, plan):
             raise unsteady(first, last, why)
         plan.pilots[BASE] = last.measurement
         if (m.status, m.signal) != (0, None):
@@ -279,9 +279,8 @@ class Pilot:
             except UnsettledError as error:
                 self._out(arm.name, Failure(NOT_APPLIED, f"{error.what}: {error.why}", error.fix))
         if leaving and self._cheap:
-            assert plan.reference is not None
             found, again = plan.pilots[BASE], self._run(plan.arm(BASE))
-            if why := wrong(again, plan.reference, bool(plan.options.check)):
+            if why := wrong(again, plan):
                 raise changed("base, run again", why)
             plan.pilots[BASE] = again.measurement
             if abs(again.measurement.minflt - found.minflt) > ALIKE * found.minflt:
@@ -431,7 +430,7 @@ class Pilot:
             run, base = self._listened(tried)
             verdict, why, proof = self._judge(tried, run, base)
             if verdict == WRONG_OUTPUT:
-                self._accuse(tried, run, why)
+                accuse(self._run, self.session.plan, tried, run, why)
             if not verdict and (bound := self._cannot_matter(tried, run.measurement)):
                 self._out(arm.name, bound)
                 return
@@ -461,10 +460,8 @@ class Pilot:
             return None
         tried = with_value(arm, lever, lever.bounding, self.machine, self.program)
         run = self._run(tried)
-        assert plan.reference is not None
         # A program that ends otherwise under the library is accused by the run of the arm itself.
-        ends_otherwise = wrong(run, plan.reference, bool(plan.options.check))
-        return None if ends_otherwise else self._cannot_matter(tried, run.measurement)
+        return None if wrong(run, plan) else self._cannot_matter(tried, run.measurement)
 
     def _enough(self, first: tuple[Arm, Run, Proof | None]) -> bool:
         arm, _, proof = first
@@ -524,10 +521,9 @@ class Pilot:
     def _judge(self, arm: Arm, run: Run, base: Measurement) -> tuple[str, str, Proof | None]:
         """The verdict that takes the arm out of the trial and the reason, both "" where it may stay, and its proof."""
         plan = self.session.plan
-        assert plan.reference is not None
-        if why := refused(run, plan.reference):
+        if why := refused(run, plan):
             return NOT_APPLIED, why, None
-        if why := wrong(run, plan.reference, bool(plan.options.check)):
+        if why := wrong(run, plan):
             return WRONG_OUTPUT, why, None
         proof = prove(arm, self.levers, run.measurement, base, None)
         if proof is not None and not proof.holds:
@@ -540,7 +536,7 @@ class Pilot:
         run = self._run(placebo)
         _, why, _ = self._judge(placebo, run, plan.pilots[BASE])
         if why:
-            self._accuse(placebo, run, why)
+            accuse(self._run, plan, placebo, run, why)
             self._out(PLACEBO, Failure(WRONG_OUTPUT, why))
             # If even the inert library breaks the program, no lever that loads the library can be trusted.
             for arm in [a for a in plan.arms if a.preload]:
@@ -550,12 +546,6 @@ class Pilot:
         plan.pilots[PLACEBO] = run.measurement
         plan.arms.insert(1, placebo)
         plan.arm_s[PLACEBO] = run.measurement.wall_ns / 1e9
-
-    def _accuse(self, arm: Arm, failed: Run, why: str) -> None:
-        """See validity.accuse."""
-        plan = self.session.plan
-        assert plan.reference is not None
-        accuse(self._run, plan.arm(BASE), arm, failed, why, plan.reference, bool(plan.options.check))
 
     def _out(self, arm: str, failed: Failure) -> None:
         self.session.failures[arm] = failed

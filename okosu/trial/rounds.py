@@ -9,9 +9,9 @@ from collections.abc import Callable
 from okosu.levers.base import Lever
 from okosu.records.types import BASE, Arm, Failure, Place, Stage
 from okosu.stats.verdict import Judgement
-from okosu.trial import carried, schedule
+from okosu.trial import schedule
 from okosu.trial.costs import fewest, round_s, subround_count
-from okosu.trial.course import Course, leader
+from okosu.trial.course import Course, carried_over, leader
 from okosu.trial.runs import Run, Runner
 from okosu.trial.session import Session
 from okosu.trial.validity import NOT_APPLIED, WRONG_OUTPUT, accuse, changed, prove, wrong
@@ -83,7 +83,7 @@ class Rounds:
             held.rounds += 1
             judged, affordable = self.course.judgements(), self._affordable(live)
             answered = self.course.take_note(judged, affordable)
-            if held.settled is None and leader(session, judged) and carried.by(session):
+            if held.settled is None and leader(session, judged) and carried_over(session):
                 held.settled = held.rounds
             states = held.machine.setdefault("state_rounds", [])
             states.append({"stage": "rounds", "round": held.rounds, **self.snapshot()})
@@ -146,15 +146,14 @@ class Rounds:
 
     def _counts(self, arm: Arm, run: Run, place: Place) -> bool:
         plan = self.session.plan
-        assert plan.reference is not None
-        why = wrong(run, plan.reference, bool(plan.options.check))
+        why = wrong(run, plan)
         if not why:
             return True
         number = place.round + 1
         if arm.kind == "base":
             raise changed(f"base in round {number}", why)
-        said, checked = f"round {number}: {why}", bool(plan.options.check)
-        accuse(self._again, plan.arm(BASE), arm, run, said, plan.reference, checked)
+        said = f"round {number}: {why}"
+        accuse(self._again, plan, arm, run, said)
         self.session.failures[arm.name] = Failure(WRONG_OUTPUT, said, round=number)
         return False
 

@@ -18,9 +18,9 @@ import signal
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -105,7 +105,7 @@ class _FilledRunner(ProcessRunner):
         path = f"/dev/fd/{log}"
         argv = ServiceRunner(plan).command(arm, pad, sample, 0, path, path, place.proof)
         try:
-            with _Tree(argv, (log,)) as tree, _Outputs() as outputs:
+            with _Tree(argv, (log,)) as tree, _outputs() as outputs:
                 _await_ready(tree, service, place)
                 load = _load(tree, service, timeout_s, outputs)
                 found = _stop(tree, service)
@@ -144,9 +144,7 @@ class _Place:
         self.port = free_port()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.log.close()
         self._folder.cleanup()
 
@@ -178,19 +176,11 @@ def _sweep(where: Path) -> None:
             shutil.rmtree(folder)
 
 
-class _Outputs:
+class _Outputs(NamedTuple):
     """The load's standard output and error, in files without a name."""
 
-    def __enter__(self) -> _Outputs:
-        self._stack = contextlib.ExitStack()
-        self.out: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())
-        self.err: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.close()
+    out: IO[bytes]
+    err: IO[bytes]
 
     @property
     def fds(self) -> tuple[int, int]:
@@ -205,6 +195,12 @@ class _Outputs:
         return ""
 
 
+@contextlib.contextmanager
+def _outputs() -> Iterator[_Outputs]:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        yield _Outputs(out, err)
+
+
 class _Tree:
     """A process tree under okosu-measure."""
 
@@ -217,9 +213,7 @@ class _Tree:
         self._stdout = self._measure.stdout
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()
 
     def fileno(self) -> int:
@@ -341,7 +335,7 @@ def _await_ready(tree: _Tree, service: Service, place: _Place) -> None:
                 what = f"the service was not ready within {service.ready_s:g} s, which is {how}{also}"
                 raise _FailedError(what, "--ready-timeout TIME, or another --ready")
             if kind == "cmd":
-                with _Outputs() as outputs:
+                with _outputs() as outputs:
                     done = _alongside(tree, rest, left, outputs)
                     said = outputs.tail() or said
                 if done is not None and (done.status, done.timed_out) == (0, False):
@@ -392,7 +386,7 @@ def _stop(tree: _Tree, service: Service) -> Measurement:
             raise _FailedError(f"the service could not even be killed after {how}", fix)
     else:
         until = time.monotonic() + service.grace_s
-        with _Outputs() as outputs:
+        with _outputs() as outputs:
             done = _alongside(tree, service.stop, service.grace_s, outputs)
             if done is not None and done.status != 0:
                 what = f"the command that stops it failed ({ending(done.status, done.signal)}): {outputs.tail()}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from okosu import stops
 from okosu.records import files
-from okosu.records.types import BASE, Failure, Place, Plan, Proof, Record, Stage, TryFile
+from okosu.records.types import BASE, COLUMNS, Failure, Place, Plan, Proof, Record, Stage, TryFile
 from okosu.trial.arms import described
 from okosu.trial.runs import Run
 
@@ -97,11 +97,7 @@ class Session:
 
     def values(self, arm: str) -> dict[Place, float]:
         """The judged metric of `arm`, as a cost, by the place of each run in the rounds."""
-        return self.samples(arm, self.judged_metric)
-
-    def samples(self, arm: str, metric: str) -> dict[Place, float]:
-        """A metric of `arm` by the place of each run in the rounds."""
-        record = self._index.get(("rounds", arm, metric))
+        record = self._index.get(("rounds", arm, self.judged_metric))
         return {} if record is None else dict(zip(record.places(), record.samples, strict=True))
 
     def base_history(self) -> tuple[list[float], list[str]]:
@@ -147,11 +143,8 @@ class Session:
         for record in self.envelope.records:
             if record.stage == "rounds":
                 keep = [i for i, at in enumerate(record.rounds) if at < done]
-                record.samples = [record.samples[i] for i in keep]
-                record.order = [record.order[i] for i in keep]
-                record.predecessor = [record.predecessor[i] for i in keep]
-                record.parts = [record.parts[i] for i in keep]
-                record.rounds = [record.rounds[i] for i in keep]
+                for column in ("samples", *COLUMNS):
+                    setattr(record, column, [getattr(record, column)[i] for i in keep])
         for arm, failed in list(self.failures.items()):
             if failed.round > done:
                 del self.failures[arm]

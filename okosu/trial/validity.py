@@ -8,10 +8,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 
-from okosu.errors import LAUNCHER_FAILED, OkosuError
+from okosu.errors import LAUNCHER_FAILED, OkosuError, told
 from okosu.levers.base import Lever
 from okosu.records.measurement import Measurement
-from okosu.records.types import Arm, Proof, Reference
+from okosu.records.types import BASE, Arm, Plan, Proof
 from okosu.trial.runs import Run
 
 NOT_APPLIED, WRONG_OUTPUT, UNAVAILABLE = "NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE"
@@ -29,9 +29,10 @@ def ending(status: int | None, signal_number: int | None) -> str:
     return f"exit status {status}"
 
 
-def wrong(run: Run, reference: Reference, checked: bool) -> str:
-    """Why the run does not count ("" when it does): time-out, another ending, another output, no metric."""
-    m = run.measurement
+def wrong(run: Run, plan: Plan) -> str:
+    """Why the run does not count ("" when it does): time-out, another ending than base's, another output, no metric."""
+    m, reference = run.measurement, plan.reference
+    assert reference is not None
     if run.failed:
         return run.failed
     if m.timed_out:
@@ -41,19 +42,19 @@ def wrong(run: Run, reference: Reference, checked: bool) -> str:
         return f"it ended with {ending(m.status, m.signal)}, base with {was}" + _last_line(run)
     if run.check_failed:
         return run.check_failed
-    if not checked and run.digest != reference.digest:
+    if not plan.options.check and run.digest != reference.digest:
         return "its standard output is not base's"
     if run.value is None:
         return "the metric was not found in its output, or is not a positive number"
     return ""
 
 
-def refused(run: Run, reference: Reference) -> str:
+def refused(run: Run, plan: Plan) -> str:
     """Why okosu-run did not start the program with the arm's levers, in its own words; "" where it did."""
-    if run.measurement.status != LAUNCHER_FAILED or reference.status == LAUNCHER_FAILED:
+    assert plan.reference is not None
+    if run.measurement.status != LAUNCHER_FAILED or plan.reference.status == LAUNCHER_FAILED:
         return ""
-    said = (line for line in run.stderr.splitlines() if line.startswith("okosu: "))
-    return next(said, "").removeprefix("okosu: ")
+    return told(run.stderr).get("okosu", "")
 
 
 def _last_line(run: Run) -> str:
@@ -89,17 +90,15 @@ def changed(what: str, why: str) -> OkosuError:
     )
 
 
-def accuse(
-    again: Callable[[Arm], Run], base: Arm, arm: Arm, failed: Run, why: str, reference: Reference, checked: bool
-) -> None:
+def accuse(again: Callable[[Arm], Run], plan: Plan, arm: Arm, failed: Run, why: str) -> None:
     """Return if it is the arm that changes the program's ending or output; else raise the OkosuError that says so.
 
     Base runs again, for the output may have changed by itself; and so does the arm, for the program may fail now and
     then.
     """
-    if its := wrong(again(base), reference, checked):
+    if its := wrong(again(plan.arm(BASE)), plan):
         raise changed("base, run again, does not do as in its first run", its)
-    if not failed.measurement.timed_out and not wrong(again(arm), reference, checked):
+    if not failed.measurement.timed_out and not wrong(again(arm), plan):
         raise changed(f"{arm.name} failed once, and not when it ran again", why)
 
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 import shlex
 from statistics import median
 
-from okosu.records.types import BASE, Arm, Place, Verdict
+from okosu.records.types import Arm, Verdict
 from okosu.stats import eprocess
-from okosu.stats.verdict import RESOLVED, UNRESOLVED, Judgement, judge, log_ratios, ratio_of_sums
-from okosu.trial import carried
+from okosu.stats.verdict import UNRESOLVED, Judgement, ratio_of_sums
 from okosu.trial.costs import clock, round_s
-from okosu.trial.course import MOST_FORECAST, Course, confirmed, later, leader
+from okosu.trial.course import MOST_FORECAST, Course, carried_over, confirmed, later, leader
 from okosu.trial.session import Session
 
 NOT_CONFIRMED = "NOT CONFIRMED"
@@ -23,7 +22,7 @@ def conclude(session: Session) -> list[Verdict]:
     """The verdicts by what the session holds now, also after an interruption; may be called after any round."""
     judged = Course(session, {}).judgements()
     best = leader(session, judged)
-    after = {c.arm for c in carried.by(session)}
+    after = {c.arm for c in carried_over(session)}
     found = []
     for arm in session.plan.arms:
         if arm.name in judged:
@@ -105,8 +104,6 @@ def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict)
         verdict.why = f"{judged.rounds} rounds are too few: {few} can decide at the fewest"
     else:
         verdict.why = _outlook(verdict, n)
-    if _decided_without_delay(session, arm):
-        verdict.why += "; less the time in which it waited for a CPU it is decided: --metric cpu leaves that out"
     more = verdict.minutes_needed * 60 if verdict.minutes_needed else 0.0
     if more > 0 and left in (None, "futile") and session.path is not None:
         verdict.fix = f"okosu try --resume {shlex.quote(str(session.path))} --budget +{clock(1.1 * more)}"
@@ -114,24 +111,6 @@ def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict)
 
 def _forecast(session: Session, n: int, wins: int) -> int | None:
     return eprocess.rounds_needed(n, wins, max(session.plan.k, 1), session.plan.options.alpha, MOST_FORECAST)
-
-
-def _decided_without_delay(session: Session, arm: Arm) -> bool:
-    """Say whether wall time less the delay in the run queue decides what wall time leaves open."""
-    options = session.plan.options
-    if options.metric != "wall":
-        return False
-    ran = {name: _less_delay(session, name) for name in (arm.name, BASE)}
-    both = [place for place in ran[arm.name] if place in ran[BASE]]
-    if not both or min(ran[name][place] for name in ran for place in both) <= 0:
-        return False
-    xs = log_ratios([ran[arm.name][place] for place in both], [ran[BASE][place] for place in both])
-    return judge(xs, None, max(1, session.plan.k), options.alpha, options.min_effect).verdict in RESOLVED
-
-
-def _less_delay(session: Session, arm: str) -> dict[Place, float]:
-    delay = session.samples(arm, "delay")
-    return {place: wall - delay[place] for place, wall in session.samples(arm, "wall").items() if place in delay}
 
 
 def _outlook(verdict: Verdict, n: int) -> str:

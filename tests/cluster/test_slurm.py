@@ -201,23 +201,3 @@ def test_squeue_that_knows_none_of_the_jobs_is_no_failure(cluster: Path) -> None
     assert slurm.states(["7"]) is None
     squeue.write_text("#!/bin/sh\nprintf '7_1|RUNNING|None\\n7_2|PENDING|Priority\\n'\n")
     assert slurm.states(["7"]) == {"7_1": "RUNNING", "7_2": "PENDING: Priority"}
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--slurm", "n1", "--", "true"], "--slurm needs --json FOLDER"),
-        (["--slurm", "n1", "--json", "-", "--", "true"], "--slurm needs --json FOLDER"),
-        (["--slurm", "n1", "--slurm-array", "1-2", "--json", "x", "--", "true"], "exclude each other"),
-        (["--slurm", "n[", "--json", "x", "--", "true"], "names no nodes"),
-        (["--slurm-array", "none", "--json", "x", "--", "true"], "is no array"),
-        (["--slurm", "n1", "--resume", "x.json", "--json", "x"], "does not go with --slurm"),
-        (["--slurm", "n1", "--json", "x"], "no program was given"),
-        (["--slurm", "n1", "--json", "x", "--levers", "warp", "--", "true"], "no lever or recipe is called 'warp'"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(cluster: Path, words: list[str], said: str) -> None:
-    done = submit(cluster, *words)
-    assert done.returncode == USAGE_ERROR
-    assert said in done.stderr
-    assert not (cluster / "taken").exists()

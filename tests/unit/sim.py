@@ -15,7 +15,7 @@ from okosu.levers.base import Availability, Bound, Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
-from okosu.records.types import Arm, Options, Plan, Proof, Stage, Tool, TryFile
+from okosu.records.types import Arm, Options, Plan, Proof, Stage, Tool, TryFile, Verdict
 from okosu.stats.verdict import Judgement
 from okosu.trial import Session, Watcher, run
 from okosu.trial.runs import Run
@@ -171,12 +171,18 @@ def session(path: Path | None = None, **options: Any) -> Session:
     return Session(TryFile(tool=tool, machine={}, plan=Plan(options=Options(**asked))), path)
 
 
-def go_on(made: Session, runner: SimRunner, levers: list[FakeLever], lazy: bool = False) -> Remembering:
-    """Run the rest of a trial in simulated time."""
-    watcher = Remembering()
+def by_arm(made: Session) -> dict[str, Verdict]:
+    return {v.arm: v for v in made.envelope.verdicts}
+
+
+def go_on(
+    made: Session, runner: SimRunner, levers: Sequence[Lever], lazy: bool = False, watcher: Watcher | None = None
+) -> Remembering:
+    """Run the rest of a trial in simulated time, told to the watcher or to one that remembers."""
+    remembering = Remembering()
     run(
         made,
-        watcher,
+        watcher or remembering,
         runner=runner,
         levers={lever.name: lever for lever in levers},
         here=fake_machine(lazy),
@@ -184,7 +190,7 @@ def go_on(made: Session, runner: SimRunner, levers: list[FakeLever], lazy: bool 
         clock=runner.clock,
         snapshot=dict,
     )
-    return watcher
+    return remembering
 
 
 def trial(

@@ -241,28 +241,6 @@ def test_list_and_dry_run_measure_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nosuch"], "they are fake and all"),
-        (["fak"], "did you mean fake?"),
-        (["--only", "ddot"], "--only needs one benchmark"),
-        (["fake", "--profile", "x"], "bench fake has no profile"),
-        (["fake", "--rounds", "0"], "0 is too few"),
-        (["fake", "--cpu", "one"], "no whole number"),
-        (["fake", "--json", "/no/such/folder/x"], "no file can be written"),
-        (["fake", "--peers", "/no/such/folder"], "no such folder"),
-        (["fake", "--", "true"], "runs no program of yours"),
-    ],
-)
-def test_what_makes_no_sense(words: list[str], said: str, tmp_path: Path) -> None:
-    bench_fake.program(tmp_path, after="os.abort()")
-    done = okosu(tmp_path, *words)
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_profile_is_written_after_a_whole_run(tmp_path: Path) -> None:
     costs = {"hot": {"avx2": 10.0, "rep-movsb": 20.0}, "cold": {"avx2": 30.0, "rep-movsb": 15.0}}
     lines = [

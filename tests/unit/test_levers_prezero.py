@@ -59,10 +59,6 @@ def test_later_runs_are_not_judged_by_how_much_was_ready(served: int, there: int
     assert prove(run(line(served, there)), run(line(64 * MIB, 64 * MIB))).holds is holds
 
 
-def test_it_is_stacked_with_nothing_that_serves_the_same_blocks() -> None:
-    assert PREZERO.excludes == {"superpage", "retain"}
-
-
 def test_programs_without_large_blocks_are_left_alone() -> None:
     large = Measurement(wall_ns=1, minflt=700, exit=Memory(anon_kb=4096))
     small = Measurement(wall_ns=1, minflt=200, exit=Memory(anon_kb=900), peak=Memory(anon_kb=2047))

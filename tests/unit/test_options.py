@@ -46,8 +46,12 @@ def test_an_arm_may_set_several_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"), [("superpage=faster", ("superpage", "FASTER")), ("pin=not-applied", ("pin", "NOT APPLIED"))]
-)
+    ("text", "wanted"),
+    [
+        ("superpage=faster", ("superpage", "FASTER")), ("pin=not-applied", ("pin", "NOT APPLIED")),
+        ("N=4=faster", ("N=4", "FASTER")), ("pin=better", ("pin", "FASTER")),
+    ],
+)  # fmt: skip
 def test_expectations(text: str, wanted: tuple[str, str]) -> None:
     assert _options.expectation(text) == wanted
 

@@ -95,11 +95,6 @@ def test_hyperfines_names_are_understood() -> None:
     )
 
 
-def test_an_arm_of_scan_can_be_expected() -> None:
-    assert _options.expectation("N=4=faster") == ("N=4", "FASTER")
-    assert _options.expectation("pin=better") == ("pin", "FASTER")
-
-
 def test_a_placeholder_that_no_option_names_stays() -> None:
     assert _arms.scan(["A=1,2"], ["x", "{B}{A}"]).command == ["x", "{B}1"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sim import FakeLever, SimRunner, fake_machine, fake_program, session
+from sim import FakeLever, SimRunner, fake_machine, go_on, session
 
-from okosu import machine, trial
+from okosu import machine
 from okosu.cli import _progress
 from okosu.cli._progress import Lines, Screen, earliest
 from okosu.report import state
@@ -31,16 +31,7 @@ class Still:
 def watched(watcher_of: type[Lines], runner: SimRunner, levers: list[FakeLever], **options: Any) -> Any:
     made = session(levers={lever.name: "" for lever in levers}, **options)
     with watcher_of(made) as watcher:
-        trial.run(
-            made,
-            watcher,
-            runner=runner,
-            levers={lever.name: lever for lever in levers},
-            here=fake_machine(),
-            program=fake_program(),
-            clock=runner.clock,
-            snapshot=dict,
-        )
+        go_on(made, runner, levers, watcher=watcher)
     return made
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import builtins
-import json
 import math
 import shlex
 import sys
@@ -15,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from okosu.cli import report
 from okosu.cli.main import dispatch
 from okosu.errors import OkosuError
 from okosu.records import files
@@ -196,23 +194,6 @@ def test_the_command_writes_beside_its_file_and_prints_the_path(
     assert (tmp_path / "b.html").read_text() == first
 
 
-def test_a_cut_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "cut.json"
-    data = FIXTURE.read_bytes()
-    path.write_bytes(data[: data.index(b'"verdicts"')])
-    with pytest.raises(OkosuError, match="damaged at byte"):
-        dispatch(["report", str(path)])
-
-
-def test_the_page_never_replaces_a_record_file(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "trial.html"
-    path.write_bytes(FIXTURE.read_bytes())
-    with pytest.raises(OkosuError, match="one of the record files"):
-        dispatch(["report", str(path)])
-    assert json.loads(path.read_text())["schema"] == "okosu.try/3"
-
-
 @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
 def test_what_to_install_is_said(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
@@ -230,8 +211,3 @@ def test_what_to_install_is_said(absent: str, monkeypatch: pytest.MonkeyPatch) -
         page.render([(FIXTURE, files.read(FIXTURE))])
     assert caught.value.fix == "pip install 'okosu[report]'"
     assert caught.value.status == 1
-
-
-def test_the_module_is_a_command() -> None:
-    assert report.NAME == "report"
-    assert "okosu report" in report.EXAMPLES

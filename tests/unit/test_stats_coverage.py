@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, log
@@ -17,7 +16,8 @@ import pytest
 import simulated
 from effort import length
 from simulated import percent
-from test_stats_noise import noise, shuffled_round
+from test_stats_eprocess import crossing
+from test_stats_noise import first_exclusion, noise, shuffled_round
 
 from okosu.records.summary import Section
 from okosu.stats import verdict
@@ -30,21 +30,6 @@ REPLICATIONS = {1: length(1500, 10_000), 4: length(500, 3000), 8: length(300, 30
 """Most for K = 1, whose rate comes nearest to 5 %."""
 EFFECTS = (0.05, 0.02, 0.01)
 RANKS = {k: [rank(n, threshold(k, ALPHA)) for n in range(MOST + 1)] for k in ARMS}
-
-
-def first_exclusion(xs: Sequence[float], ranks: Sequence[int], shift: float = 0.0) -> tuple[int, int] | None:
-    """(round, side) at which the interval of xs + shift first excludes 0, at whatever round; None if never.
-
-    It does so exactly where one side's count is below the rank: the same as judging every round, only faster.
-    """
-    below = 0
-    for n, x in enumerate(xs, 1):
-        below += x + shift < 0
-        if n - below < ranks[n]:
-            return n, -1
-        if below < ranks[n]:
-            return n, 1
-    return None
 
 
 @dataclass
@@ -82,23 +67,15 @@ def outcome() -> Outcome:
     return simulate(REPLICATIONS, 20_26)
 
 
-def crossing(limit: Fraction) -> Fraction:
-    """The exact probability that fair signs reach `limit` within MOST rounds."""
-    alive, crossed = {0: 1}, Fraction(0)
-    for n in range(1, MOST + 1):
-        step: dict[int, int] = {}
-        for s, paths in alive.items():
-            for to in (s, s + 1):
-                step[to] = step.get(to, 0) + paths
-        alive = {s: paths for s, paths in step.items() if evidence(n, s) < limit}
-        crossed += Fraction(sum(step.values()) - sum(alive.values()), 2**n)
-    return crossed
+def reached(k: int) -> Fraction:
+    """The exact probability that fair signs decide one of K comparisons within MOST rounds."""
+    return crossing(lambda n, s: evidence(n, s) >= threshold(k, ALPHA), MOST)
 
 
 @pytest.mark.parametrize("k", ARMS)
 def test_the_interval_misses_the_truth_no_more_often_than_fair_signs_allow(outcome: Outcome, k: int) -> None:
     # The order makes the signs fair whatever the noise, and for fair signs the chance is known exactly.
-    exact = k * crossing(threshold(k, ALPHA))
+    exact = k * reached(k)
     assert exact <= ALPHA
     low, high = clopper_pearson(outcome.misses[k], REPLICATIONS[k], 0.001)
     print(f"K = {k}: {outcome.misses[k]} misses of {REPLICATIONS[k]}, 99.9 % interval {low:.4f} to {high:.4f}")
@@ -173,7 +150,7 @@ def sections(replications: int) -> list[Section]:
         ["decided on the wrong side", *(percent(count / replications, 2) for count in wrong)],
     ]
     coins = [
-        [str(k), percent(float(crossing(threshold(k, ALPHA))), 3), percent(ALPHA / k, 3), str(fewest_rounds(k, ALPHA))]
+        [str(k), percent(float(reached(k)), 3), percent(ALPHA / k, 3), str(fewest_rounds(k, ALPHA))]
         for k in range(1, 9)
     ]
     shown = (6, 9, 10, 13, 16, 20, 30, 40, 60, 120)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from math import factorial, isclose
@@ -78,40 +78,29 @@ def test_dropping_a_tie_from_the_smaller_side_never_lowers_the_evidence() -> Non
             assert eprocess.evidence(n - 1, s - 1) >= eprocess.evidence(n, s)
 
 
-def crossing_probability(limit: Fraction, most: int) -> Fraction:
-    """The exact probability that fair signs raise E to `limit` at some n <= most, by counting all paths."""
-    alive = {0: 1}
-    crossed = Fraction(0)
+def crossing(decides: Callable[[int, int], bool], most: int) -> Fraction:
+    """The exact probability that s of n fair signs decide at some n <= most, by counting all paths."""
+    alive, crossed = {0: 1}, Fraction(0)
     for n in range(1, most + 1):
         step: dict[int, int] = {}
         for s, paths in alive.items():
-            step[s] = step.get(s, 0) + paths
-            step[s + 1] = step.get(s + 1, 0) + paths
-        stopped = {s for s in step if eprocess.evidence(n, s) >= limit}
-        crossed += Fraction(sum(step[s] for s in stopped), 2**n)
-        alive = {s: paths for s, paths in step.items() if s not in stopped}
+            for to in (s, s + 1):
+                step[to] = step.get(to, 0) + paths
+        alive = {s: paths for s, paths in step.items() if not decides(n, s)}
+        crossed += Fraction(sum(step.values()) - sum(alive.values()), 2**n)
     return crossed
 
 
 @pytest.mark.parametrize("k", LIMITS)
 def test_ville_by_counting_every_path(k: int) -> None:
-    probability = crossing_probability(LIMITS[k], MOST)
+    probability = crossing(lambda n, s: eprocess.evidence(n, s) >= LIMITS[k], MOST)
     assert 0 < probability <= 1 / LIMITS[k]
 
 
 def test_peeking_at_the_plain_sign_test_is_not_valid() -> None:
     # The same count exposes the rejected method, so it would expose a fault of this one too.
-    alive, crossed = {0: 1}, Fraction(0)
-    for n in range(1, MOST + 1):
-        step: dict[int, int] = {}
-        for s, paths in alive.items():
-            step[s] = step.get(s, 0) + paths
-            step[s + 1] = step.get(s + 1, 0) + paths
-        p = 2 * oracle.stats.binom.cdf(range(n // 2 + 1), n, 0.5)
-        stopped = {s for s in step if p[min(s, n - s)] <= 0.05}
-        crossed += Fraction(sum(step[s] for s in stopped), 2**n)
-        alive = {s: paths for s, paths in step.items() if s not in stopped}
-    assert crossed > Fraction(15, 100)
+    p = [2 * oracle.stats.binom.cdf(range(n // 2 + 1), n, 0.5) for n in range(MOST + 1)]
+    assert crossing(lambda n, s: p[n][min(s, n - s)] <= 0.05, MOST) > Fraction(15, 100)
 
 
 @pytest.mark.parametrize("k", LIMITS)

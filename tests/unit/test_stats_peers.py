@@ -20,7 +20,7 @@ import simulated
 from effort import length, some
 from scipy import stats
 from simulated import percent
-from test_stats_noise import noise, shuffled_round
+from test_stats_noise import first_exclusion, noise, shuffled_round
 
 from okosu.records.summary import Section
 from okosu.stats.eprocess import fewest_rounds, rank, threshold
@@ -65,12 +65,8 @@ def ranks(version: int, arms: int) -> list[int]:
 
 def first_decision(xs: Sequence[float], allowed: Sequence[int]) -> Found | None:
     """The first round at which one side has fewer rounds than the rank; None if there is none."""
-    below = 0
-    for n, x in enumerate(xs, 1):
-        below += x < 0
-        if min(below, n - below) < allowed[n]:
-            return Found(2 * below > n, n)
-    return None
+    end = first_exclusion(xs, allowed)
+    return None if end is None else Found(end[1] < 0, end[0])
 
 
 def differences(base: Sequence[float], arm: Sequence[float]) -> list[float]:

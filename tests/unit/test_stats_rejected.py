@@ -15,7 +15,7 @@ from statistics import fmean, median, quantiles, stdev
 
 import simulated
 from simulated import percent
-from test_stats_noise import FIRST_SLOT, noise, shuffled_round
+from test_stats_noise import FIRST_SLOT, first_exclusion, noise, shuffled_round
 
 from okosu.records.summary import Section
 from okosu.stats import verdict
@@ -53,12 +53,7 @@ def in_fixed_order(rng: random.Random, rounds: int) -> list[float]:
 
 def decides(xs: Sequence[float]) -> bool:
     """Say whether okosu's own interval excludes 1 at any round."""
-    below = 0
-    for n, x in enumerate(xs, 1):
-        below += x < 0
-        if min(below, n - below) < RANKS[n]:
-            return True
-    return False
+    return first_exclusion(xs, RANKS) is not None
 
 
 def blocks_alarm(rng: random.Random) -> tuple[bool, bool]:

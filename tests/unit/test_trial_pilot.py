@@ -9,19 +9,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from sim import FakeLever, SimRunner, go_on, session, trial
+from sim import FakeLever, SimRunner, by_arm, go_on, session, trial
 
 from okosu.errors import OkosuError
 from okosu.levers.base import Bound
 from okosu.machine.model import Machine
 from okosu.records.measurement import Measurement
-from okosu.records.types import Arm, Service, Verdict
+from okosu.records.types import Arm, Service
 from okosu.trial import Session
 from okosu.trial.runs import Run
-
-
-def by_arm(made: Session) -> dict[str, Verdict]:
-    return {v.arm: v for v in made.envelope.verdicts}
 
 
 def levers(*names: str) -> list[FakeLever]:

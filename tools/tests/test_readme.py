@@ -21,15 +21,21 @@ MIB2 = 2 << 20
 
 
 @pytest.fixture
-def readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """tools/readme.py, made to look for summaries below an empty folder."""
+def tool() -> ModuleType:
+    """tools/readme.py, which is no part of a package."""
     spec = importlib.util.spec_from_file_location("readme", ROOT / "tools/readme.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "ROOT", tmp_path)
     return module
+
+
+@pytest.fixture
+def readme(tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The tool, made to look for summaries below an empty folder."""
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    return tool
 
 
 def written(path: Path, **parts: object) -> None:
@@ -101,17 +107,12 @@ def test_a_target_has_as_many_digits_as_its_bound(readme: ModuleType, tmp_path: 
     assert "| off | 1.004 | ≤ 1.005 (at most) | holds |" in readme.fill("<!-- records: p targets -->\n<!-- end -->\n")
 
 
-def test_the_documents_are_as_the_summaries_have_them() -> None:
-    spec = importlib.util.spec_from_file_location("readme", ROOT / "tools/readme.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    stale = [path for path in module.documents() if module.fill(path.read_text()) != path.read_text()]
+def test_the_documents_are_as_the_summaries_have_them(tool: ModuleType) -> None:
+    stale = [path for path in tool.documents() if tool.fill(path.read_text()) != path.read_text()]
     assert not stale, "python tools/readme.py"
-    for path, drawn in module.pictures().items():
-        assert module.in_words(drawn)
-        assert module.in_words(path.read_text()) == module.in_words(drawn), "python tools/readme.py"
+    for path, drawn in tool.pictures().items():
+        assert tool.in_words(drawn)
+        assert tool.in_words(path.read_text()) == tool.in_words(drawn), "python tools/readme.py"
 
 
 def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: ModuleType, tmp_path: Path) -> None:
