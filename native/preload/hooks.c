@@ -356,7 +356,7 @@ OKOSU_EXPORT void *mmap(void *hint, size_t length, int prot, int flags, int fd, 
     if (UNLIKELY(flags & MAP_FIXED)) {
         okosu_maps_forget(hint, length);
         okosu_small_forget(hint, length);
-        okosu_large_changed(hint, length);
+        okosu_large_changed((uintptr_t)hint, length);
     }
     if (UNLIKELY(length >= okosu_maps_from))
         return large_mmap(hint, length, prot, flags, fd, offset);
@@ -372,19 +372,19 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
 {
     okosu_maps_forget(start, length);
     okosu_small_forget(start, length);
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     return okosu_next.munmap(start, length);
 }
 
 OKOSU_EXPORT int mprotect(void *start, size_t length, int prot)
 {
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     return okosu_next.mprotect(start, length, prot);
 }
 
 OKOSU_EXPORT int pkey_mprotect(void *start, size_t length, int prot, int key)
 {
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     return okosu_next.pkey_mprotect(start, length, prot, key);
 }
 
@@ -398,9 +398,9 @@ OKOSU_EXPORT void *mremap(void *start, size_t old, size_t length, int flags, ...
     va_start(more, flags);
     to = va_arg(more, void *);
     va_end(more);
-    okosu_large_changed(start, old);
+    okosu_large_changed((uintptr_t)start, old);
     if (flags & MREMAP_FIXED)
-        okosu_large_changed(to, length);
+        okosu_large_changed((uintptr_t)to, length);
     return okosu_next.mremap(start, old, length, flags, to);
 }
 
@@ -409,19 +409,19 @@ OKOSU_EXPORT void *mremap(void *start, size_t old, size_t length, int flags, ...
 OKOSU_EXPORT int madvise(void *start, size_t length, int advice)
 {
     if (advice == MADV_DONTFORK || advice == MADV_WIPEONFORK || advice == MADV_GUARD_INSTALL)
-        okosu_large_changed(start, length);
+        okosu_large_changed((uintptr_t)start, length);
     return okosu_next.madvise(start, length, advice);
 }
 
 OKOSU_EXPORT int mlock(const void *start, size_t length)
 {
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     return okosu_next.mlock(start, length);
 }
 
 OKOSU_EXPORT int mlock2(const void *start, size_t length, unsigned flags)
 {
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     return okosu_next.mlock2(start, length, flags);
 }
 
@@ -431,7 +431,7 @@ OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
     struct shmid_ds segment;
 
     if (UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0)
-        okosu_large_changed(start, segment.shm_segsz);
+        okosu_large_changed((uintptr_t)start, segment.shm_segsz);
     return okosu_next.shmat(id, start, flags);
 }
 
@@ -444,7 +444,7 @@ OKOSU_EXPORT long mbind(void *start, unsigned long length, int mode, const unsig
 {
     static long (*next)(void *, unsigned long, int, const unsigned long *, unsigned long, unsigned);
 
-    okosu_large_changed(start, length);
+    okosu_large_changed((uintptr_t)start, length);
     if (!next && !okosu_next_find(&next, "mbind"))
         return syscall(SYS_mbind, start, length, mode, nodes, bits, flags);
     return next(start, length, mode, nodes, bits, flags);

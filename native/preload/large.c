@@ -235,14 +235,14 @@ static bool is_kept(size_t length)
     return region.kept + length <= region.keep_limit;
 }
 
-void okosu_large_changed(const void *start, size_t length)
+void okosu_large_changed(uintptr_t start, size_t length)
 {
     size_t span = atomic_load_explicit(&okosu_large_span, memory_order_acquire), last, at;
 
     /* A range that begins below the region is cut to it, for it may be munmap's of much more. */
     if (!length || !span)
         return;
-    at = (size_t)((const char *)start - region.span.base);
+    at = start - (uintptr_t)region.span.base;
     if (at >= span) {
         if (-at >= length)
             return;
@@ -337,7 +337,7 @@ static void *move_block(uint32_t from, size_t size)
     }
     /* Of a block that was changed the contents are moved, and not the mappings. */
     if (is_changed(from))
-        okosu_large_changed(okosu_span_at(&region.span, from), a->length * OKOSU_CHUNK);
+        okosu_large_changed((uintptr_t)okosu_span_at(&region.span, from), a->length * OKOSU_CHUNK);
     if (okosu_commit_moved(&region.span, from, to, a->length, bytes)) {
         discard_and_put(to);
         return NULL;

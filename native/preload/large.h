@@ -54,7 +54,7 @@ static inline bool okosu_large_owns(const void *p)
 }
 
 /* The program is about to change mappings in this range, some of which may be a block's. */
-void okosu_large_changed(const void *start, size_t length);
+void okosu_large_changed(uintptr_t start, size_t length);
 
 /* Reserves the region, which is else done at the first block. */
 void okosu_large_begin(void);

@@ -293,9 +293,9 @@ int okosu_prezero_unmap(void *p, size_t length)
     return 0;
 }
 
-void okosu_prezero_changed(const void *p, size_t length)
+void okosu_prezero_changed(uintptr_t first, size_t length)
 {
-    char *at = (char *)p, *to = at + length, *start;
+    char *at = (char *)first, *to = at + length, *start;
 
     for (clip(&at, &to); at < to;) {
         struct block *block = next_part(&at, to, &start);

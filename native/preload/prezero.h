@@ -53,7 +53,7 @@ size_t okosu_prezero_usable(const void *p);
 
 /* The program protects these pages, or locks them: malloc's blocks there are mapped anew when they
  * are freed. */
-void okosu_prezero_changed(const void *start, size_t length);
+void okosu_prezero_changed(uintptr_t start, size_t length);
 /* Whether it did that, or unmapped or replaced some pages, of a block in the range. */
 bool okosu_prezero_was_changed(const void *start, size_t length);
 

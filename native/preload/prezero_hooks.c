@@ -201,7 +201,7 @@ OKOSU_EXPORT int munmap(void *start, size_t length)
     OKOSU_EXPORT int name parameters                                                               \
     {                                                                                              \
         if (UNLIKELY(okosu_prezero_meets(start, length)))                                          \
-            okosu_prezero_changed(start, length);                                                  \
+            okosu_prezero_changed((uintptr_t)start, length);                                       \
         return okosu_next.name(__VA_ARGS__);                                                       \
     }
 
@@ -220,7 +220,7 @@ OKOSU_EXPORT long mbind(void *start, unsigned long length, int mode, const unsig
     static long (*next)(void *, unsigned long, int, const unsigned long *, unsigned long, unsigned);
 
     if (UNLIKELY(okosu_prezero_meets(start, length)))
-        okosu_prezero_changed(start, length);
+        okosu_prezero_changed((uintptr_t)start, length);
     if (!next && !okosu_next_find(&next, "mbind"))
         return syscall(SYS_mbind, start, length, mode, nodes, bits, flags);
     return next(start, length, mode, nodes, bits, flags);
@@ -253,7 +253,7 @@ OKOSU_EXPORT int madvise(void *start, size_t length, int advice)
 {
     if (UNLIKELY(okosu_prezero_meets(start, length)) && !((uintptr_t)start % 4096)) {
         if (!is_about_content(advice))
-            okosu_prezero_changed(start, length);
+            okosu_prezero_changed((uintptr_t)start, length);
         if (advice == MADV_DONTNEED && !okosu_prezero_empty(start, length))
             return -1;
     }

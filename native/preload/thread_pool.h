@@ -106,7 +106,7 @@ struct okosu_threads_next {
     int (*prctl)(int, ...);
     long (*syscall)(long, long, long, long, long, long, long);
     int (*clock_gettime)(clockid_t, struct timespec *);
-    int (*getrusage)(int, struct rusage *);
+    int (*getrusage)(__rusage_who_t, struct rusage *);
     int (*atexit)(void (*)(void *), void *, void *); /* of a thread_local object */
     void (*call_tls_dtors)(void);
     void *keys;

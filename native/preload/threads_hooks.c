@@ -528,7 +528,7 @@ static void subtract_time(struct timeval *from, const struct timeval *what)
     from->tv_usec = us % 1000000;
 }
 
-OKOSU_EXPORT int getrusage(int who, struct rusage *usage)
+OKOSU_EXPORT int getrusage(__rusage_who_t who, struct rusage *usage)
 {
     const struct okosu_thread *self = okosu_thread_self;
     int err;
