@@ -115,7 +115,7 @@ def _name(path: Path) -> str:
 
 def _gallery(held: Sequence[Named], most: str = "") -> str:
     head = ["program", "what it does", "okosu recommends", "faster too"]
-    head += [] if most else ["base in the pilot", "slower", "minutes"]
+    head += [] if most else ["base in the pilot", "slower", "minutes", "results/"]
     about = {one["name"]: one["about"] for one in tomllib.loads(PROGRAMS.read_text())["program"]}
     body = []
     for path, made in _by_gain(held)[: int(most) if most else None]:
@@ -130,7 +130,7 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
         found = f"`{best.arm}`: {formats.plain(view.outcome(best, said))}" if best else "nothing"
         minutes = f"{float(made.plan['spent_s']) / 60:.1f}"
         row = [_name(path), about.get(_name(path), ""), found, told["FASTER"]]
-        body.append(row if most else [*row, f"{made.plan['base_s']:.3g} s", told["SLOWER"], minutes])
+        body.append(row if most else [*row, f"{made.plan['base_s']:.3g} s", told["SLOWER"], minutes, path.parent.name])
     ratios = [_gain(made) for _, made in held]
     mean = formats.plain(words.words("wall", "lower").change(geometric_mean(ratios)))
     enough = 1 / 1.1
