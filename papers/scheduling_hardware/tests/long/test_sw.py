@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,6 +26,7 @@ WAYS = (("ssh", "soft"), ("ssh", "mem"), ("ssh", "banked"), ("software", "soft")
 PORTABLE = ("arithmetic.c", "library.c", "matmul.c", "queens.c", "producer.c", "tree.c")
 # With signals, cancellation and priorities other functions of the library take part (sw/posix).
 POSIX = ["conformance.c", "posix_events.c", "posix_kinds.c"]
+ROUND_ROBIN = ("-Wl,--defsym=__okosu_policy=1", "-Wl,--defsym=__okosu_quantum=150")
 
 
 def simulator(context: str) -> verilator.Simulator:
@@ -144,6 +147,45 @@ def test_what_a_program_does_not_use_costs_it_nothing(tmp_path: Path) -> None:
     assert all(lean[name] == "W" for name in replaced if name in lean)
     full = symbols(*(str(PROGRAMS / name) for name in POSIX))
     assert all(full[name] == "T" for name in replaced)
+
+
+def wakeups(backend: str, context: str, *words: str, last: str, step: str) -> simulation.Outcome:
+    program = (str(PROGRAMS / "wakeups.c"), f"-I{ROOM / 'sw/pthread'}")
+    elf = cross_compile.compile_(cross_compile.parse([*program, *words, "--", last, step]), backend)
+    return simulation.run(simulator(context), elf, max_cycles=40 * LIMIT)
+
+
+@pytest.mark.parametrize("words", [(), ROUND_ROBIN])
+@pytest.mark.parametrize(("backend", "context"), WAYS)
+def test_no_signal_without_the_mutex_is_lost(backend: str, context: str, words: tuple[str, ...]) -> None:
+    """At each cycle of a waiter's way into its sleep; OKOSU_LAB=full scans every one, else every 13th."""
+    if backend == "software" and words:
+        pytest.skip("the software back end has no quantum")
+    here = wakeups(backend, context, *words, last="420", step="1" if os.environ["OKOSU_LAB"] == "full" else "13")
+    assert re.search(rb"^\d+ rounds, 0 lost, times ran out: in some$", here.stdout, re.MULTILINE), here.stdout
+    assert here.status == 0
+
+
+def test_the_scan_finds_a_signal_that_is_lost(tmp_path: Path) -> None:
+    """A wait that looks at the condition's number some cycles after it has let the mutex go misses signals."""
+    sw = tmp_path / "sw"
+    shutil.copytree(ROOM / "sw", sw)
+    cond = sw / "pthread/cond.c"
+    text = cond.read_text()
+    late = "    error = wait_at(&cond->sequence, sequence, deadline);"
+    assert late in text
+    cond.write_text(
+        text.replace(
+            late,
+            f"    for (volatile int pause = 0; pause < 20; pause++)\n        ;\n    sequence = cond->sequence;\n{late}",
+        )
+    )
+    elf = tmp_path / "program.elf"
+    words = [str(PROGRAMS / "wakeups.c"), f"-I{sw / 'pthread'}", "--", "420", "13"]
+    subprocess.run(["sh", str(sw / "build.sh"), "ssh", str(elf), *words], check=True)
+    here = simulation.run(simulator("banked"), elf, max_cycles=40 * LIMIT)
+    assert here.stdout.startswith(b"lost: ")
+    assert here.status == 1
 
 
 @pytest.mark.parametrize(("backend", "arguments"), [("ssh", ()), ("software", ("yield",))])
