@@ -21,6 +21,7 @@ esac
 # MIPS I; no division without its check for zero, no floating-point unit, no code for a loader or for Linux.
 compile() {
     ${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
+        -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix \
         -ffreestanding -fno-builtin-printf -fno-builtin-puts -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
         -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
         -I"$here/$backend" -I"$here/pthread" "$@"
@@ -28,6 +29,11 @@ compile() {
 
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 if [ -n "$only_library" ]; then
+    # What only some programs use is an archive, of which the linker takes what they call.
+    mkdir -p "$out/posix"
+    (cd "$out/posix" && compile -c "$here"/posix/*.[cS])
+    "$(${CC:-mipsel-linux-gnu-gcc} -print-prog-name=ar)" rcs "$out/libposix.a" "$out"/posix/*.o
+    rm -r "$out/posix"
     for part in boot libc pthread "$backend"; do
         # In the order of their numbers the parts are linked.
         number=$((${number:-0} + 1))
@@ -59,4 +65,4 @@ if [ -z "${LIBRARY:-}" ]; then
     mkdir "$LIBRARY"
     sh "$here/build.sh" --library "$backend" "$LIBRARY"
 fi
-compile -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" "$@" "$LIBRARY"/*/*.o "$scratch/arguments.s"
+compile -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" "$@" "$LIBRARY"/*/*.o "$LIBRARY/libposix.a" "$scratch/arguments.s"

@@ -11,18 +11,29 @@ int *okosu_errno(void);
 #define ESRCH 3
 #define EINTR 4
 #define EIO 5
+#define ENOEXEC 8
 #define EBADF 9
+#define ECHILD 10
 #define EAGAIN 11
 #define EWOULDBLOCK EAGAIN
 #define ENOMEM 12
+#define EACCES 13
+#define EFAULT 14
 #define EBUSY 16
+#define EEXIST 17
+#define ENODEV 19
+#define EMFILE 24
+#define ENOSPC 28
 #define EINVAL 22
 #define EDOM 33
 #define ERANGE 34
 #define EDEADLK 35
+#define ENAMETOOLONG 36
 #define ENOSYS 38
 #define EOVERFLOW 75
 #define ENOTSUP 95
 #define ETIMEDOUT 110
+#define EOWNERDEAD 130
+#define ENOTRECOVERABLE 131
 
 #endif

@@ -18,6 +18,10 @@ int fprintf(FILE *restrict file, const char *restrict format, ...)
     __attribute__((format(printf, 2, 3)));
 int snprintf(char *restrict to, size_t size, const char *restrict format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Without a bound for `to`. */
+int sprintf(char *restrict to, const char *restrict format, ...)
+    __attribute__((format(printf, 2, 3)));
+int vsprintf(char *restrict to, const char *restrict format, va_list list);
 int vprintf(const char *restrict format, va_list list);
 int vfprintf(FILE *restrict file, const char *restrict format, va_list list);
 int vsnprintf(char *restrict to, size_t size, const char *restrict format, va_list list);

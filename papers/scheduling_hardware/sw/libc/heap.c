@@ -135,3 +135,44 @@ IN_LIB void *realloc(void *memory, size_t size)
     }
     return larger;
 }
+
+/* The blocks before the aligned address become one of their own, which is free. */
+IN_LIB void *aligned_alloc(size_t alignment, size_t size)
+{
+    struct block *block, *aligned;
+    char *memory;
+
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (alignment <= sizeof(struct block))
+        return malloc(size);
+    memory = size <= SIZE_MAX - alignment ? malloc(size + alignment) : malloc(SIZE_MAX);
+    if (memory == NULL)
+        return NULL;
+    block = (struct block *)memory - 1;
+    aligned = (struct block *)(((uintptr_t)memory + alignment - 1) & ~(alignment - 1)) - 1;
+    if (aligned != block) {
+        aligned->size = block->size - (size_t)((char *)aligned - (char *)block);
+        block->size = (size_t)((char *)aligned - (char *)block);
+        free(memory);
+    }
+    return aligned + 1;
+}
+
+IN_LIB int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    void *aligned;
+    int error = errno;
+
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    aligned = aligned_alloc(alignment, size);
+    /* It reports by its value only. */
+    errno = error;
+    if (aligned == NULL)
+        return ENOMEM;
+    *memory = aligned;
+    return 0;
+}

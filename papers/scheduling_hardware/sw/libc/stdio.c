@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "backend.h"
@@ -109,6 +110,22 @@ IN_LIB int snprintf(char *restrict to, size_t size, const char *restrict text, .
 
     va_start(list, text);
     written = vsnprintf(to, size, text, list);
+    va_end(list);
+    return written;
+}
+
+IN_LIB int vsprintf(char *restrict to, const char *restrict text, va_list list)
+{
+    return vsnprintf(to, SIZE_MAX, text, list);
+}
+
+IN_LIB int sprintf(char *restrict to, const char *restrict text, ...)
+{
+    va_list list;
+    int written;
+
+    va_start(list, text);
+    written = vsprintf(to, text, list);
     va_end(list);
     return written;
 }

@@ -41,14 +41,9 @@ bool has_passed(const struct timespec *time)
 
 int main(int argc, char **argv)
 {
-    static void (*const groups[])(void) = {
-        check_threads,  check_attributes, check_mutexes, check_conditions, check_rwlocks,
-        check_barriers, check_semaphores, check_keys,    check_scheduling,
-    };
-    unsigned count = sizeof(groups) / sizeof(groups[0]);
     unsigned only = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
 
-    for (unsigned group = 1; group <= count; group++)
+    for (unsigned group = 1; group <= groups_count; group++)
         if (only == 0 || only == group)
             groups[group - 1]();
     printf("%d checks, %d failed\n", checks, failures);

@@ -12,6 +12,10 @@ void check(bool holds, const char *what);
 struct timespec soon(long microseconds);
 bool has_passed(const struct timespec *time);
 
+/* Which groups of checks there are: conformance_*.c or posix_*.c says so. */
+extern void (*const groups[])(void);
+extern const unsigned groups_count;
+
 void check_threads(void);
 void check_attributes(void);
 void check_mutexes(void);
@@ -21,5 +25,13 @@ void check_barriers(void);
 void check_semaphores(void);
 void check_keys(void);
 void check_scheduling(void);
+
+void check_cancellation(void);
+void check_signals(void);
+void check_robust(void);
+void check_protocols(void);
+void check_spinlocks(void);
+void check_named_semaphores(void);
+void check_kinds(void);
 
 #endif

@@ -325,3 +325,9 @@ void check_scheduling(void)
     check(pthread_attr_setscope(&attr, PTHREAD_SCOPE_PROCESS) == ENOTSUP, "not of the process");
     pthread_attr_destroy(&attr);
 }
+
+void (*const groups[])(void) = {
+    check_threads,  check_attributes, check_mutexes, check_conditions, check_rwlocks,
+    check_barriers, check_semaphores, check_keys,    check_scheduling,
+};
+const unsigned groups_count = sizeof(groups) / sizeof(groups[0]);

@@ -17,14 +17,6 @@ IN_LIB int pthread_attr_destroy(pthread_attr_t *attr)
     return 0;
 }
 
-IN_LIB int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
-{
-    if (state != PTHREAD_CREATE_JOINABLE && state != PTHREAD_CREATE_DETACHED)
-        return EINVAL;
-    attr->detached = state == PTHREAD_CREATE_DETACHED;
-    return 0;
-}
-
 IN_LIB int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
 {
     *state = attr->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE;
@@ -87,25 +79,9 @@ IN_LIB int pthread_attr_getinheritsched(const pthread_attr_t *attr, int *inherit
     return 0;
 }
 
-IN_LIB int pthread_attr_setschedpolicy(pthread_attr_t *attr, int policy)
-{
-    if (policy < SCHED_OTHER || policy > SCHED_RR)
-        return EINVAL;
-    attr->policy = policy;
-    return 0;
-}
-
 IN_LIB int pthread_attr_getschedpolicy(const pthread_attr_t *attr, int *policy)
 {
     *policy = attr->policy;
-    return 0;
-}
-
-IN_LIB int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param)
-{
-    if (!scheduling_is_valid(attr->policy, param->sched_priority))
-        return EINVAL;
-    attr->priority = param->sched_priority;
     return 0;
 }
 

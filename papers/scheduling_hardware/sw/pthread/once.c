@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend.h"
 
-IN_LOCK int pthread_once(pthread_once_t *once, void (*routine)(void))
+/* Weak: posix/cancel.c has one whose routine may be cancelled. */
+__attribute__((weak)) IN_LOCK int pthread_once(pthread_once_t *once, void (*routine)(void))
 {
     if (once->done)
         return 0;

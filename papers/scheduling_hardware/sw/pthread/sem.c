@@ -28,8 +28,7 @@ IN_LOCK int sem_init(sem_t *sem, int shared, unsigned value)
 
 IN_LOCK int sem_destroy(sem_t *sem)
 {
-    (void)sem;
-    return 0;
+    return sem->waiting > 0 ? fail(EBUSY) : 0;
 }
 
 /* Decrements the semaphore, waiting until `time`, or for ever if that is NULL. */
@@ -38,6 +37,7 @@ static IN_LOCK int take(sem_t *sem, const struct timespec *time)
     uint64_t deadline = NO_DEADLINE;
     int error = 0;
 
+    act_at_point();
     sem_lock(sem);
     while (sem->value == 0 && error != ETIMEDOUT) {
         unsigned sequence = sem->sequence;
@@ -46,7 +46,7 @@ static IN_LOCK int take(sem_t *sem, const struct timespec *time)
             break;
         sem->waiting++;
         lock_release(&sem->lock);
-        error = word_wait(&sem->sequence, sequence, deadline);
+        error = wait_at(&sem->sequence, sequence, deadline);
         if (error == EAGAIN && sem->sequence == sequence) {
             thread_yield();
             if (deadline != NO_DEADLINE && cycle_now() >= deadline)
@@ -54,6 +54,18 @@ static IN_LOCK int take(sem_t *sem, const struct timespec *time)
         }
         sem_lock(sem);
         sem->waiting--;
+        if (error == EINTR) {
+            bool interrupted;
+
+            /* What has woken this thread may have been meant for another one. */
+            if (sem->value > 0 && sem->waiting > 0)
+                word_wake_one(&sem->sequence, sem->sequence + 1);
+            lock_release(&sem->lock);
+            interrupted = act_at_point();
+            if (interrupted)
+                return EINTR;
+            sem_lock(sem);
+        }
     }
     if (sem->value > 0) {
         sem->value--;

@@ -14,7 +14,7 @@ struct start {
     void *argument;
     /* The thread's own stack, freed at its end, and where it ends; NULL: the stack of its slot. */
     void *allocated;
-    char *stack_end;
+    char *stack, *stack_end;
 };
 
 /* The o32 area for a function's arguments. */
@@ -50,6 +50,8 @@ static IN_CREATE void *run_on_own_stack(void *data)
 
     locals->stack = start->allocated;
     locals->used |= start->allocated != NULL;
+    if (stack_note != NULL)
+        stack_note(start->stack, start->stack_end);
     call_on((uintptr_t)start->stack_end - STACK_HEAD, run_start, start);
 }
 
@@ -63,7 +65,7 @@ static IN_CREATE int create_with_stack(pthread_t *thread, const pthread_attr_t *
     int error = EAGAIN;
 
     if (start != NULL && stack != NULL) {
-        *start = (struct start){entry, argument, allocated,
+        *start = (struct start){entry, argument, allocated, stack,
                                 (char *)((uintptr_t)(stack + attr->stack_size) & ~(uintptr_t)7)};
         error = thread_create(thread, run_on_own_stack, start, attributes);
     }
@@ -82,7 +84,7 @@ create_with(pthread_t *thread, const pthread_attr_t *attr, thread_entry entry, v
     int error;
 
     if (attr->explicit_scheduling) {
-        attributes |= (unsigned)attr->priority;
+        attributes |= scheduling_level(attr->priority);
         if (attr->priority != 0)
             threads_use_priorities();
     }
@@ -94,24 +96,35 @@ create_with(pthread_t *thread, const pthread_attr_t *attr, thread_entry entry, v
         return error;
     if (attr->explicit_scheduling)
         scheduling_note(created, attr->policy, attr->priority);
+    if (attr->detached && join_note_detached != NULL)
+        join_note_detached(created);
     *thread = created;
     return 0;
 }
 
-IN_CREATE int pthread_create(pthread_t *thread, const pthread_attr_t *attr, thread_entry entry,
-                             void *argument)
+IN_CREATE int thread_create_plain(pthread_t *thread, const pthread_attr_t *attr, thread_entry entry,
+                                  void *argument)
+{
+    return attr != NULL ? create_with(thread, attr, entry, argument)
+                        : thread_create(thread, entry, argument, 0);
+}
+
+/* Weak are the functions that posix/ replaces in programs with signals, cancellation or priorities,
+ * so that they cost nothing in others. */
+__attribute__((weak)) IN_CREATE int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                                                   thread_entry entry, void *argument)
 {
     if (unlikely(attr != NULL))
         return create_with(thread, attr, entry, argument);
     return thread_create(thread, entry, argument, 0);
 }
 
-IN_JOIN int pthread_join(pthread_t thread, void **value)
+__attribute__((weak)) IN_JOIN int pthread_join(pthread_t thread, void **value)
 {
     return thread_join(thread, value);
 }
 
-IN_JOIN int pthread_detach(pthread_t thread)
+__attribute__((weak)) IN_JOIN int pthread_detach(pthread_t thread)
 {
     return thread_detach(thread);
 }
@@ -135,7 +148,14 @@ static IN_SWITCH void clean(struct locals *locals, void *value)
     struct last_words last = {locals->stack, value};
     struct last_words *kept = (struct last_words *)(slot_end() - sizeof(last));
 
+    /* The cleanup handlers and the destructors may still look at what the thread is. */
+    if (events_clean != NULL)
+        events_clean();
     keys_destroy_values(locals);
+    if (held_end != NULL)
+        held_end();
+    if (events_end != NULL)
+        events_end();
     locals->used = 0;
     locals->error = 0;
     locals->stack = NULL;
@@ -164,13 +184,13 @@ IN_LIB int pthread_equal(pthread_t left, pthread_t right)
     return left == right;
 }
 
-IN_SWITCH int sched_yield(void)
+__attribute__((weak)) IN_SWITCH int sched_yield(void)
 {
     thread_yield();
     return 0;
 }
 
-IN_SWITCH int pthread_yield(void)
+__attribute__((weak)) IN_SWITCH int pthread_yield(void)
 {
     thread_yield();
     return 0;

@@ -45,6 +45,7 @@ struct locals *locals_of(unsigned handle);
 int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadline);
 void word_wake_one(volatile unsigned *word, unsigned value);
 void word_wake_all(volatile unsigned *word, unsigned value);
+void word_wake(volatile unsigned *word);
 int lock_wait(struct lock *lock, uint64_t deadline);
 void lock_hand_over(struct lock *lock);
 bool barrier_arrive(pthread_barrier_t *barrier);

@@ -23,12 +23,21 @@ static struct thread_list free_threads;
 /* The first id that was never used, and the number of threads that have not ended. */
 static unsigned fresh = 1, alive = 1;
 
+/* How many stacks there are; one instruction, for it is at most 256. */
+ALWAYS_INLINE unsigned stacks(void)
+{
+    unsigned count;
+
+    __asm__("addiu %0,$0,%%lo(__threads_max)" : "=r"(count));
+    return count;
+}
+
 /* The id that was free longest, so that its old handles come back late. */
 static IN_CREATE struct thread *take_free(void)
 {
     struct thread *thread;
 
-    if (fresh == THREADS)
+    if (fresh == stacks())
         return list_take(&free_threads);
     thread = &okosu_threads[fresh];
     thread->handle = GENERATION | fresh++;

@@ -113,6 +113,16 @@ IN_LOCK void word_wake_all(volatile unsigned *word, unsigned value)
     wake(word, value, true);
 }
 
+IN_LOCK void word_wake(volatile unsigned *word)
+{
+    struct thread *thread;
+
+    scheduler_lock();
+    while ((thread = take_waiter(word)) != NULL)
+        scheduler_make_ready(thread);
+    scheduler_unlock();
+}
+
 IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)
 {
     int error;

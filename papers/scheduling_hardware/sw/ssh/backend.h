@@ -44,6 +44,7 @@ int thread_join_blocked(void **value);
 int thread_prioritise(unsigned handle, unsigned priority);
 int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadline);
 void word_wake_all(volatile unsigned *word, unsigned value);
+void word_wake(volatile unsigned *word);
 int lock_wait(struct lock *lock, uint64_t deadline);
 int lock_wait_more(struct lock *lock, unsigned error);
 bool barrier_arrive_again(pthread_barrier_t *barrier, struct answer answer);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rare paths of the hardware back end: blocking, errors, settings that are made once. */
 #include "backend.h"
+#include "console.h"
 #include "switch.h"
 
 /* Weak: its address may be 0. */
 extern char __okosu_policy[] __attribute__((weak));
 
+extern char __threads_max[];
+
 enum policy { POLICY_FIFO = 0, POLICY_PRIORITY = 3 };
+enum { NO_STACKS_STATUS = 125 };
 
 struct thread okosu_threads[256];
 
@@ -20,8 +24,23 @@ static void set_policy(unsigned policy)
     __asm__ volatile(ASM_COP2("mtc2 %z0,$25") : : "rJ"(policy));
 }
 
+/* A program that is linked for fewer threads than this machine has ids for would overwrite its
+ * heap. */
+static void check_stacks(void)
+{
+    unsigned ids = 1u << (COP2_READ(12) >> 8 & 15);
+
+    if (ids <= (uintptr_t)__threads_max)
+        return;
+    for (const char *at = "okosu: __okosu_stacks is less than the machine's threads\n"; *at != 0;
+         at++)
+        console_put(CONSOLE_ERROR, *at);
+    console_end(NO_STACKS_STATUS);
+}
+
 void threads_start(void)
 {
+    check_stacks();
     set_policy((uintptr_t)__okosu_policy);
     /* Only SOFT mode has interrupts. */
     __asm__ volatile("mtc0 %0,$12" : : "r"(INTERRUPTS));
@@ -92,13 +111,18 @@ IN_LOCK int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadl
     return wait(word, WAIT_COND, expected, deadline);
 }
 
-IN_LOCK void word_wake_all(volatile unsigned *word, unsigned value)
+IN_LOCK void word_wake(volatile unsigned *word)
 {
-    *word = value;
     __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$22\n\tmfc2 $0,$6")
                      :
                      : "r"(word), "r"(MOST_COUNT)
                      : "memory");
+}
+
+IN_LOCK void word_wake_all(volatile unsigned *word, unsigned value)
+{
+    *word = value;
+    word_wake(word);
 }
 
 IN_LOCK int lock_wait(struct lock *lock, uint64_t deadline)

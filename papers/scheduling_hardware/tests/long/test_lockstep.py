@@ -31,7 +31,7 @@ DIRECTED = ROOM / "dv/programs"
 FRESH = (str(DIRECTED / "fresh.c"),)
 INCLUDED = f"-I{ROOM / 'sw/pthread'}"
 FLOOD = (str(DIRECTED / "commands.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=4", "flood")
-MIXED = (str(DIRECTED / "mixed.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=3", "2", "12", "6")
+MIXED = (str(DIRECTED / "mixed.c"), INCLUDED, "-Wl,--defsym=__okosu_policy=3", "6", "20", "8")
 CROWD = (str(DIRECTED / "crowd.c"), INCLUDED, "4", "3")
 # With few banks contexts leave them often, and two contexts wait for that at the same time.
 BANKED = Machine(pes=3, banks=3)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed verdicts of suites that others wrote: what they promise, and that the rest is explained."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+
+from papers.scheduling_hardware import ROOM
+from papers.scheduling_hardware.suite import PASS, Verdict, differences, explained
+
+SUITES = ROOM / "suites"
+
+
+def test_the_posix_suite_passes_but_for_what_the_machine_lacks() -> None:
+    table = json.loads((SUITES / "open-posix.json").read_text())
+    counts = Counter(verdict for verdict, _ in table.values())
+    assert counts[PASS] >= 440
+    assert set(counts) <= {PASS, "not compiled", "unresolved", "unsupported", "untested"}
+    words = {entry["words"] for entry in tomllib.loads((SUITES / "posix.toml").read_text())["reason"]}
+    assert not {name: said for name, said in table.items() if said[0] != PASS and said[1] not in words}
+    assert not {name: said for name, said in table.items() if said[0] == PASS and said[1]}
+
+
+def test_a_reason_is_the_first_that_fits() -> None:
+    reasons = [
+        {"program": "^a/", "why": "fork", "words": "processes"},
+        {"why": "fork", "words": "others"},
+    ]
+    said = [
+        Verdict("a/1", "unresolved", "fork failed"),
+        Verdict("b/1", "unresolved", "fork failed"),
+        Verdict("b/2", "fail", "it is wrong"),
+        Verdict("a/2", PASS, "fork"),
+    ]
+    table = {"a/1": ["unresolved", "processes"], "b/1": ["unresolved", "others"], "b/2": ["fail", "it is wrong"]}
+    assert explained(said, reasons) == {**table, "a/2": [PASS, ""]}
+    assert differences(said, table) == ["a/2: pass, in the table nothing: fork"]
