@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -23,6 +24,8 @@ import msgspec
 
 HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "okosu/gallery"
+
+LIBRARIES = Path.home() / ".local/share/okosu/libraries"
 
 
 class Program(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,21 +43,36 @@ class Program(msgspec.Struct, forbid_unknown_fields=True):
     ready: list[str] = []
 
 
-def programs() -> list[Program]:
-    """All programs, in the file's order."""
-    held = tomllib.loads((HERE / "programs.toml").read_text())
-    return msgspec.convert(held["program"], list[Program])
+class Gallery(msgspec.Struct, forbid_unknown_fields=True):
+    """programs.toml: all programs, and the packages that are there beside those of each."""
+
+    program: list[Program]
+    beside: list[str]
+    unpacked: list[str]
 
 
-def absent(program: Program) -> str:
-    """What has to be typed before the program can be run; "" where nothing is missing."""
-    if program.tool and shutil.which(program.tool):
-        return ""
-    asked = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Abbrev}\n", *program.apt]
-    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout if program.apt else ""
+def gallery() -> Gallery:
+    return msgspec.convert(tomllib.loads((HERE / "programs.toml").read_text()), Gallery)
+
+
+def absent(packages: list[str]) -> str:
+    """What has to be typed to have all these packages; "" where none is missing."""
+    asked = ["dpkg-query", "-W", "-f=${Package} ${db:Status-Abbrev}\n", *packages]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout if packages else ""
     there = {line.split()[0] for line in said.splitlines() if line.split()[1:] == ["ii"]}
-    lacking = [name for name in program.apt if name not in there]
+    lacking = [name for name in packages if name not in there]
     return f"apt-get install {' '.join(lacking)}" if lacking else ""
+
+
+def unpack(package: str) -> None:
+    """Unpack a package of Debian to where recipes look for libraries that are not installed."""
+    done = LIBRARIES / f".{package}"
+    if not done.is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["apt-get", "download", "-qq", package], cwd=folder, check=True)
+            (file,) = Path(folder).glob("*.deb")
+            subprocess.run(["dpkg", "-x", file, LIBRARIES], check=True)
+        done.touch()
 
 
 def environment(program: Program) -> dict[str, str]:
@@ -110,15 +128,20 @@ def main() -> int:
         "--check-inputs", action="store_true", help="make the inputs and run each program once, but for services"
     )
     args = parser.parse_args()
-    every = programs()
+    held = gallery()
+    every = held.program
     wanted = args.only.split(",") if args.only else [one.name for one in every]
     if unknown := set(wanted) - {one.name for one in every}:
         parser.error(f"no program is called {', '.join(sorted(unknown))}")
+    if lacking := absent(held.beside):
+        parser.exit(1, f"the recipes want libraries that are not here: {lacking}\n")
+    for package in held.unpacked:
+        unpack(package)
     args.results.mkdir(parents=True, exist_ok=True)
     failed = []
     for number, program in enumerate((one for one in every if one.name in wanted), 1):
         print(f"== {number} of {len(wanted)}: {program.name}: {program.about}", file=sys.stderr, flush=True)
-        if lacking := absent(program):
+        if lacking := absent([] if program.tool and shutil.which(program.tool) else program.apt):
             print(f"{program.name} cannot be tried: {lacking}", file=sys.stderr)
             failed.append(program.name)
         elif args.check_inputs and not program.service:
