@@ -71,6 +71,7 @@ def unpack(package: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["apt-get", "download", "-qq", package], cwd=folder, check=True)
             (file,) = Path(folder).glob("*.deb")
+            LIBRARIES.mkdir(parents=True, exist_ok=True)
             subprocess.run(["dpkg", "-x", file, LIBRARIES], check=True)
         done.touch()
 
