@@ -35,5 +35,5 @@ struct zerod_ring_setup {
     uint64_t reserved[2];
 };
 
-#define ZEROD_RING_SETUP _IOWR('H', 0x60, struct zerod_ring_setup)
-#define ZEROD_RING_KICK _IO('H', 0x61)
+#define ZEROD_RING_SETUP _IOWR(0xBC, 0x00, struct zerod_ring_setup)
+#define ZEROD_RING_KICK _IO(0xBC, 0x01)

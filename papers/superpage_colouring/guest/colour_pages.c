@@ -154,8 +154,8 @@ int main(int argc, char **argv)
         return 2;
     }
     pages.count = work_number(argv[1]);
-    unsigned long mask = strtoul(argv[3], NULL, 16);
-    uint64_t *before = frames_of(&pages), *after = frames_of(&pages);
+    uint64_t mask = strtoull(argv[3], NULL, 16), *before = frames_of(&pages),
+             *after = frames_of(&pages);
 
     if (mask && prctl(SET_PAGE_COLORS, &mask, sizeof(mask), 0, 0))
         work_fail("PR_SET_PAGE_COLORS");

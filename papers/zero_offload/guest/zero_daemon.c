@@ -8,6 +8,9 @@
  *   rogue   goes on writing to every slot once its answer has been seen: to holes, and to pages
  *           that it will have to clear
  *   broken  says that it has answered more than it was asked
+ *   greedy  maps the file of its slots once more, while two of its four have pages, as one that
+ *           reserves what it maps, and prints "mapped MILLISECONDS"; answers meanwhile
+ *   faulty  first has the kernel write what it returns to memory that cannot be written to
  *
  * It runs until it is killed. The declarations are the kernel's uapi/linux/hugetlb_zero.h. */
 #include "zero_pages.h"
@@ -46,11 +49,11 @@ struct setup {
     uint64_t reserved[2];
 };
 
-#define SETUP _IOWR('H', 0x60, struct setup)
-#define KICK _IO('H', 0x61)
+#define SETUP _IOWR(0xBC, 0x00, struct setup)
+#define KICK _IO(0xBC, 0x01)
 
 struct daemon {
-    int fd;
+    int fd, memory_fd;
     struct ring *ring;
     unsigned char *memory;
     const char *how;
@@ -62,13 +65,31 @@ static int is(const struct daemon *daemon, const char *how)
     return !strcmp(daemon->how, how);
 }
 
+static void set_up_in_vain(const struct daemon *daemon, const struct setup *setup)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        work_fail("mmap");
+    memcpy(page, setup, sizeof(*setup));
+    if (mprotect(page, 4096, PROT_READ))
+        work_fail("mprotect");
+    if (!ioctl(daemon->fd, SETUP, page) || errno != EFAULT)
+        work_fail("SETUP into memory that cannot be written to");
+}
+
 static void start(struct daemon *daemon)
 {
     struct setup setup = {.version = VERSION, .slots = SLOTS};
 
     daemon->fd = open("/dev/hugetlb_zero", O_RDWR | O_CLOEXEC);
-    if (daemon->fd < 0 || ioctl(daemon->fd, SETUP, &setup))
+    if (daemon->fd < 0)
         work_fail("/dev/hugetlb_zero");
+    if (is(daemon, "faulty"))
+        set_up_in_vain(daemon, &setup);
+    if (ioctl(daemon->fd, SETUP, &setup))
+        work_fail("/dev/hugetlb_zero");
+    daemon->memory_fd = setup.memory_fd;
     daemon->ring = mmap(NULL, setup.ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->fd, 0);
     daemon->memory = mmap(NULL, SLOTS * ZERO_PAGE, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_NORESERVE, setup.memory_fd, 0);
@@ -115,6 +136,21 @@ static void answer(struct daemon *daemon, struct entry entry)
     }
 }
 
+/* In a child, so that the parent can answer: two pages are lent then, and two slots are holes. */
+static void map_again(const struct daemon *daemon)
+{
+    while (atomic_load(&daemon->ring->posted) < 2)
+        zero_sleep_ms(1);
+    if (fork())
+        return;
+    double begun = work_now();
+    void *at =
+        mmap(NULL, SLOTS * ZERO_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->memory_fd, 0);
+
+    printf("mapped %.0f\n", (work_now() - begun) * 1e3);
+    exit(fflush(stdout) || at == MAP_FAILED);
+}
+
 static void serve(struct daemon *daemon)
 {
     struct ring *ring = daemon->ring;
@@ -142,5 +178,10 @@ int main(int argc, char **argv)
     start(&daemon);
     puts("ready");
     fflush(stdout);
+    if (is(&daemon, "greedy")) {
+        map_again(&daemon);
+        /* By now the child has mapped it or waits. */
+        zero_sleep_ms(100);
+    }
     serve(&daemon);
 }

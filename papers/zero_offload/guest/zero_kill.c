@@ -26,11 +26,14 @@ static pid_t start_daemon(char **command)
     return child;
 }
 
-/* Wait until the daemon has had a few pages, another number each time. */
+/* Wait until the daemon has had a few pages, another number each time, and has one. */
 static void let_work(long pages)
 {
-    for (int tries = 0; zero_stat("cleared") < pages && tries < 200; tries++)
+    for (int tries = 0; tries < 200; tries++) {
+        if (zero_stat("cleared") >= pages && zero_stat("running"))
+            return;
         zero_sleep_ms(1);
+    }
 }
 
 static void use_pages(long round)

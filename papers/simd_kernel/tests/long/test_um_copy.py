@@ -62,6 +62,13 @@ def test_the_command_line_chooses(built: Built) -> None:
     assert out.strip() in here()
 
 
+def test_the_word_without_a_name_is_said_to_be_wrong_and_no_more(built: Built) -> None:
+    out, log = shell(built, f"cat {SYSFS}/choice", "um_copy")
+    assert "Malformed early option 'um_copy'" in log
+    assert "um_copy: measuring" in log
+    assert out.strip() in here()
+
+
 def test_the_choice_changes_at_run_time(built: Built) -> None:
     switch = f"for name in {' '.join(here())}; do echo $name >{SYSFS}/choice; cat {SYSFS}/choice; done"
     out, _ = shell(built, f"{switch}; echo nonsense >{SYSFS}/choice 2>/dev/null || echo refused; cat {SYSFS}/choice")

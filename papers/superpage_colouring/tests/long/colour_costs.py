@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the series page-colour costs, as tables: no test, run by hand (half an hour):
 
-    python -m papers.superpage_colouring.tests.long.colour_costs [calls|holds|cpus ...]
+    python -m papers.superpage_colouring.tests.long.colour_costs [calls|holds|cpus|blocks ...]
 
 Columns: unset (the same sources with CONFIG_PAGE_COLOR=n), off (with it, as it boots), and the modes hop and fold
 switched on. What the series adds to structures and code: series_figures.py.
@@ -9,6 +9,7 @@ switched on. What the series adds to structures and code: series_figures.py.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 
@@ -19,6 +20,7 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 COLOURS = colour_guest.COLOURS
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
+UNEVEN = 12000
 
 
 def variants() -> dict[str, tuple[Built, tuple[str, ...]]]:
@@ -75,7 +77,29 @@ def holds() -> Iterator[str]:
     )
 
 
-PARTS = {part.__name__: part for part in (calls, holds, cpus)}
+def blocks() -> Iterator[str]:
+    """Yield how many free blocks of 2 MiB programs break that want few colours, or all."""
+    built, pages, count = qemu.build(), UNEVEN, colour_guest.COLOURS
+    needs = {
+        "any": {"off": "1 0", "hop": "1 0", "fold": "1 0"},
+        "one colour by its addresses": {"off": f"{count} 0", "hop": f"{count} 0", "fold": f"{count} 0"},
+        "one colour by its mask": {"off": "1 0", "mask": "1 20"},
+    }
+    yield f"| 2 MiB blocks broken for {pages:,} pages of | off | hop | fold | mask |"
+    yield "|---" * 5 + "|"
+    for name, by_mode in needs.items():
+        cells = []
+        for mode in ("off", "hop", "fold", "mask"):
+            if words := by_mode.get(mode):
+                switch = "off" if mode == "off" else f"colour {mode}"
+                said = json.loads(colour_guest.run(built, f"{switch}; $blocks {pages} {words}").stdout)
+                cells.append(f"{said['before'] - said['after']}")
+            else:
+                cells.append("")
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+PARTS = {part.__name__: part for part in (calls, holds, cpus, blocks)}
 
 
 def main() -> None:

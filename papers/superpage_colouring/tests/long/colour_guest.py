@@ -41,7 +41,9 @@ def run(built: Built, script: str, **machine: object) -> Outcome:
 
     The machine is exact unless the options say otherwise, so that a test finds the same in each run.
     """
-    names = {name: f"colour_{name}" for name in ("cost", "free", "huge", "pages", "stress")} | {"age": "place_age"}
+    names = {name: f"colour_{name}" for name in ("blocks", "cost", "free", "huge", "pages", "stress")} | {
+        "age": "place_age"
+    }
     programs = {name: guest.program(program) for name, program in names.items()}
     given: dict[str, object] = {"timeout": TIMEOUT_S, "memory": "256M", "exact": True, **machine}
     where = {name: str(path) for name, path in programs.items()}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -25,15 +26,16 @@ MASK, ONE = 0x00F0, 0x0020
 PLACED = f"""
 cd {SYSFS}
 for state in fresh aged; do
+    echo "== $state before"; grep page_color /proc/vmstat
     for mode in {" ".join(MODES)}; do
         colour $mode; echo "== $state $mode"; $pages {PAGES} none 0
         echo "== $state $mode child"; $pages {PAGES} child 0
     done
+    echo "== $state counters"; grep page_color /proc/vmstat
     colour mask
     echo "== $state mask"; $pages {PAGES} none {MASK:x}
     echo "== $state one"; $pages {PAGES} none {ONE:x}
-    echo "== $state counters"; grep page_color /proc/vmstat
-    echo "== $state held"; cat held
+    echo "== $state held"; cat held; stat -c %a held
     off; echo "== $state off"; $pages {PAGES} none {ONE:x}
     [ $state = aged ] || {{ mkfifo /tmp/ready; $age aged 1 > /tmp/ready & read said < /tmp/ready; }}
 done
@@ -87,18 +89,24 @@ def test_a_mask_is_kept_and_its_colours_are_used_alike(placed: dict[str, list[st
     inside = [count for colour, count in enumerate(had) if MASK >> colour & 1]
     assert sum(inside) >= 0.99 * PAGES
     assert max(inside) - min(inside) <= 0.1 * PAGES, had
+    # Fresh memory has fewer pages of one colour in small blocks than are asked for, and no huge page is broken for it.
     one = counts([page.before for page in pages(placed[f"{state} one"])])
-    assert one[ONE.bit_length() - 1] >= 0.99 * PAGES, one
+    share = one[ONE.bit_length() - 1] / PAGES
+    assert share >= 0.99 if state == "aged" else 0.2 <= share < 0.9, one
 
 
 @pytest.mark.parametrize("state", ["fresh", "aged"])
 def test_what_was_asked_for_is_counted(placed: dict[str, list[str]], state: str) -> None:
-    said = dict(line.split() for line in placed[f"{state} counters"])
-    hit, near, miss = (int(said[f"page_color_{name}"]) for name in ("hit", "near", "miss"))
-    assert hit >= 8 * PAGES
+    before, after = (dict(line.split() for line in placed[f"{state} {when}"]) for when in ("before", "counters"))
+    hit, near, miss = (
+        int(after[name]) - int(before[name]) for name in ("page_color_hit", "page_color_near", "page_color_miss")
+    )
+    assert hit >= 6 * PAGES
     assert near + miss <= 0.02 * hit
-    held = [int(number) for number in placed[f"{state} held"][0].split()]
-    assert len(held) == COLOURS
+    # Who may ask, and one number: no list is walked for it.
+    held, mode = placed[f"{state} held"]
+    assert int(held) > 0
+    assert mode == "400"
 
 
 def test_without_colouring_colours_are_what_they_happen_to_be(placed: dict[str, list[str]]) -> None:
@@ -112,6 +120,7 @@ def test_without_colouring_colours_are_what_they_happen_to_be(placed: dict[str, 
 
 def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> None:
     script = f"""
+    mkfifo /tmp/ready; $age aged 1 > /tmp/ready & read said < /tmp/ready
     colour mask
     mount -t cgroup2 none /sys/fs/cgroup; cd /sys/fs/cgroup; mkdir -p some/deeper
     echo +page_color > cgroup.subtree_control; echo +page_color > some/cgroup.subtree_control
@@ -135,14 +144,43 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
 
 
 def test_a_colour_that_is_used_up_is_no_end(built: Built) -> None:
-    # One colour of sixteen is 4,096 pages of this machine.
-    script = f"colour mask; echo '== one'; $pages 12000 none {ONE:x}; echo '== all'; $pages 12000 none ffff"
+    # One colour of sixteen is 4,096 pages of this machine, and half of memory is in use.
+    script = f"""
+    colour mask; mkfifo /tmp/ready; $age aged 1 > /tmp/ready & read said < /tmp/ready
+    echo '== one'; $pages 12000 none {ONE:x}; echo '== all'; $pages 12000 none ffff
+    """
     found = colour_guest.sections(colour_guest.run(built, script))
     one = counts([page.before for page in pages(found["one"])])
     assert sum(one) == 12000
-    assert one[ONE.bit_length() - 1] >= 2500, one
+    assert one[ONE.bit_length() - 1] >= 1250, one
     everywhere = counts([page.before for page in pages(found["all"])])
     assert min(everywhere) >= 600, everywhere
+
+
+UNEVEN = 12000
+# The mode, and the arguments of colour_blocks for so many pages of one colour, or of any.
+NEEDS = {"fold": ("fold", f"{COLOURS} 0"), "mask": ("mask", f"1 {ONE:x}"), "even": ("fold", "1 0")}
+
+
+def broken(built: Built, setup: str, words: str) -> tuple[int, int, int]:
+    """Return how many huge pages of fresh memory a program breaks, how many of its pages have one colour, and how many
+    pages the per-CPU lists held by colour before."""
+    lines = colour_guest.run(built, f"{setup}; cat {SYSFS}/held; $blocks {UNEVEN} {words}").stdout.splitlines()
+    said = json.loads(lines[1])
+    return said["before"] - said["after"], said["colour"], int(lines[0])
+
+
+@pytest.mark.parametrize("need", NEEDS)
+def test_who_wants_one_colour_breaks_few_huge_pages_more_than_who_wants_any(built: Built, need: str) -> None:
+    mode, words = NEEDS[need]
+    off, *_ = broken(built, "off", words)
+    on, of_one, held = broken(built, f"colour {mode}", words)
+    # 12,000 pages are 23 huge pages, some of them broken already.
+    assert 12 <= off <= 23
+    # Each of the two zones may keep the rests of two, and the lists what they held and nobody wanted.
+    assert on <= off + 4 + held / 512
+    # It was asked for: there is more of that colour than chance would give.
+    assert need == "even" or of_one > 1.1 * UNEVEN / COLOURS
 
 
 def test_compaction_and_migration_keep_colours(built: Built) -> None:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,8 @@ TINY = dict.fromkeys(
 )
 ON = {**TINY, **dict.fromkeys(OPTIONS, "y"), "KUNIT_DEFAULT_ENABLED": "n"}
 OFF = {**ON, "PAGE_COLOR": "n"}
+# What the lab's configurations have, and others may not.
+WITHOUT = ("TRANSPARENT_HUGEPAGE", "CGROUPS", "MEMORY_HOTPLUG")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def test_the_series_of_x86_apply_one_after_the_other() -> None:
 
 def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
     # checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers.
-    words = ["perl", "scripts/checkpatch.pl", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
+    words = ["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
     patches = map(str, series.find(NAME).patches)
     done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
@@ -71,6 +75,25 @@ def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
             bench.make(ON, *targets)
     made = bench.make(ON, *WHOLE, *changed_objects(bench, commits))
     assert {path.name for path in (made / "mm").glob("page_color*.o")} >= {"page_color.o", "page_color_kunit.o"}
+
+
+@pytest.mark.parametrize("option", WITHOUT)
+def test_it_builds_where_an_option_is_not_set(bench: Workbench, option: str) -> None:
+    bench.checkout(bench.commits[-1])
+    asked = {**ON, option: "n"} | ({"MEMORY_HOTREMOVE": "n"} if option == "MEMORY_HOTPLUG" else {})
+    made = bench.make(asked, *changed_objects(bench, bench.commits[1:]))
+    assert (made / "mm/page_color.o").is_file()
+
+
+def test_the_words_of_a_mask_have_one_size_in_programs_of_32_bits_and_of_64(bench: Workbench, tmp_path: Path) -> None:
+    # The kernel takes words of 64 bits. This compiles the example of the documentation by its type.
+    shown = (bench.patched / "Documentation/mm/page_color.rst").read_text()
+    kind = re.search(r"^\t([\w ]+) colors = 0x0f;$", shown, re.M)
+    assert kind
+    check = tmp_path / "check.c"
+    check.write_text(f'typedef unsigned long long __u64;\n_Static_assert(sizeof({kind[1]}) == 8, "");\n')
+    for bits in ("-m32", "-m64"):
+        subprocess.run(["gcc", bits, "-ffreestanding", "-fsyntax-only", check], check=True)
 
 
 @full

@@ -57,6 +57,16 @@ def test_the_kernel_s_command_line_switches_it_on(built: Built) -> None:
     assert found[2] == "32"
 
 
+def test_the_kernel_s_command_line_may_leave_the_number_out(built: Built) -> None:
+    outcome = colour_guest.run(
+        built, f'echo "== now"; {read("enabled")}; {read("mode")}', kernel_args=("page_color=,hop",)
+    )
+    found = colour_guest.sections(outcome)["now"]
+    assert found[0] == "1"
+    assert "[hop]" in found[1]
+    assert "page_color= does not know" not in outcome.log
+
+
 @pytest.mark.parametrize(
     ("file", "value"),
     [("ncolors", "12"), ("ncolors", "1024"), ("mode", "nonsense"), ("xor", "0:0x2"), ("level", "4"), ("enabled", "2")],

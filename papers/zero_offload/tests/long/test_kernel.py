@@ -108,6 +108,67 @@ def test_the_thread_is_no_idle_one_while_its_page_is_waited_for(built: Built) ->
     assert outcome.stdout.split() == [b"5", b"0", b"0", b"0", b"5", b"waited", b"1"]
 
 
+# What waits for a page in work, by name: who clears it and never ends, and the command.
+WAITS = {
+    "touch": ("dma", "$BIN/zero_wait touch"),
+    "fallocate": ("dma", "fallocate -l 2097152 /tmp/huge/file"),
+    "resize": ("dma", "sh -c 'echo 0 > '$P/nr_hugepages"),
+    "reserve": ("user", "$BIN/zero_wait reserve"),
+}
+
+
+@pytest.mark.parametrize("how", WAITS)
+def test_who_waits_for_a_page_can_be_killed(built: Built, how: str) -> None:
+    # The engine has ten seconds, and the waiting would last as long; uptime tells hundredths of a second.
+    engine, command = WAITS[how]
+    script = f"""
+        now() {{ t=$(cut -d' ' -f1 /proc/uptime | tr -d .); t=${{t#0}}; echo ${{t#0}}; }}
+        mkdir /tmp/huge; mount -t hugetlbfs none /tmp/huge; echo 60000 > {MOCK}/delay_ms
+        $BIN/zero_daemon slow 60000 > /dev/null &
+        echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo {engine} > $P/zero_engine
+        until grep -q '^running 1' $P/zero_stats; do sleep 0.02; done
+        {command} & waiting=$!
+        until grep -q '^waited 1' $P/zero_stats; do sleep 0.02; done
+        from=$(now); kill -9 $waiting; wait $waiting || echo died $?; echo took $(($(now) - from))
+        grep -e '^running' -e '^timed_out' $P/zero_stats; cat $P/nr_hugepages"""
+    outcome = prezero_guest.run(built, script, CHANNEL, "hugetlb_zero.timeout_ms=10000", nodes=1, exact=True)
+    found = prezero_guest.stats(outcome)
+    assert found["died"] == 128 + 9
+    assert found["took"] <= 10
+    # The page is still in work, and in the pool.
+    assert (found["running"], found["timed_out"]) == (1, 0)
+    assert outcome.stdout.endswith(b"\n1\n")
+
+
+def test_a_target_of_more_pages_than_there_are_is_all_of_them(built: Built) -> None:
+    # Three times this number is two, in 32 bits: so few were to be left before any were cleared again.
+    script = """
+        echo 8 > $P/nr_hugepages; echo 1431655766 > $P/zero_target; echo cpu-nt > $P/zero_engine
+        until [ "$(cat $P/zeroed_hugepages)" = 8 ]; do sleep 0.1; done
+        for time in 1 2 3 4; do $BIN/zero_wait touch; done
+        n=0; until [ "$(cat $P/zeroed_hugepages)" -gt 6 ] || [ $n = 20 ]; do sleep 0.1; n=$((n + 1)); done
+        echo clean $(cat $P/zeroed_hugepages)"""
+    assert prezero_guest.stats(prezero_guest.run(built, script, nodes=1, exact=True))["clean"] > 6
+
+
+def test_to_read_what_clears_pages_wakes_no_device(built: Built) -> None:
+    script = f"""
+        cat $P/zero_engine; cat $P/zero_engine; echo before $(cat {MOCK}/opened)
+        echo dma > $P/zero_engine; cat $P/zero_engine; echo after $(cat {MOCK}/opened)"""
+    outcome = prezero_guest.run(built, script, CHANNEL)
+    names = outcome.stdout.decode().splitlines()
+    assert (names[0], names[1], names[3]) == (*["[cpu] cpu-nt dma user"] * 2, "cpu cpu-nt [dma] user")
+    found = prezero_guest.stats(outcome)
+    assert found["before"] == 0
+    assert found["after"] > 0
+
+
+def test_an_engine_that_the_machine_lacks_cannot_be_chosen(built: Built) -> None:
+    script = "cat $P/zero_engine; ! echo dma | cat > $P/zero_engine; cat $P/zero_engine"
+    outcome = prezero_guest.run(built, script)
+    assert outcome.stdout.decode().splitlines() == ["[cpu] cpu-nt dma user"] * 2
+
+
 def test_clean_pages_survive_neither_a_demotion_nor_its_end(built: Built) -> None:
     # One page of 1 GiB, cleared and marked clean, becomes 512 pages that are not marked clean.
     big = "/sys/kernel/mm/hugepages/hugepages-1048576kB"

@@ -69,6 +69,31 @@ def test_one_that_breaks_the_rules_of_the_ring_is_served_no_more(built: Built) -
     assert (found["ended"], found["free"], found["cleared"]) == (3, 8, 0)
 
 
+def test_one_that_maps_its_pages_as_if_it_reserved_them_waits_for_none(built: Built) -> None:
+    # The pool's two pages are lent. A reservation of four would wait for them with the file locked, from which the
+    # pool's thread has to take them; and with the usual limit of a second, it would for ten.
+    script = f"""
+        echo 2 > $P/nr_hugepages; echo 2 > $P/zero_target; echo user > $P/zero_engine
+        $BIN/zero_daemon greedy > /tmp/said & daemon=$!
+        n=0; until grep -q mapped /tmp/said; do sleep 0.1; n=$((n + 1)); [ $n -lt 200 ]; done; cat /tmp/said
+        until [ "$(cat $P/zeroed_hugepages)" = 2 ]; do sleep 0.1; done
+        kill -9 $daemon; {SETTLE}"""
+    found = prezero_guest.stats(prezero_guest.run(built, script, exact=True))
+    assert found["mapped"] < 100
+    assert (found["free"], found["waited"], found["timed_out"]) == (2, 0, 0)
+
+
+def test_one_that_could_not_be_told_what_it_has_can_ask_again(built: Built) -> None:
+    script = """
+        $BIN/zero_daemon faulty > /tmp/said & daemon=$!
+        n=0; until [ -s /tmp/said ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 20 ]; done; cat /tmp/said
+        echo 4 > $P/nr_hugepages; echo 4 > $P/zero_target; echo user > $P/zero_engine
+        n=0; until grep '^cleared 4' $P/zero_stats; do sleep 0.1; n=$((n + 1)); [ $n -lt 50 ]; done
+        kill -9 $daemon"""
+    outcome = prezero_guest.run(built, script, nodes=1, exact=True)
+    assert outcome.stdout == b"ready\ncleared 4\n"
+
+
 def test_who_may_be_one(built: Built) -> None:
     script = """
         $BIN/zero_daemon good > /tmp/first & until [ -s /tmp/first ]; do sleep 0.1; done; cat /tmp/first
