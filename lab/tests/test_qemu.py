@@ -16,6 +16,7 @@ from lab.cli import _machine
 from lab.kernel.build import Built
 from lab.run import initramfs, platforms, qemu
 from lab.run.initramfs import Archive
+from lab.run.outcome import GuestError, Heard
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 FDS = {"stdout": 11, "stderr": 12, "control": 13, "log": 14}
@@ -222,3 +223,39 @@ def test_only_an_exact_guest_has_files_of_its_own(tmp_path: Path, monkeypatch: p
     with pytest.raises(OkosuError, match="files of its own") as caught:
         qemu.run(BUILT, ["/named"], files={"/named": tmp_path / "program"})
     assert caught.value.status == LAUNCHER_FAILED
+
+
+OOPS = "[    1.3] Oops: int3: 0000 [#1] SMP\n[    1.3] RIP: 0010:f+0x5/0x170\n[    1.3] Code: 41 54 66 <{}> e8 25\n"
+
+
+@pytest.mark.parametrize(
+    ("control", "log", "kept"),
+    [
+        (b"", OOPS.format("90"), True),
+        (b"", OOPS.format("cc") + OOPS.format("90").replace("int3", "0002"), False),
+        (b"", OOPS.format("90").replace("int3", "0002"), False),
+        (b"start\n", OOPS.format("90"), False),
+    ],
+)
+def test_only_an_int3_that_is_not_in_memory_is_the_emulator_s(control: bytes, log: str, kept: bool) -> None:
+    heard = Heard()
+    heard.add("control", control)
+    heard.add("log", log.encode())
+    assert qemu.kept_an_int3(heard) is kept
+
+
+@pytest.mark.parametrize(("exact", "boots"), [(False, 2), (True, 1)])
+def test_such_a_guest_is_booted_once_more(exact: bool, boots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard, said, begun = Heard(), list[str](), list[int]()
+    heard.add("log", OOPS.format("90").encode())
+
+    def fails(*_: object, **__: object) -> None:
+        begun.append(1)
+        raise GuestError("the guest could not run the command", "kernel panic", "", heard)
+
+    monkeypatch.setattr(qemu.boot, "run", fails)
+    monkeypatch.setattr(qemu, "check_host", lambda machine: None)
+    monkeypatch.setattr(qemu.guest, "program", lambda name, say: Path("/bin/true"))
+    with pytest.raises(GuestError):
+        qemu.run(BUILT, ["true"], exact=exact, say=said.append)
+    assert (len(begun), len(said)) == (boots, boots - 1)
