@@ -88,14 +88,14 @@ enum okosu_vec_inline_term { OKOSU_VEC_INLINE_SUM, OKOSU_VEC_INLINE_SQUARE, OKOS
         return count > 1 ? sum0 + sum1 : sum0;                                                     \
     }                                                                                              \
                                                                                                    \
-    OKOSU_VEC_INLINE void NAME##_update(type a, const type *u, const type *v, type *out,           \
+    OKOSU_VEC_INLINE void NAME##_update(int adds, type a, const type *u, const type *v, type *out, \
                                         size_t count)                                              \
     {                                                                                              \
         _Pragma("GCC unroll 16") for (size_t i = 0; i < count * lanes; i += lanes)                 \
         {                                                                                          \
             NAME product = a * NAME##_load(u + i);                                                 \
                                                                                                    \
-            *(NAME##_at *)(out + i) = v ? NAME##_load(v + i) + product : product;                  \
+            *(NAME##_at *)(out + i) = adds ? NAME##_load(v + i) + product : product;               \
         }                                                                                          \
     }
 
@@ -233,42 +233,42 @@ OKOSU_VEC_INLINE float okosu_vec_inline_sterms(enum okosu_vec_inline_term what, 
     return sum;
 }
 
-/* out = a u + v, or a u where there is no v. */
-OKOSU_VEC_INLINE void okosu_vec_inline_dupdate(double a, const double *u, const double *v,
+/* out = a u + v where it adds, else a u. */
+OKOSU_VEC_INLINE void okosu_vec_inline_dupdate(int adds, double a, const double *u, const double *v,
                                                double *out, size_t n)
 {
     size_t i = 0;
 
 #if OKOSU_VEC_INLINE_BYTES >= 64
-    okosu_vec_d8_update(a, u, v, out, n / 8);
+    okosu_vec_d8_update(adds, a, u, v, out, n / 8);
     i = n / 8 * 8;
 #endif
 #if OKOSU_VEC_INLINE_BYTES >= 32
-    okosu_vec_d4_update(a, u + i, v ? v + i : v, out + i, (n - i) / 4);
+    okosu_vec_d4_update(adds, a, u + i, v + i, out + i, (n - i) / 4);
     i = n / 4 * 4;
 #endif
-    okosu_vec_d2_update(a, u + i, v ? v + i : v, out + i, (n - i) / 2);
+    okosu_vec_d2_update(adds, a, u + i, v + i, out + i, (n - i) / 2);
     i = n / 2 * 2;
     if (i < n)
-        out[i] = v ? v[i] + a * u[i] : a * u[i];
+        out[i] = adds ? v[i] + a * u[i] : a * u[i];
 }
 
-OKOSU_VEC_INLINE void okosu_vec_inline_supdate(float a, const float *u, const float *v, float *out,
-                                               size_t n)
+OKOSU_VEC_INLINE void okosu_vec_inline_supdate(int adds, float a, const float *u, const float *v,
+                                               float *out, size_t n)
 {
     size_t i = 0;
 
 #if OKOSU_VEC_INLINE_BYTES >= 64
-    okosu_vec_f16_update(a, u, v, out, n / 16);
+    okosu_vec_f16_update(adds, a, u, v, out, n / 16);
     i = n / 16 * 16;
 #endif
 #if OKOSU_VEC_INLINE_BYTES >= 32
-    okosu_vec_f8_update(a, u + i, v ? v + i : v, out + i, (n - i) / 8);
+    okosu_vec_f8_update(adds, a, u + i, v + i, out + i, (n - i) / 8);
     i = n / 8 * 8;
 #endif
-    okosu_vec_f4_update(a, u + i, v ? v + i : v, out + i, (n - i) / 4);
+    okosu_vec_f4_update(adds, a, u + i, v + i, out + i, (n - i) / 4);
     for (i = n / 4 * 4; i < n; i++)
-        out[i] = v ? v[i] + a * u[i] : a * u[i];
+        out[i] = adds ? v[i] + a * u[i] : a * u[i];
 }
 
 #define OKOSU_VEC_INLINE_KNOWN(n) (__builtin_constant_p(n) && (n) <= OKOSU_VEC_INLINE_MOST)
@@ -296,14 +296,14 @@ OKOSU_VEC_INLINE void okosu_vec_inline_supdate(float a, const float *u, const fl
     OKOSU_VEC_INLINE void okosu_vec_inline_##p##axpy(type a, const type *x, type *y, size_t n)     \
     {                                                                                              \
         if (OKOSU_VEC_INLINE_KNOWN(n))                                                             \
-            okosu_vec_inline_##p##update(a, x, y, y, n);                                           \
+            okosu_vec_inline_##p##update(1, a, x, y, y, n);                                        \
         else                                                                                       \
             okosu_vec_##p##axpy(a, x, y, n);                                                       \
     }                                                                                              \
     OKOSU_VEC_INLINE void okosu_vec_inline_##p##scal(type a, type *x, size_t n)                    \
     {                                                                                              \
         if (OKOSU_VEC_INLINE_KNOWN(n))                                                             \
-            okosu_vec_inline_##p##update(a, x, 0, x, n);                                           \
+            okosu_vec_inline_##p##update(0, a, x, x, x, n);                                        \
         else                                                                                       \
             okosu_vec_##p##scal(a, x, n);                                                          \
     }                                                                                              \
@@ -311,7 +311,7 @@ OKOSU_VEC_INLINE void okosu_vec_inline_supdate(float a, const float *u, const fl
                                                       type *out, size_t n)                         \
     {                                                                                              \
         if (OKOSU_VEC_INLINE_KNOWN(n))                                                             \
-            okosu_vec_inline_##p##update(a, c, b, out, n);                                         \
+            okosu_vec_inline_##p##update(1, a, c, b, out, n);                                      \
         else                                                                                       \
             okosu_vec_##p##triad(a, b, c, out, n);                                                 \
     }
