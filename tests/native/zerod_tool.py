@@ -37,8 +37,8 @@ def compiled(folder: Path, name: str, sources: Sequence[Path], *flags: str, pool
     """Compile a program from parts of native/zerod/ or of a client; with `pool` the library's pool is compiled in,
     too.
     """
-    include = (f"-I{ROOT / 'native/include'}", f"-I{ROOT / 'native/src'}", f"-I{SOURCES}")
-    base = [ROOT / "native/src/base" / file for file in ("json.c", "line.c", "message.c")]
+    include = (f"-I{ROOT / 'native/include'}", f"-I{ROOT / 'native/src'}", f"-I{SOURCES}", f"-I{SOURCES}/engines")
+    base = [ROOT / "native/src/base" / file for file in ("json.c", "line.c", "message.c", "option.c")]
     parts = sorted((ROOT / "native/src/pool").glob("*.c")) if pool else []
     words = ["cc", "-std=gnu17", "-D_GNU_SOURCE", '-DOKOSU_VERSION="test"', "-O1", "-g", *flags, *include]
     library = BUILT / "native/lib/libokosu.a"
