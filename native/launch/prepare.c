@@ -70,21 +70,27 @@ static bool is_listed(const char *list, const char *piece, size_t length)
     }
 }
 
+/* Whether a path, of `length` bytes, ends in the file name `name`. */
+static bool is_named(const char *path, size_t length, const char *name)
+{
+    size_t size = strlen(name);
+
+    return length >= size && memcmp(path + length - size, name, size) == 0 &&
+           (length == size || path[length - size - 1] == '/');
+}
+
 /* Whether a path, of `length` bytes, names a library that okosu-run loads. */
 static bool is_library(const char *path, size_t length)
 {
-    const char *name = OKOSU_PRELOAD_LIBRARY;
+    bool ours = is_named(path, length, OKOSU_PRELOAD_LIBRARY) ||
+                is_named(path, length, OKOSU_PRIME_LIBRARY);
 
-    for (size_t i = 0;; i++) {
-        size_t size = strlen(name);
+    for (size_t i = 0; okosu_lever_table[i] && !ours; i++) {
+        const char *name = okosu_lever_table[i]->library;
 
-        if (length >= size && memcmp(path + length - size, name, size) == 0 &&
-            (length == size || path[length - size - 1] == '/'))
-            return true;
-        if (!okosu_lever_table[i])
-            return false;
-        name = okosu_lever_table[i]->library ? okosu_lever_table[i]->library : name;
+        ours = name && is_named(path, length, name);
     }
+    return ours;
 }
 
 /* Removes pieces from a list, whose pieces end at any of `separators`: those that `added` lists, or
@@ -491,7 +497,8 @@ int okosu_prepare_plan(struct okosu_launch *launch)
     if (options->children == 0 && launch->program.preloadable && something_applied(launch))
         plan->preload = true;
     if (okosu_plan_compose_tunables(plan) || (plan->preload && speak(launch)) ||
-        say_added(plan, &before) || (options->pad && pad(plan, options->pad_env)))
+        (plan->prime && add_library(plan, plan->prime)) || say_added(plan, &before) ||
+        (options->pad && pad(plan, options->pad_env)))
         return no_memory();
     return 0;
 }

@@ -105,6 +105,7 @@ struct okosu_plan {
     bool preload;
     const char *beside[OKOSU_PLAN_BESIDE]; /* libraries loaded behind the preload library */
     size_t beside_count;
+    const char *prime; /* OKOSU_PRIME_LIBRARY where a tunable needs it; NULL: not loaded */
 };
 
 struct okosu_value {
@@ -122,6 +123,8 @@ struct okosu_variable {
 };
 
 #define OKOSU_PRELOAD_LIBRARY "libokosu-preload.so"
+/* Loaded whether or not the preload library is; see native/preload/prime.c. */
+#define OKOSU_PRIME_LIBRARY "libokosu-prime.so"
 
 /* apply fills the plan for one value and makes no system call that changes anything. Returns 0;
  * -EINVAL: the value is none (*plan untouched, refusal says why); -ENOMEM; any other -errno: not
@@ -157,6 +160,9 @@ void okosu_plan_note(struct okosu_plan *plan, bool always, const char *what, con
                      const char *fix);
 /* Ask for a glibc tunable. 0 or -ENOMEM; the same name twice keeps the first value. */
 int okosu_plan_tunable(struct okosu_plan *plan, const char *name, const char *value);
+/* Ask for glibc's own heap on huge pages, and for what has glibc heed that in every run. 0 or
+ * -ENOMEM. */
+int okosu_plan_huge_heap(struct okosu_plan *plan, const struct okosu_context *context);
 /* Set a variable for the preload library if that gets loaded, which `load` demands. 0 or
  * -ENOMEM. */
 int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value, bool load);

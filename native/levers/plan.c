@@ -79,13 +79,36 @@ int okosu_plan_hook(struct okosu_plan *plan, const char *name, const char *value
     return 0;
 }
 
+/* The path of a file in the preload library's folder; NULL: no memory. */
+static const char *beside(struct okosu_plan *plan, const struct okosu_context *context,
+                          const char *name)
+{
+    const char *slash = strrchr(context->library, '/');
+
+    return okosu_arena_printf(&plan->arena, "%.*s/%s", (int)(slash ? slash - context->library : 0),
+                              context->library, name);
+}
+
+int okosu_plan_huge_heap(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    int rc = okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
+    const char *path;
+
+    /* Without it the tunable works too, only not always. */
+    if (rc || !context->library)
+        return rc;
+    path = beside(plan, context, OKOSU_PRIME_LIBRARY);
+    if (!path)
+        return -ENOMEM;
+    if (access(path, R_OK) == 0)
+        plan->prime = path;
+    return 0;
+}
+
 int okosu_plan_beside(struct okosu_plan *plan, const struct okosu_context *context,
                       const char *name)
 {
-    const char *slash = strrchr(context->library, '/');
-    const char *path =
-        okosu_arena_printf(&plan->arena, "%.*s/%s", (int)(slash ? slash - context->library : 0),
-                           context->library, name);
+    const char *path = beside(plan, context, name);
 
     if (!path || plan->beside_count == OKOSU_PLAN_BESIDE)
         return -ENOMEM;

@@ -37,7 +37,7 @@ static int apply_glibc(struct okosu_plan *plan, const struct okosu_context *cont
 
     if (!rc)
         rc = needs_hugetlb_tunable(plan, context);
-    return rc ? rc : okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
+    return rc ? rc : okosu_plan_huge_heap(plan, context);
 }
 
 static int apply_advised(struct okosu_plan *plan, const struct okosu_context *context,
@@ -53,7 +53,7 @@ static int apply_advised(struct okosu_plan *plan, const struct okosu_context *co
                 : "--superpage=collapse, which needs CAP_SYS_NICE only");
     /* The preload library serves large blocks; the tunable covers the heap of the small ones. */
     if (!rc && context->program->hugetlb_tunable)
-        rc = okosu_plan_tunable(plan, "glibc.malloc.hugetlb", "1");
+        rc = okosu_plan_huge_heap(plan, context);
     return rc ? rc : okosu_plan_hook(plan, "OKOSU_SUPERPAGE", which, true);
 }
 

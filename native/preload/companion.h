@@ -30,5 +30,6 @@ struct okosu_companion {
 extern OKOSU_LOCAL const struct okosu_companion *const okosu_companions[];
 extern OKOSU_LOCAL const unsigned okosu_companion_count;
 
-/* The file names of libokosu-preload.so and of the companions that are loaded, ended by NULL. */
+/* The file names of libokosu-preload.so, of libokosu-prime.so and of the companions that are loaded,
+ * ended by NULL. */
 OKOSU_LOCAL const char *const *okosu_companion_libraries(void);

@@ -87,6 +87,24 @@ def test_glibc_tier(launcher: Path, machine: Path) -> None:
 
 
 @pytest.mark.preloads
+@pytest.mark.parametrize(("value", "others"), [("glibc", []), ("thp", ["libokosu-preload.so"])])
+def test_what_primes_malloc_is_loaded_with_the_tunable(
+    launcher: Path, machine: Path, value: str, others: list[str]
+) -> None:
+    (machine / "libokosu-prime.so").touch()
+    env = plan(launcher, machine, f"--superpage={value}")["env"]
+    libraries = [*others, "libokosu-prime.so"]
+    assert env["LD_PRELOAD"] == ":".join(preload_name(machine / library) for library in libraries)
+    within = subprocess.run(
+        [launcher, "printenv", "LD_PRELOAD"],
+        capture_output=True,
+        text=True,
+        env=PATH | {"LD_PRELOAD": env["LD_PRELOAD"]},
+    )
+    assert "libokosu" not in within.stdout, "what an outer okosu-run has loaded was kept"
+
+
+@pytest.mark.preloads
 def test_thp_tier(launcher: Path, machine: Path) -> None:
     env = plan(launcher, machine, "--superpage=thp")["env"]
     assert (env["OKOSU_SUPERPAGE"], env["GLIBC_TUNABLES"]) == ("thp", "glibc.malloc.hugetlb=1")
@@ -170,4 +188,41 @@ def test_glibc_tier_takes_huge_pages(launcher: Path, compiled: Callable[..., Pat
     huge, small = faults(launcher, program, "--superpage=glibc"), faults(launcher, program)
     if huge * 3 >= small and not huge_pages_now(128):
         pytest.skip("the kernel has no huge pages for 128 MiB")
+    assert huge * 3 < small
+
+
+# Leaves ones on the stack below it, on which malloc's first call then puts what it reads of the kernel's setting.
+DIRTY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+__attribute__((noinline)) static void dirty_the_stack(void)
+{
+    char below[16384];
+    memset(below, 0xff, sizeof(below));
+    __asm__ volatile("" : : "r"(below) : "memory");
+}
+int main(void)
+{
+    struct rusage usage;
+    dirty_the_stack();
+    char *block = malloc(64 << 20);
+    memset(block, 1, 64 << 20);
+    __asm__ volatile("" : : "r"(block) : "memory");
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld\n", usage.ru_minflt);
+}
+"""
+
+
+@pytest.mark.preloads
+def test_glibc_tier_takes_huge_pages_whatever_lies_on_the_stack(launcher: Path, compiled: Callable[..., Path]) -> None:
+    if "[madvise]" not in THP.read_text():
+        pytest.skip("glibc leaves THP alone unless it is set to madvise")
+    # Bound at its start: the loader does not come between, which would leave the registers that it saves there.
+    program = compiled(DIRTY, "-Wl,-z,now")
+    huge, small = faults(launcher, program, "--superpage=glibc"), faults(launcher, program)
+    if huge * 3 >= small and not huge_pages_now(64):
+        pytest.skip("the kernel has no huge pages for 64 MiB")
     assert huge * 3 < small
