@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -286,7 +287,7 @@ def around(command: str, option: str) -> None:
 
 def _shell(command: str, given: IO[bytes] | None) -> tuple[int, str]:
     """The status of a shell command and what it printed. What it leaves in the background is not waited for."""
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, _watch() as watch:
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=given or subprocess.DEVNULL,
@@ -295,6 +296,7 @@ def _shell(command: str, given: IO[bytes] | None) -> tuple[int, str]:
             start_new_session=True,
         )
         try:
+            watch(str(process.pid))
             status = process.wait()
         except BaseException:
             with contextlib.suppress(ProcessLookupError):
@@ -307,3 +309,32 @@ def _shell(command: str, given: IO[bytes] | None) -> tuple[int, str]:
             raise
         output.seek(0)
         return status, output.read().decode(errors="replace").strip()
+
+
+WATCH = f"""
+read -r group && {{ read -r ended || {{
+    kill -s TERM -- "-$group" && sleep {PATIENCE_S:g} && kill -s KILL -- "-$group"
+}}; }}
+"""
+
+
+@contextlib.contextmanager
+def _watch() -> Iterator[Callable[[str], object]]:
+    """A shell that ends the process group it is told of if okosu is killed (SIGKILL) before this context ends: the
+    pipe that it reads closes then. Whatever else ends okosu raises an exception here.
+    """
+    argv = ["/bin/sh", "-c", WATCH]
+    silent = subprocess.DEVNULL
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=silent, stderr=silent, start_new_session=True) as watch:
+        assert watch.stdin is not None
+        pipe = watch.stdin.fileno()
+
+        def tell(line: str) -> None:
+            # A watch that somebody killed guards nothing; the command goes on without it.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(pipe, f"{line}\n".encode())
+
+        try:
+            yield tell
+        finally:
+            tell("ended")

@@ -106,6 +106,18 @@ def test_a_prepare_command_that_hangs_is_ended_with_the_trial(tmp_path: Path) ->
     assert all_gone(started)
 
 
+def test_a_prepare_command_does_not_outlive_an_okosu_that_is_killed(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    hang = f"trap 'echo asked >{tmp_path}/log; trap - TERM' TERM; echo $$ >>'{pids}'; "
+    hang += f"sleep 1000000 & echo $! >>'{pids}'; wait; exec sleep 1000000"
+    trial, started = begun(tmp_path, "--prepare", hang, script="true")
+    trial.kill()
+    trial.communicate()
+    assert all_gone(started)
+    assert (tmp_path / "log").read_text() == "asked\n", "it is asked to end before it is killed"
+    assert not left_in(tmp_path)
+
+
 def test_who_waits_for_another_trial_is_told_for_which_and_can_stop(tmp_path: Path) -> None:
     trial, _ = begun(tmp_path)
     argv = [sys.executable, "-m", "okosu", "try", "--json", str(tmp_path / "second.json"), "--", "/bin/true"]
