@@ -26,7 +26,7 @@ from okosu.records.summary import table
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = Path("/tmp/okosu-acceptance.txt")
-BEFORE = "c6d9d7b"
+BEFORE = "f7e7f4d"
 """The last commit of version 1 of okosu try."""
 
 
