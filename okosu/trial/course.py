@@ -196,6 +196,13 @@ class Course:
         least = self.session.plan.least_ratio(arm.name)
         if best is not None and max(j.interval[0], least) > best[1]:
             return "beaten"
+        if (
+            first
+            and self._adds_nothing(arm, first)
+            and _against(self.session, arm.name, first).verdict in (SAME, SLOWER)
+        ):
+            # Their intervals against base overlap for longer: both have base's noise in them.
+            return "beaten"
         if arm.kind == "stack" and first and arm.name not in {a.name for a in self.session.plan.given}:
             # The stack stays until it is known whether it beats the best single arm.
             return self._leaving_beside(arm, first, "beaten", affordable)
@@ -204,6 +211,14 @@ class Course:
         if j.verdict == FASTER:
             return None
         return self._futile(j, self.session.log_ratios(arm.name), affordable, least)
+
+    def _adds_nothing(self, arm: Arm, first: str) -> bool:
+        """Whether an arm that is slower than the leader is of no use beside it, either: the stack runs already, or can
+        never hold both.
+        """
+        arms = self.session.plan.arms
+        joined = any(other.kind == "stack" for other in arms)
+        return arm.kind != "stack" and (joined or stack([self.session.plan.arm(first), arm], self.excludes) is None)
 
     def _leaving_beside(self, arm: Arm, other: str, reason: Leaving, affordable: int) -> Leaving | None:
         """Why an arm leaves that must be faster than `other`, too: for the reason given if it is not."""

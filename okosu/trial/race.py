@@ -14,10 +14,11 @@ MOST = 4
 """Arms that are judged at most: four and a stack can decide after 9 rounds, eight after 10, one alone after 6."""
 WANTED = 20
 """Rounds that the time left should have room for: one arm alone is known to win by 17 of them."""
-CLEAR = 0.8
+CLEAR = 0.9
 """A leader is clear whose every run took less than this share of base's fastest."""
 LITTLE = 0.9
-"""Beside a clear leader an arm is left out whose every run took more than this share of base's fastest."""
+"""Beside a clear leader an arm is left out whose every run took more than this share of base's fastest, and that saved
+less than half of what the leader saves."""
 
 
 def room(left_s: float, run_s: float, others: int) -> int:
@@ -49,10 +50,11 @@ def race(
         return name if name and max(runs[name]) < CLEAR * fastest else ""
 
     def lesser() -> list[str]:
-        return [name for name, some in runs.items() if min(some) > LITTLE * fastest]
+        half = (fastest + max(runs[first])) / 2 if first else fastest
+        return [name for name, some in runs.items() if min(some) > max(LITTLE * fastest, half)]
 
-    first, last = leader(), lesser()
-    if first and last:
+    first = leader()
+    if first and (last := lesser()):
         rerun([first, *last])
         first = leader()
         for name in lesser() if first else []:

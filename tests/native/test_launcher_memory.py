@@ -95,11 +95,12 @@ def test_what_primes_malloc_is_loaded_with_the_tunable(
     env = plan(launcher, machine, f"--superpage={value}")["env"]
     libraries = [*others, "libokosu-prime.so"]
     assert env["LD_PRELOAD"] == ":".join(preload_name(machine / library) for library in libraries)
+    outer = PATH | {"LD_PRELOAD": env["LD_PRELOAD"]}
     within = subprocess.run(
         [launcher, "printenv", "LD_PRELOAD"],
         capture_output=True,
         text=True,
-        env=PATH | {"LD_PRELOAD": env["LD_PRELOAD"]},
+        env=outer,
     )
     assert "libokosu" not in within.stdout, "what an outer okosu-run has loaded was kept"
 

@@ -79,7 +79,7 @@ def test_as_many_arms_stay_as_have_room_for_enough_rounds() -> None:
 
 @pytest.mark.parametrize(("base_s", "kept"), [(0.5, MOST), (5.0, 1)])
 def test_a_long_program_has_fewer_arms_judged_and_the_best_among_them(base_s: float, kept: int) -> None:
-    runner = SimRunner({"c": 0.85, **dict.fromkeys("abdef", 1.0)}, base_s=base_s)
+    runner = SimRunner({"c": 0.94, **dict.fromkeys("abdef", 1.0)}, base_s=base_s)
     made, _ = trial(runner, list(map(FakeLever, "abcdef")), race=True, budget_s=300)
     assert len(made.plan.arms) == 1 + kept
     assert {v.arm: v for v in made.envelope.verdicts}["c"].headline
@@ -98,3 +98,11 @@ def test_a_trial_judges_the_leader_alone_and_says_who_was_left_out() -> None:
     assert any(line.startswith("none: not judged") for line in watcher.said)
     named, _ = trial(SimRunner({"big": 0.45}), levers)
     assert named.plan.k > 1
+
+
+def test_beside_a_lesser_leader_who_saves_half_as_much_stays() -> None:
+    def again(name: str) -> float:
+        return {"lead": 0.85, "half": 0.92, "less": 0.94, "none": 1.0}[name]
+
+    out = race([1.0, 1.02], {name: [again(name)] for name in ("lead", "half", "less", "none")}, again)
+    assert list(out) == ["less", "none"]
