@@ -23,6 +23,8 @@ NEAR = 3
 """An arm whose interval's lower end is within this multiple of the smallest effect of interest has little to gain."""
 TENTH = 0.1
 """A winner's interval is narrow enough when its half-width is this part of its effect."""
+LIKELY = 0.75
+"""An arm that wins so many of its rounds is put into the stack beside one that is known to win."""
 MOST_FORECAST = 10_000
 COUNTED = ("lever", "user", "stack")
 
@@ -196,16 +198,14 @@ class Course:
         least = self.session.plan.least_ratio(arm.name)
         if best is not None and max(j.interval[0], least) > best[1]:
             return "beaten"
-        if (
-            first
-            and self._adds_nothing(arm, first)
-            and _against(self.session, arm.name, first).verdict in (SAME, SLOWER)
-        ):
+        if first and self._adds_nothing(arm, first):
+            if arm.kind == "lever" and j.verdict == FASTER:
+                return "beaten"
             # Their intervals against base overlap for longer: both have base's noise in them.
-            return "beaten"
+            if _against(self.session, arm.name, first).verdict in (SAME, SLOWER):
+                return "beaten"
         if arm.kind == "stack" and first and arm.name not in {a.name for a in self.session.plan.given}:
-            # The stack stays until it is known whether it beats the best single arm.
-            return self._leaving_beside(arm, first, "beaten", affordable)
+            return self._stack_leaving(arm, first, affordable)
         if j.held_by_placebo:
             return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
         if j.verdict == FASTER:
@@ -213,12 +213,24 @@ class Course:
         return self._futile(j, self.session.log_ratios(arm.name), affordable, least)
 
     def _adds_nothing(self, arm: Arm, first: str) -> bool:
-        """Whether an arm that is slower than the leader is of no use beside it, either: the stack runs already, or can
-        never hold both.
+        """Whether an arm that is not faster than the leader is of no use beside it, either: the stack runs already, or
+        can never hold both.
         """
-        arms = self.session.plan.arms
-        joined = any(other.kind == "stack" for other in arms)
-        return arm.kind != "stack" and (joined or stack([self.session.plan.arm(first), arm], self.excludes) is None)
+        plan = self.session.plan
+        if arm.kind == "stack":
+            return False
+        joined = any(other.kind == "stack" and other.name not in self.session.failures for other in plan.arms)
+        return joined or bool(plan.unaccepted(arm)) or stack([plan.arm(first), arm], self.excludes) is None
+
+    def _stack_leaving(self, arm: Arm, first: str, affordable: int) -> Leaving | None:
+        """The stack stays until it is known whether it beats the best single arm, if it looks as if it could: after the
+        fewest rounds that decide, half of them have to show more than the smallest effect of interest.
+        """
+        xs, options = self.session.against(arm.name, first), self.session.plan.options
+        enough = len(xs) >= eprocess.fewest_rounds(max(1, self.session.plan.k), options.alpha)
+        if enough and exp(median(xs)) > 1 - options.min_effect:
+            return "beaten"
+        return self._leaving_beside(arm, first, "beaten", affordable)
 
     def _leaving_beside(self, arm: Arm, other: str, reason: Leaving, affordable: int) -> Leaving | None:
         """Why an arm leaves that must be faster than `other`, too: for the reason given if it is not."""
@@ -258,12 +270,21 @@ class Course:
         counted = [arm for arm in plan.arms if arm.kind in COUNTED]
         if len(counted) == plan.k:
             return
-        winners = sorted(
+        judged_arms = [(j, arm) for arm in counted if (j := judged.get(arm.name)) and not plan.unaccepted(arm)]
+        winners = sorted((j.ratio, arm.name) for j, arm in judged_arms if j.verdict == FASTER and j.ratio is not None)
+        if not winners:
+            return
+        # What is likely to win goes in at once: the stack is judged against the best single arm, not by its parts.
+        likely = sorted(
             (j.ratio, arm.name)
-            for arm in counted
-            if (j := judged.get(arm.name)) and j.verdict == FASTER and j.ratio is not None and not plan.unaccepted(arm)
+            for j, arm in judged_arms
+            if j.verdict not in RESOLVED
+            and j.ratio is not None
+            and j.ratio < 1 - plan.options.min_effect
+            and j.wins >= LIKELY * j.rounds
+            and arm.name not in session.envelope.left
         )
-        together = stack([plan.arm(name) for _, name in winners], self.excludes)
+        together = stack([plan.arm(name) for _, name in winners + likely], self.excludes)
         if together is not None:
             plan.arms.append(together)
             plan.arm_s[together.name] = min(plan.arm_s.get(name, plan.base_s) for _, name in winners)

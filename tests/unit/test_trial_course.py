@@ -83,6 +83,31 @@ def test_a_stack_that_is_no_better_than_its_best_arm_is_not_recommended() -> Non
     assert found["a+b"].verdict == "FASTER"
 
 
+def test_what_is_likely_to_win_is_stacked_before_it_is_known() -> None:
+    made, _ = trial(SimRunner({"a": 0.85, "b": 0.93, "c": 1.0}, noise=0.04, seed=2), [FakeLever(n) for n in "abc"])
+    found = by_arm(made)
+    assert found["a"].decided is not None
+    assert min(at.round for at in made.values("a+b")) == found["a"].decided
+    assert (found["b"].decided or 999) > found["a"].decided
+    assert "a+b+c" not in found
+    assert "a+c" not in found
+
+
+def test_a_stack_without_promise_leaves_after_the_fewest_rounds_that_decide() -> None:
+    runner = SimRunner({"a": 0.7, "b": 0.8, "a+b": 0.72}, noise=0.05)
+    made, _ = trial(runner, [FakeLever("a"), FakeLever("b")], budget_s=1e5)
+    assert by_arm(made)["a+b"].rounds == fewest_rounds(3, 0.05)
+    assert made.envelope.left["a+b"] == "beaten"
+    assert by_arm(made)["a"].headline
+
+
+def test_a_winner_that_the_stack_holds_runs_no_longer_beside_it() -> None:
+    made, _ = trial(SimRunner({"a": 0.5, "b": 0.7}), [FakeLever("a"), FakeLever("b")])
+    found = by_arm(made)
+    assert (found["b"].verdict, found["b"].rounds) == ("FASTER", fewest_rounds(3, 0.05))
+    assert found["a+b"].headline
+
+
 def test_an_arm_that_cannot_beat_the_winner_leaves_the_rounds() -> None:
     noisy = SimRunner({"fast": 0.5, "slightly": 0.99}, noise=0.03)
     made, _ = trial(noisy, [FakeLever("fast"), FakeLever("slightly", excludes=frozenset({"fast"}))])
