@@ -25,6 +25,9 @@ TENTH = 0.1
 """A winner's interval is narrow enough when its half-width is this part of its effect."""
 LIKELY = 0.75
 """An arm that wins so many of its rounds is put into the stack beside one that is known to win."""
+PROMISING = 5
+"""Rounds after which the stack must look faster than the best single arm. Where rounds differ by 4 %, one that saves
+another 5 % is given up by chance in a tenth of the trials."""
 MOST_FORECAST = 10_000
 COUNTED = ("lever", "user", "stack")
 
@@ -192,6 +195,9 @@ class Course:
         j = judged[arm.name]
         if j.verdict in (SAME, SLOWER) or confirmed(self.session, arm.name) is False:
             return "decided"
+        given = {a.name for a in self.session.plan.given}
+        if arm.kind == "stack" and arm.name not in given and first not in ("", arm.name):
+            return self._stack_leaving(arm, first, affordable)
         if j.interval is None or arm.name == first:
             return None
         best = judged[first].interval if first else None
@@ -204,8 +210,6 @@ class Course:
             # Their intervals against base overlap for longer: both have base's noise in them.
             if _against(self.session, arm.name, first).verdict in (SAME, SLOWER):
                 return "beaten"
-        if arm.kind == "stack" and first and arm.name not in {a.name for a in self.session.plan.given}:
-            return self._stack_leaving(arm, first, affordable)
         if j.held_by_placebo:
             return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
         if j.verdict == FASTER:
@@ -223,12 +227,11 @@ class Course:
         return joined or bool(plan.unaccepted(arm)) or stack([plan.arm(first), arm], self.excludes) is None
 
     def _stack_leaving(self, arm: Arm, first: str, affordable: int) -> Leaving | None:
-        """The stack stays until it is known whether it beats the best single arm, if it looks as if it could: after the
-        fewest rounds that decide, half of them have to show more than the smallest effect of interest.
+        """The stack stays until it is known whether it beats the best single arm, if it looks as if it could: after a
+        few rounds, half of them have to show more than the smallest effect of interest.
         """
-        xs, options = self.session.against(arm.name, first), self.session.plan.options
-        enough = len(xs) >= eprocess.fewest_rounds(max(1, self.session.plan.k), options.alpha)
-        if enough and exp(median(xs)) > 1 - options.min_effect:
+        xs = self.session.against(arm.name, first)
+        if len(xs) >= PROMISING and exp(median(xs)) > 1 - self.session.plan.options.min_effect:
             return "beaten"
         return self._leaving_beside(arm, first, "beaten", affordable)
 

@@ -16,6 +16,9 @@ WANTED = 20
 """Rounds that the time left should have room for: one arm alone is known to win by 17 of them."""
 CLEAR = 0.9
 """A leader is clear whose every run took less than this share of base's fastest."""
+PLAIN = 0.7
+"""A leader that took less than this share of base's fastest is one after a single run: twice the spread of a noisy
+program would not bring it there."""
 LITTLE = 0.9
 """Beside a clear leader an arm is left out whose every run took more than this share of base's fastest, and that saved
 less than half of what the leader saves."""
@@ -55,7 +58,7 @@ def race(
 
     first = leader()
     if first and (last := lesser()):
-        rerun([first, *last])
+        rerun(last if max(runs[first]) < PLAIN * fastest else [first, *last])
         first = leader()
         for name in lesser() if first else []:
             left(name, f"{first} {max(runs[first]):.3g} s at worst")

@@ -106,3 +106,14 @@ def test_beside_a_lesser_leader_who_saves_half_as_much_stays() -> None:
 
     out = race([1.0, 1.02], {name: [again(name)] for name in ("lead", "half", "less", "none")}, again)
     assert list(out) == ["less", "none"]
+
+
+def test_a_plain_leader_is_not_run_again() -> None:
+    ran = []
+
+    def again(name: str) -> float:
+        ran.append(name)
+        return 1.0
+
+    assert list(race([1.0, 1.02], {"lead": [0.5], "none": [1.0]}, again)) == ["none"]
+    assert ran == ["none"]
