@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions whose results are exact or correctly rounded, without floating-point exceptions and
- * without errno. Not there: powers, logarithms, and trigonometric and hyperbolic functions. */
+/* Without floating-point exceptions and without errno. Exact or correctly rounded are the functions
+ * up to fdim; the others err by less than one unit in the last place. Not there: erf, erfc, tgamma,
+ * lgamma, fma, remainder, remquo, nextafter, logb, ilogb, and all of long double, which is double. */
 #ifndef MATH_H
 #define MATH_H
 
@@ -19,6 +20,12 @@ typedef double double_t;
 #define M_E 2.71828182845904523536
 #define M_PI 3.14159265358979323846
 #define M_SQRT2 1.41421356237309504880
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_LOG2E 1.44269504088896340736
+#define M_LOG10E 0.43429448190325182765
 
 #define fpclassify(x) __builtin_fpclassify(FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO, x)
 #define isfinite(x) __builtin_isfinite(x)
@@ -58,6 +65,30 @@ double fmin(double x, double y);
 double fmax(double x, double y);
 double fdim(double x, double y);
 
+double exp(double x);
+double exp2(double x);
+double expm1(double x);
+double log(double x);
+double log2(double x);
+double log10(double x);
+double log1p(double x);
+double pow(double x, double y);
+double cbrt(double x);
+double hypot(double x, double y);
+double sinh(double x);
+double cosh(double x);
+double tanh(double x);
+double asinh(double x);
+double acosh(double x);
+double atanh(double x);
+double sin(double x);
+double cos(double x);
+double tan(double x);
+double asin(double x);
+double acos(double x);
+double atan(double x);
+double atan2(double y, double x);
+
 float fabsf(float x);
 float copysignf(float x, float sign);
 float truncf(float x);
@@ -75,5 +106,29 @@ float sqrtf(float x);
 float fminf(float x, float y);
 float fmaxf(float x, float y);
 float fdimf(float x, float y);
+
+float expf(float x);
+float exp2f(float x);
+float expm1f(float x);
+float logf(float x);
+float log2f(float x);
+float log10f(float x);
+float log1pf(float x);
+float powf(float x, float y);
+float cbrtf(float x);
+float hypotf(float x, float y);
+float sinhf(float x);
+float coshf(float x);
+float tanhf(float x);
+float asinhf(float x);
+float acoshf(float x);
+float atanhf(float x);
+float sinf(float x);
+float cosf(float x);
+float tanf(float x);
+float asinf(float x);
+float acosf(float x);
+float atanf(float x);
+float atan2f(float y, float x);
 
 #endif

@@ -14,6 +14,7 @@ import pytest
 from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.tests.long.shared import MACHINE, NEEDS, compiled
+from papers.scheduling_hardware.tests.test_elementary import objects
 
 ROOT = ROOM.parents[1]
 PROGRAMS = ROOM / "sw/programs"
@@ -82,6 +83,17 @@ def test_programs_say_the_same_as_on_linux(tmp_path: Path, backend: str, context
     here = run(backend, context, str(PROGRAMS / name))
     assert linux.stdout.endswith(b"\nok\n")
     assert (here.stdout, here.status) == (linux.stdout, linux.returncode)
+
+
+def test_elementary_functions_have_the_same_bits_as_the_same_code_here(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    source = str(PROGRAMS / "elementary.c")
+    # The objects come before libm, and no call is folded by the compiler.
+    subprocess.run(["gcc", "-O2", "-fno-builtin", "-o", program, source, *objects(tmp_path)], check=True)
+    linux = subprocess.run([program], capture_output=True, check=True)
+    here = run("ssh", "banked", source)
+    assert linux.stdout.endswith(b"\nok\n")
+    assert (here.stdout, here.status) == (linux.stdout, 0)
 
 
 @pytest.mark.parametrize(("backend", "context"), WAYS)
