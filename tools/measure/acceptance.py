@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -61,14 +62,29 @@ PROGRAMS = {
     ),
 }
 LONG = {"20 s": 20, "60 s": 60, "5 min": 300}
-HEAD = ["program", "version", "trials", "rounds", "runs to the answer", "runs", "time", "bound", "answers"]
+HEAD = [
+    "program",
+    "version",
+    "trials",
+    "rounds",
+    "runs to the answer",
+    "runs",
+    "time to the answer",
+    "time",
+    "bound",
+    "answers",
+]
+KNOWN = "known after round"
+"""How the line begins by which the new version tells the answer, before it goes on to measure it better."""
 PLANNED = "base takes"
 """How the line begins that says what a trial will do."""
 
 
 @dataclass
 class Trial:
-    """One trial of one version. `answer_runs`: runs until the recommended arm was first known to win."""
+    """One trial of one version. `answer_runs`: runs until the recommended arm was first known to win; `answer_seconds`:
+    seconds until some arm was, which the version before did not tell.
+    """
 
     program: str
     version: str
@@ -79,6 +95,7 @@ class Trial:
     status: int
     answer: str = ""
     answer_runs: int | None = None
+    answer_seconds: float | None = None
     bound: float | None = None
     said: str = ""
 
@@ -140,14 +157,21 @@ def tried(name: str, version: str, tree: Path, number: int, folder: Path) -> Tri
     record = folder / f"{name}-{version}-{number}.json"
     record.unlink(missing_ok=True)
     argv, how = okosu(tree, "try", "--seed", str(number), "--json", str(record), "--", *PROGRAMS[name].argv)
-    begun = time.monotonic()
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, **how)
-    seconds = time.monotonic() - begun
+    begun, told, notes = time.monotonic(), None, list[str]()
+    with tempfile.TemporaryFile("w+") as out:
+        with subprocess.Popen(argv, stdout=out, stderr=subprocess.PIPE, text=True, **how) as process:
+            assert process.stderr is not None
+            for line in process.stderr:
+                notes.append(line.strip())
+                if told is None and line.startswith(KNOWN):
+                    told = time.monotonic() - begun
+        seconds = time.monotonic() - begun
+        out.seek(0)
+        lines = out.read().splitlines()
     # A trial that fails tells why on stderr, behind its notes.
-    lines = done.stdout.splitlines() or [line for line in done.stderr.splitlines() if line.startswith("okosu:")]
-    said = lines[0] if lines else ""
-    trial = Trial(name, version, number, seconds, 0, 0, done.returncode, said=said)
-    if done.returncode == 0:
+    said = next(iter(lines or [line for line in notes if line.startswith("okosu:")]), "")
+    trial = Trial(name, version, number, seconds, 0, 0, process.returncode, answer_seconds=told, said=said)
+    if process.returncode == 0:
         read(trial, json.loads(record.read_text()))
     return trial
 
@@ -231,6 +255,7 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
                     shown(middle(trials, "rounds"), "{:.0f}"),
                     shown(middle(trials, "answer_runs"), "{:.0f}"),
                     shown(middle(trials, "runs"), "{:.0f}"),
+                    shown(middle(trials, "answer_seconds"), "{:.0f} s"),
                     shown(seconds[version], "{:.0f} s"),
                     shown(middle(trials, "bound"), "{:.1%}"),
                     ", ".join(answers),
@@ -239,7 +264,7 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
         if by["now"]:
             missed += missing(name, program, by["now"], seconds["now"], seconds["before"])
     for name, line in outcome.long.items():
-        rows.append([f"sleep {name}", "now", "1", *["–"] * 5, line])
+        rows.append([f"sleep {name}", "now", "1", *["–"] * 6, line])
         if not line.startswith(PLANNED):
             missed.append(f"sleep {name}: no plan was told")
     return rows, missed
