@@ -128,8 +128,14 @@ def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: Modu
     assert "| y |  | nothing |  | 1 s |  | 1.5 |" in filled
     assert "| z |  | nothing | `locale` 4.00x faster | 1 s |  | 1.5 |" in filled
     total = "1 of 3 are faster by 10 % or more, and 1 more where a change beside the time is accepted; "
-    total += "the geometric mean over all of them, with what okosu recommends: 1.26x faster."
+    total += "the geometric mean over all of them, with what okosu recommends: 1.26x faster; "
+    total += "with each such change accepted: 2.00x faster."
     assert total in filled
+    little = Verdict(arm="a", verdict="FASTER", ratio=0.95, interval=(0.9, 0.99), rounds=12, wins=12, headline=True)
+    written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[little, locale])
+    both = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
+    assert "1 of 3 are faster by 10 % or more, and 1 more where a change" in both, "z gains little without its change"
+    written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[locale])
     best = readme.fill("<!-- records: results/*/gallery-*.json gallery=1 -->\n<!-- end -->")
     assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  |\n" in best
     assert "| y |" not in best
