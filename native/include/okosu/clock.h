@@ -54,7 +54,7 @@ static inline uint64_t okosu_clock_stop(void)
 struct okosu_clock {
     double tick_hz;             /* ticks in a second */
     uint64_t overhead_ticks;    /* of an empty region between start and stop: the median of many */
-    uint64_t granularity_ticks; /* the counter advances by multiples of this */
+    uint64_t granularity_ticks; /* the counter of one CPU advances by multiples of this */
     bool invariant;             /* what okosu_clock_check() found */
     /* The source of tick_hz: "hypervisor" (CPUID leaf 4000_0010h), "cpuid" (leaves 15h and 16h),
      * "cntfrq" (AArch64), "calibrated" (against CLOCK_MONOTONIC_RAW). */

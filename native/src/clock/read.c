@@ -48,17 +48,28 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /* The greatest common divisor of all differences: where a read takes longer than a step, the
  * smallest difference would be the time of a read. 0: the counter stood still. */
-static uint64_t granularity(void)
+static uint64_t step_of(unsigned reads)
 {
     uint64_t step = 0, last = okosu_clock_start();
 
-    for (int i = 0; i < READS; i++) {
+    for (unsigned i = 0; i < reads; i++) {
         uint64_t now = okosu_clock_start();
 
         step = gcd(step, now - last);
         last = now;
     }
     return step;
+}
+
+/* CPUs count in steps of one size, but not always in phase: a difference between the counters of
+ * two of them is a multiple of nothing. The median is not affected by one change of the CPU. */
+static uint64_t granularity(void)
+{
+    uint64_t steps[9];
+
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        steps[i] = step_of(READS / 9);
+    return okosu_clock_median(steps, sizeof(steps) / sizeof(steps[0]));
 }
 
 /* The rate of one window, and whether the counter went backwards within it. 0 or -errno. */
