@@ -252,8 +252,10 @@ class Course:
         options, k = self.session.plan.options, max(1, self.session.plan.k)
         near = 1 - NEAR * options.min_effect
         n = j.rounds - j.ties
+        # Of what nobody named it is of no use to know that it is slower.
+        share = j.wins if options.race else max(j.wins, n - j.wins)
         # The share of wins is known to about a standard deviation only, and the arm is given the benefit of it.
-        hopeful = min(n, max(j.wins, n - j.wins) + ceil(sqrt(n) / 2))
+        hopeful = min(n, share + ceil(sqrt(n) / 2))
         needed = eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
         if max(j.interval[0], least) >= near and needed > 2 * n:
             return "bounded"

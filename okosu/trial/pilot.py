@@ -174,9 +174,11 @@ class Pilot:
         left = plan.options.budget_s - (self.clock() - self._begun)
         most = room(left, plan.base_s + median(self._around), 1 + any(arm.preload for arm in plan.arms))
         # An arm that will not be recommended must not put one out that would be.
-        for apart, places in ((False, most), (True, min(most, MOST_APART))):
-            racing = [a.name for a in plan.arms if a.kind == "lever" and bool(plan.unaccepted(a)) is apart]
-            out |= race(base, {name: [plan.arm_s[name]] for name in racing}, again, places)
+        runs = {a.name: [plan.arm_s[a.name]] for a in plan.arms if a.kind == "lever"}
+        first = {name: runs[name] for name in runs if not plan.unaccepted(plan.arm(name))}
+        apart = {name: runs[name] for name in runs if name not in first}
+        out |= race(base, first, again, most)
+        out |= race(base, apart, again, min(most, MOST_APART), beside=first)
         for name, why in out.items():
             lever = next(iter(plan.arm(name).levers))
             self.session.failures[name] = Failure("UNRESOLVED", f"not judged: {why}", f"--levers {lever} judges it")

@@ -30,38 +30,44 @@ def room(left_s: float, run_s: float, others: int) -> int:
 
 
 def race(
-    base: Sequence[float], runs: Mapping[str, list[float]], again: Callable[[str], float], most: int = MOST
+    base: Sequence[float],
+    runs: Mapping[str, list[float]],
+    again: Callable[[str], float],
+    most: int = MOST,
+    beside: Mapping[str, list[float]] | None = None,
 ) -> dict[str, str]:
     """The arms to leave out, and why, in words.
 
     `base` and `runs` hold seconds: of base's runs, and of one run or more of each arm. `again` runs an arm once more;
-    its seconds are added to `runs`. At most `most` stay.
+    its seconds are added to `runs`. At most `most` stay. `beside` has the runs of arms that have a race of their own:
+    one of them may be the clear leader, but none of them leaves.
     """
     out: dict[str, str] = {}
     fastest = min(base)
+    every = {**(beside or {}), **runs}
 
     def rerun(names: Sequence[str]) -> None:
         for name in names:
-            runs[name].append(again(name))
+            every[name].append(again(name))
 
     def left(name: str, than: str) -> None:
         best = min(runs[name])
         out[name] = f"the pilot's {len(runs[name])} runs took {best:.3g} s at best, those of {than}"
 
     def leader() -> str:
-        name = min(runs, key=lambda one: max(runs[one]), default="")
-        return name if name and max(runs[name]) < CLEAR * fastest else ""
+        name = min(every, key=lambda one: max(every[one]), default="")
+        return name if name and max(every[name]) < CLEAR * fastest else ""
 
     def lesser() -> list[str]:
-        half = (fastest + max(runs[first])) / 2 if first else fastest
+        half = (fastest + max(every[first])) / 2 if first else fastest
         return [name for name, some in runs.items() if min(some) > max(LITTLE * fastest, half)]
 
     first = leader()
     if first and (last := lesser()):
-        rerun(last if max(runs[first]) < PLAIN * fastest else [first, *last])
+        rerun(last if max(every[first]) < PLAIN * fastest else [first, *last])
         first = leader()
         for name in lesser() if first else []:
-            left(name, f"{first} {max(runs[first]):.3g} s at worst")
+            left(name, f"{first} {max(every[first]):.3g} s at worst")
     field = [name for name in runs if name not in out]
     while len(field) > most:
         rerun(field)

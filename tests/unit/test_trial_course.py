@@ -135,6 +135,16 @@ def test_a_trial_with_nothing_to_gain_ends_with_a_bound_of_three_per_cent(noise:
         assert found.rounds <= 60
 
 
+def test_that_an_arm_is_slower_takes_rounds_only_where_it_was_named() -> None:
+    for seed in range(10):
+        runner = SimRunner({"worse": 1.02}, noise=0.03, seed=seed)
+        made, _ = trial(runner, [FakeLever("worse")], seed=seed, race=True, budget_s=1e4)
+        assert by_arm(made)["worse"].rounds <= 30
+        assert (by_arm(made)["worse"].bound or 0) >= 0.97 or by_arm(made)["worse"].verdict == "SLOWER"
+    made, _ = trial(SimRunner({"worse": 1.02}, noise=0.03, seed=1), [FakeLever("worse")], seed=1, budget_s=1e4)
+    assert by_arm(made)["worse"].verdict == "SLOWER"
+
+
 def test_an_arm_leaves_by_futility_where_the_budget_cannot_decide_it() -> None:
     made, _ = trial(SimRunner(noise=0.3, seed=0), [FakeLever("idle")], budget_s=60, seed=0)
     found = by_arm(made)["idle"]

@@ -117,3 +117,24 @@ def test_a_plain_leader_is_not_run_again() -> None:
 
     assert list(race([1.0, 1.02], {"lead": [0.5], "none": [1.0]}, again)) == ["none"]
     assert ran == ["none"]
+
+
+def test_arms_of_another_race_lead_and_never_leave() -> None:
+    def again(name: str) -> float:
+        return {"lead": 0.6, "idle": 1.0, "none": 1.0, "good": 0.5}[name]
+
+    beside = {"lead": [0.6], "idle": [1.0]}
+    assert list(race([1.0], {"none": [1.0]}, again, beside=beside)) == ["none"]
+    assert list(race([1.0], {"good": [0.5], "none": [1.0]}, again, beside=beside)) == ["none"]
+    assert race([1.0], {"none": [1.0]}, again, beside={"idle": [1.0]}) == {}
+
+
+def test_what_changes_something_never_puts_out_what_can_be_recommended() -> None:
+    levers = [FakeLever("locale"), FakeLever("some")]
+    levers[0].changes = {"ordering": "lines come in another order"}  # type: ignore[misc]
+    made, _ = trial(SimRunner({"locale": 0.3, "some": 0.95}, noise=0.005), levers, race=True)
+    found = {v.arm: v for v in made.envelope.verdicts}
+    assert found["some"].headline
+    made, _ = trial(SimRunner({"locale": 1.0, "some": 0.5}, noise=0.005), levers, race=True)
+    found = {v.arm: v for v in made.envelope.verdicts}
+    assert (found["locale"].verdict, found["locale"].rounds) == ("UNRESOLVED", 0)

@@ -33,8 +33,10 @@ BEFORE = "f7e7f4d"
 
 @dataclass(frozen=True)
 class Program:
-    """What is tried, with the targets of the new version: of runs, of seconds, of the share of the seconds before, and
-    of the largest gain that it leaves open.
+    """What is tried, with the targets of the new version: of runs and of seconds until the answer, of the share of the
+    seconds before that the whole trial takes, and of the largest gain that it leaves open.
+
+    The answer is what the trial tells first: which arm wins, or, where none does, its last line.
     """
 
     argv: list[str]
@@ -98,6 +100,16 @@ class Trial:
     answer_seconds: float | None = None
     bound: float | None = None
     said: str = ""
+
+    @property
+    def runs_told(self) -> int:
+        """The runs until the answer, whichever it is."""
+        return self.runs if self.answer_runs is None else self.answer_runs
+
+    @property
+    def seconds_told(self) -> float:
+        """The seconds until the answer, whichever it is."""
+        return self.seconds if self.answer_seconds is None else self.answer_seconds
 
 
 @dataclass
@@ -275,8 +287,8 @@ def missing(name: str, program: Program, now: list[Trial], seconds: float | None
     if seconds is None:
         return [f"{name}: every trial was refused"]
     limits = [
-        ("runs", middle(now, "runs"), program.most_runs, "{:.0f}"),
-        ("seconds", seconds, program.most_seconds, "{:.0f}"),
+        ("runs to the answer", middle(now, "runs_told"), program.most_runs, "{:.0f}"),
+        ("seconds to the answer", middle(now, "seconds_told"), program.most_seconds, "{:.0f}"),
         ("share of the time before", seconds / before if before else None, program.most_share, "{:.2f}"),
         ("bound", middle(now, "bound"), program.most_bound, "{:.1%}"),
     ]
