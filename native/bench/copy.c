@@ -38,6 +38,8 @@ static void add_variants(struct bench *bench, struct memory_bench *memory)
     for (const struct okosu_copy_variant *const *row = okosu_copy_table(); *row; row++) {
         bool slow = strcmp((*row)->about.name, "ref") == 0;
 
+        if (strcmp((*row)->about.name, MEMORY_LIBC) == 0)
+            continue;
         memory_add(bench, memory, &(*row)->about,
                    (struct memory_variant){.copy = (*row)->copy, .most = slow ? 65536 : 0});
     }

@@ -27,12 +27,14 @@ static void number(struct okosu_json *json, const char *name, double value)
 void bench_header_print(struct bench *bench)
 {
     struct okosu_json json = begin(bench, "header");
-    char features[256] = "";
+    char features[256] = "", model[64] = "";
 
     okosu_cpu_names(okosu_cpu_features(), features, sizeof(features));
+    okosu_cpu_model(model, sizeof(model));
     okosu_json_string(&json, "bench", bench->program->name);
     okosu_json_unsigned(&json, "version", 2);
     okosu_json_string(&json, "library", "okosu " OKOSU_VERSION);
+    okosu_json_string(&json, "model", model);
     okosu_json_string(&json, "features", features);
     number(&json, "tick_hz", bench->clock.tick_hz);
     okosu_json_unsigned(&json, "overhead_ticks", bench->overhead);

@@ -15,6 +15,9 @@ typedef void *zero_function(void *p, size_t n);
 
 enum { MEMORY_ANY_USE = -1, MEMORY_VARIANTS = 24 };
 
+/* The row of the tables that is the C library's routine: it is measured as a peer, called directly. */
+#define MEMORY_LIBC "libc"
+
 /* A copy, or else a set, or else a set to 0. */
 struct memory_variant {
     const char *name, *kind, *library;

@@ -30,7 +30,8 @@ static const char *chosen(int use, size_t n)
 static void add_variants(struct bench *bench, struct memory_bench *memory)
 {
     for (const struct okosu_zero_variant *const *row = okosu_zero_table(); *row; row++)
-        memory_add(bench, memory, &(*row)->about, (struct memory_variant){.set = (*row)->set});
+        if (strcmp((*row)->about.name, MEMORY_LIBC) != 0)
+            memory_add(bench, memory, &(*row)->about, (struct memory_variant){.set = (*row)->set});
 #define ENTRY(name, member, which)                                                                 \
     memory_add_entry(memory, #name, (struct memory_variant){.member = name, .use = which})
     ENTRY(okosu_set, set, OKOSU_ZERO_ANY);

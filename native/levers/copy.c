@@ -55,6 +55,54 @@ static int apply_variant(struct okosu_plan *plan, const char *name,
     return rc;
 }
 
+/* Where `okosu bench AREA --profile` keeps what it learned on a processor of this make: the path, or
+ * NULL where there is none. okosu/bench/profile.py writes it. */
+static const char *learned(struct okosu_plan *plan, const char *area)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char model[64];
+    const char *path = NULL;
+
+    okosu_cpu_model(model, sizeof(model));
+    if (state && *state == '/')
+        path = okosu_arena_printf(&plan->arena, "%s/okosu/profiles/%s-%s", state, area, model);
+    else if (home && *home == '/')
+        path = okosu_arena_printf(&plan->arena, "%s/.local/state/okosu/profiles/%s-%s", home, area,
+                                  model);
+    return path && access(path, R_OK) == 0 ? path : NULL;
+}
+
+static int refuse_profile(struct okosu_plan *plan, int rc, const struct okosu_reason *reason)
+{
+    return okosu_plan_refuse(
+        plan, rc == -EINVAL ? -EBADMSG : rc,
+        okosu_arena_printf(&plan->arena, "%s: %s", reason->what, reason->why),
+        okosu_arena_printf(&plan->arena, "%s", reason->fix));
+}
+
+/* Of memcpy and memset, whichever was learned. */
+static int apply_learned(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    const char *copy = learned(plan, "copy"), *zero = learned(plan, "zero");
+    struct okosu_reason reason;
+    int rc;
+
+    if (!copy && !zero)
+        return okosu_plan_refuse(plan, -ENOENT, "nothing was learned on this processor",
+                                 "okosu bench copy --profile");
+    rc = copy ? okosu_copy_profile_explained(copy, &reason) : 0;
+    if (!rc && zero)
+        rc = okosu_zero_profile_explained(zero, &reason);
+    if (rc)
+        return refuse_profile(plan, rc, &reason);
+    rc = load(plan, context);
+    if (!rc && copy)
+        rc = okosu_plan_hook(plan, "OKOSU_COPY_PROFILE", copy, true);
+    if (!rc && zero)
+        rc = okosu_plan_hook(plan, "OKOSU_ZERO_PROFILE", zero, true);
+    return rc;
+}
+
 /* The program may change its directory before the library reads the file. */
 static int apply_profile(struct okosu_plan *plan, const char *file,
                          const struct okosu_context *context)
@@ -64,10 +112,7 @@ static int apply_profile(struct okosu_plan *plan, const char *file,
     int rc = okosu_copy_profile_explained(file, &reason);
 
     if (rc)
-        return okosu_plan_refuse(
-            plan, rc == -EINVAL ? -EBADMSG : rc,
-            okosu_arena_printf(&plan->arena, "%s: %s", reason.what, reason.why),
-            okosu_arena_printf(&plan->arena, "%s", reason.fix));
+        return refuse_profile(plan, rc, &reason);
     full = realpath(file, NULL);
     path = full ? okosu_arena_printf(&plan->arena, "%s", full) : NULL;
     free(full);
@@ -92,6 +137,8 @@ static int apply(struct okosu_plan *plan, const char *value, const struct okosu_
         return apply_variant(plan, name, context);
     if (file)
         return apply_profile(plan, file, context);
+    if (!strcmp(value, "profile"))
+        return apply_learned(plan, context);
     if (!strcmp(value, "libc")) {
         int rc = load(plan, context);
 
@@ -109,8 +156,11 @@ static const struct okosu_value values[] = {
     {.value = "variant:NAME",
      .doc = "one routine for all sizes but the shortest (okosu/copy.h)",
      .preload = true},
+    {.value = "profile",
+     .doc = "as okosu bench copy --profile (and zero) learned it on this processor",
+     .preload = true},
     {.value = "profile:FILE",
-     .doc = "as measured here: okosu bench copy writes such a file",
+     .doc = "as the file says, which okosu bench copy --profile FILE wrote",
      .preload = true},
     {.value = "libc",
      .doc = "libc's own, counted and timed: the most that this lever could save",

@@ -17,6 +17,7 @@
 #include "proof.h"
 
 #include "base/now.h"
+#include "choose/libc.h"
 
 #include <okosu/copy.h>
 #include <okosu/zero.h>
@@ -190,6 +191,11 @@ static void begin(void)
      * does not convert between object and function pointers; POSIX documents this way. */
     *(void **)&next_move = dlsym(RTLD_NEXT, "memmove");
     *(void **)&next_set = dlsym(RTLD_NEXT, "memset");
+    okosu_libc = (struct okosu_libc){
+        .copy = next_move ? next_move : early_move,
+        .move = next_move ? next_move : early_move,
+        .set = next_set ? next_set : early_set,
+    };
     by_libc = is_set("OKOSU_COPY_LIBC=") && next_move && next_set;
     if (by_libc) {
         if (is_set("OKOSU_PROOF="))

@@ -32,6 +32,8 @@ class Header(_Line, tag="header", kw_only=True, frozen=True):
     bench: Name
     version: int
     library: str = ""
+    model: str = ""
+    """The make of the processor (okosu_cpu_model), by which learned profiles are kept."""
     features: str
     tick_hz: Annotated[float, msgspec.Meta(gt=0)]
     overhead_ticks: Cost

@@ -27,6 +27,8 @@ from okosu.records.types import BenchFile, BenchPlan, begin
 
 ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
+PROFILE_ROUNDS = 7
+"""A profile needs no interval: where two variants differ by less than the noise, either will do."""
 WRITE_EVERY_S = 2.0
 QUIET = 30.0
 """Times as long as writing took, nothing is written: it uses memory bandwidth that is being measured."""
@@ -38,7 +40,7 @@ def wanted(args: argparse.Namespace) -> list[str]:
     names = native.benches()
     if args.bench == ALL:
         for option in ("only", "variant", "sizes", "profile"):
-            if getattr(args, option):
+            if getattr(args, option) not in (None, ""):
                 raise usage(f"--{option} needs one benchmark", "each has its own", f"one of {', '.join(names)}")
         return names
     if args.bench not in names:
@@ -46,9 +48,9 @@ def wanted(args: argparse.Namespace) -> list[str]:
         hint = f"did you mean {near[0]}? " if near else ""
         why = "" if plugins.load("okosu.programs") else "the papers' benchmarks are in a checkout of okosu alone"
         raise usage(f"no benchmark is called {args.bench!r}", why, f"{hint}they are {', '.join(names)} and {ALL}")
-    if args.profile and args.bench not in profile.BENCHES:
+    if args.profile is not None and args.bench not in profile.BENCHES:
         raise usage(f"bench {args.bench} has no profile", "", f"one of {', '.join(profile.BENCHES)}")
-    if args.profile and args.smoke:
+    if args.profile is not None and args.smoke:
         raise usage("--profile with --smoke", "two rounds are no measurement", "leave one of them out")
     return [args.bench]
 
@@ -79,10 +81,12 @@ def arguments(args: argparse.Namespace, seed: int) -> list[str]:
         if not Path(folder).is_dir():
             raise usage(f"--peers {folder}: no such folder", "", "make peers puts them into .peers")
     given = {"rounds": args.rounds, "cpu": args.cpu, "only": args.only, "variant": args.variant, "sizes": args.sizes}
+    learns = args.profile is not None and not (args.only or args.variant or args.sizes)
     if args.rounds is None and not args.smoke:
-        given["rounds"] = ROUNDS
+        given["rounds"] = PROFILE_ROUNDS if learns else ROUNDS
     given["seed"] = seed
     made = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+    made += profile.points(args.bench) if learns else []
     made += [word for folder in peers for word in ("--peers", folder)]
     return [*made, *(["--smoke"] if args.smoke else [])]
 
@@ -106,8 +110,8 @@ def measure(names: list[str], args: argparse.Namespace) -> int:
             status = INTERRUPTED
             print(_bench_table.render(session.results[name]), file=table, flush=True)
         session.end(status == 0)
-    if args.profile and status == 0:
-        _write_profile(session.results[names[0]], Path(args.profile))
+    if args.profile is not None and status == 0:
+        _write_profile(session.results[names[0]], args.profile)
     if args.json == "-":
         print(files.encode(session.envelope).decode())
     print(f"records: {session.path}", file=sys.stderr)
@@ -218,9 +222,13 @@ def _display(session: Session, name: str) -> Iterator[drive.Progress]:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _write_profile(result: Result, path: Path) -> None:
+def _write_profile(result: Result, name: str) -> None:
+    """Write the profile to the file of that name, or, where it is empty, to where the lever `copy` looks for it."""
+    assert result.header is not None
+    path = Path(name) if name else profile.learned(result.name, result.header.model)
     files.put(path, profile.text(result).encode(), "another place after --profile")
-    print(f"profile: {path} (OKOSU_{result.name.upper()}_PROFILE={path} uses it)", file=sys.stderr)
+    used = f"OKOSU_{result.name.upper()}_PROFILE={path}" if name else "okosu run --copy=profile"
+    print(f"profile: {path} ({used} uses it)", file=sys.stderr)
 
 
 def _destination(json: str | None, names: list[str]) -> Path:

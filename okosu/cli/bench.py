@@ -14,7 +14,7 @@ HELP = "measure routines of libokosu beside the machine's limits and other libra
 EXAMPLES = """\
   okosu bench                                  every benchmark: minutes
   okosu bench copy --only mix                  one routine: copies of mixed sizes
-  okosu bench copy --profile copy.profile      measure memcpy's variants, and write which is best at which size
+  okosu bench copy --profile                   learn which memcpy is best at which size here, for --copy=profile
   okosu bench blas1                            sums and products of vectors, beside other libraries; checkout only
   okosu bench --list                           routines with their bytes and flops, and the variants this CPU has
   okosu bench --smoke                          does it all work? seconds, and no number to quote
@@ -33,7 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sizes", metavar="N,…", help="these sizes instead of the benchmark's own")
     add("--peers", action="append", metavar="DIR", help="libraries to compare with (repeatable; default: .peers)")
     add("--smoke", action="store_true", help="2 rounds at a few sizes: does it work?")
-    add("--profile", metavar="FILE", help="of copy and zero: write the best variant of each size class there")
+    add(
+        "--profile",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="of copy and zero: learn the best variant of each size class, and write it there (without FILE: where "
+        "--copy=profile finds it)",
+    )
     add("--json", metavar="FILE|-", help="where the records go (default: the state folder)")
     add("--list", action="store_true", help="print the routines and the variants, and run nothing")
     add("--dry-run", action="store_true", help="print the programs that would be run, and run nothing")

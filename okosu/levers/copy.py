@@ -39,8 +39,12 @@ class Copy(Lever):
         return Availability(True)
 
     def values(self, machine: Machine, program: Program, base: Measurement | None) -> list[list[str]]:
-        """One arm for programs that can be preloaded. The library itself chooses the routine for each size."""
-        return [["auto"]] if program.preloadable else []
+        """One arm for programs that can be preloaded: as `okosu bench copy --profile` learned it on this processor, or
+        else by the library's own choice of the routine for each size.
+        """
+        if not program.preloadable:
+            return []
+        return [["profile" if self.suits("profile", machine, program).ok else "auto"]]
 
     def nothing(self, machine: Machine, program: Program, base: Measurement | None) -> Availability:
         """Only a dynamic program calls a memcpy that a library can replace."""

@@ -37,21 +37,28 @@ class _Head(msgspec.Struct):
     tool: Any = None
 
 
+def state_folder() -> Path:
+    """Where okosu keeps what it has measured: $XDG_STATE_HOME/okosu."""
+    # The XDG specification says to ignore a relative path.
+    home = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".local" / "state") / "okosu"
+
+
 def default_path(kind: str, subject: str) -> Path:
-    """A path that does not exist yet: $XDG_STATE_HOME/okosu/KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
+    """A path that does not exist yet, in the state folder: KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
 
     `kind` is "try", "bench" or "reproduce"; NAME is the program's name in the command line `subject`.
     """
-    # The XDG specification says to ignore a relative path.
-    home = Path(os.environ.get("XDG_STATE_HOME", ""))
-    folder = (home if home.is_absolute() else Path.home() / ".local" / "state") / "okosu"
     try:
         words = shlex.split(subject)
     except ValueError:
         words = subject.split()
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(words[0]).name if words else "")[:_NAME_LENGTH].strip("._")
     stem = f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{name or 'program'}"
-    paths = (folder / f"{stem}{suffix}.json" for suffix in itertools.chain([""], (f"-{n}" for n in itertools.count(2))))
+    paths = (
+        state_folder() / f"{stem}{suffix}.json"
+        for suffix in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
+    )
     return next(path for path in paths if not os.path.lexists(path))
 
 

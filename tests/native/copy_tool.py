@@ -15,7 +15,7 @@ USES = ("any", "near", "far")
 CHECKER = Checker("copy-check", USES)
 run, show = CHECKER.run, CHECKER.show
 X86 = platform.machine() == "x86_64"
-ROWS = ("ref", "loop8") + (
+ROWS = ("ref", "loop8", "libc") + (
     ("rep-movsb", "rep-line", "block512", "sse2", "avx2", "avx512", "nt-sse2", "nt-avx2", "nt-avx512")
     if X86
     else ("neon",)

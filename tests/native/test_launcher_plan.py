@@ -56,7 +56,7 @@ def test_describe(launcher: Path) -> None:
     assert values["numa"] == ["bind:NODES", "interleave", "interleave:NODES", "local", "preferred:NODE"]
     assert values["superpage"] == ["glibc", "thp", "small", "hugetlb", "collapse"]
     assert values["retain"] == ["on"]
-    assert values["copy"] == ["auto", "variant:NAME", "profile:FILE", "libc"]
+    assert values["copy"] == ["auto", "variant:NAME", "profile", "profile:FILE", "libc"]
     assert values["prezero"] == ["on", "broker:SOCKET"]
     assert values["text"] == ["cache", "cache:FILES"]
     assert values["threads"] == ["on"]

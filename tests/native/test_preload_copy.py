@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import signal
 import subprocess
 from pathlib import Path
@@ -36,7 +37,7 @@ def launch(tmp_path: Path, *words: str) -> tuple[subprocess.CompletedProcess[str
         [native.find("okosu-run"), f"--proof={proof}", *words],
         capture_output=True,
         text=True,
-        env=clean_environment(),
+        env=clean_environment() | {"XDG_STATE_HOME": str(tmp_path)},
         check=False,
     )
     lines = [json.loads(line) for line in proof.read_text().splitlines()] if proof.exists() else []
@@ -132,6 +133,31 @@ def test_a_profile_is_used_and_one_that_is_none_refused(tmp_path: Path) -> None:
     done, evidence = launch(tmp_path, "--strict", f"--copy=profile:{profile}", "--", str(program()), "plain")
     assert (done.returncode, evidence) == (125, [])
     assert "nonsense" in done.stderr
+
+
+def model() -> str:
+    """What /proc/cpuinfo says of the first processor, as okosu_cpu_model() puts it."""
+    facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines())
+    held = {name.strip(): value.strip() for name, value in facts.items()}
+    return "-".join(held[name] for name in ("vendor_id", "cpu family", "model", "stepping"))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="cpuinfo has these names on x86-64")
+def test_what_was_learned_on_this_processor_is_used_and_may_be_libcs(tmp_path: Path) -> None:
+    done, _ = launch(tmp_path, "--strict", "--copy=profile", "--", str(program()), "plain")
+    assert done.returncode == 125
+    assert "nothing was learned on this processor" in done.stderr
+    assert "okosu bench copy --profile" in done.stderr
+    (tmp_path / "okosu/profiles").mkdir(parents=True)
+    for area in ("copy", "zero"):
+        (tmp_path / f"okosu/profiles/{area}-{model()}").write_text("max libc\n")
+        for what in ("plain", "overlap", "threads", "fork"):
+            done, lines = launch(tmp_path, "--strict", "--copy=profile", "--", str(program()), what)
+            assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
+            assert all(line["as_asked"] is True and line["choice"].endswith("libc") for line in lines)
+    (tmp_path / f"okosu/profiles/zero-{model()}").write_text("max nonsense\n")
+    done, _ = launch(tmp_path, "--strict", "--copy=profile", "--", str(program()), "plain")
+    assert (done.returncode, "nonsense" in done.stderr) == (125, True)
 
 
 def handed_on(tmp_path: Path, profile: str) -> dict[str, str]:

@@ -261,6 +261,16 @@ def test_a_profile_is_written_after_a_whole_run(tmp_path: Path) -> None:
     assert not where.exists()
 
 
+def test_a_profile_without_a_file_is_kept_for_the_lever(tmp_path: Path) -> None:
+    lines = [bench_fake.row("copy", "avx2", mode=mode, n=4096) for mode in ("hot", "cold")]
+    bench_fake.program(tmp_path, [{**bench_fake.HEADER, "model": "Maker-1-2-3"}, *lines], name="copy")
+    done = okosu(tmp_path, "copy", "--profile")
+    assert done.returncode == 0, done.stderr
+    [kept] = tmp_path.rglob("okosu/profiles/copy-Maker-1-2-3")
+    assert "max avx2" in kept.read_text()
+    assert "--copy=profile" in done.stderr
+
+
 def test_no_program_at_all_is_told(tmp_path: Path) -> None:
     code = """
 import okosu.native as native

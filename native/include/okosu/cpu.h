@@ -30,6 +30,10 @@ OKOSU_API uint64_t okosu_cpu_features(void);
 /* Names of the bits in `features`, separated by spaces, as snprintf writes and returns. Bits
  * without a name are left out. */
 OKOSU_API int okosu_cpu_names(uint64_t features, char *text, size_t size);
+/* The make of the processor, as snprintf writes and returns: on x86-64 its vendor, family, model
+ * and stepping ("AuthenticAMD-26-2-1"), on AArch64 its MIDR ("midr-413fd0c1"); "unknown" where it
+ * cannot be read. For the names of files; no routine is chosen by it. */
+OKOSU_API int okosu_cpu_model(char *text, size_t size);
 
 #ifdef __cplusplus
 }
