@@ -17,6 +17,7 @@
 enum { BIAS = 1023, FRACTION = 52, WINDOW = 6, BEFORE = 64 };
 
 static const pair half_pi = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+static const pair sixth = {0x1.5555555555555p-3, 0x1.5555555555555p-57};
 static const pair pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
 
 /* 2/pi, most significant word first, behind BEFORE zeros. */
@@ -125,6 +126,7 @@ static pair reduced(double x, unsigned *quadrant)
 /* sin x for |x| <= pi/4. */
 static pair sine(pair x)
 {
+    pair cube = pair_multiply(pair_multiply(x, x), x);
     double z = x.high * x.high, rest = -1.0 / 355687428096000;
 
     rest = rest * z + 1.0 / 1307674368000;
@@ -133,9 +135,8 @@ static pair sine(pair x)
     rest = rest * z - 1.0 / 362880;
     rest = rest * z + 1.0 / 5040;
     rest = rest * z - 1.0 / 120;
-    rest = rest * z + 1.0 / 6;
-    /* Of x.low the first term, whose factor is the cosine. */
-    return pair_of_ordered(x.high, x.low * (1.0 - 0.5 * z) - x.high * z * rest);
+    cube = pair_add(x, pair_negative(pair_multiply(cube, sixth)));
+    return pair_of_ordered(cube.high, cube.low - x.high * z * z * rest);
 }
 
 /* cos x for |x| <= pi/4. */

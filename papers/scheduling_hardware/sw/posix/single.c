@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of exponential.c and circular.c in single precision: those of double precision,
+/* The functions of exponential.c, circular.c and gamma.c in single precision: those of double precision,
  * rounded once more. */
 #include <math.h>
 
@@ -34,6 +34,10 @@ SINGLE(tan)
 SINGLE(asin)
 SINGLE(acos)
 SINGLE(atan)
+SINGLE(erf)
+SINGLE(erfc)
+SINGLE(tgamma)
+SINGLE(lgamma)
 SINGLE_OF_TWO(pow)
 SINGLE_OF_TWO(hypot)
 SINGLE_OF_TWO(atan2)

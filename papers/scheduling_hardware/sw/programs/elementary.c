@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logarithms, powers and trigonometry: of each function the bits of its results for some operands, in
- * one sum, which must be the same wherever the same code runs on IEEE 754 doubles. */
+/* Logarithms, powers, trigonometry, gamma, remainders: of each function the bits of its results for
+ * some operands, in one sum, which must be the same wherever the same code runs on IEEE 754
+ * doubles. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -25,14 +26,15 @@ static const double operands[] = {0.03125, 0.7, -0.9, 2.5, -100.25, 0x1.8p600};
 static const struct {
     const char *name;
     double (*of)(double);
-} ones[] = {ONE(exp),  ONE(exp2), ONE(expm1), ONE(log),  ONE(log2),  ONE(log10), ONE(log1p),
-            ONE(cbrt), ONE(sinh), ONE(cosh),  ONE(tanh), ONE(asinh), ONE(acosh), ONE(atanh),
-            ONE(sin),  ONE(cos),  ONE(tan),   ONE(asin), ONE(acos),  ONE(atan)};
+} ones[] = {ONE(exp),  ONE(exp2), ONE(expm1),  ONE(log),   ONE(log2),  ONE(log10), ONE(log1p),
+            ONE(cbrt), ONE(sinh), ONE(cosh),   ONE(tanh),  ONE(asinh), ONE(acosh), ONE(atanh),
+            ONE(sin),  ONE(cos),  ONE(tan),    ONE(asin),  ONE(acos),  ONE(atan),  ONE(erf),
+            ONE(erfc), ONE(logb), ONE(tgamma), ONE(lgamma)};
 
 int main(void)
 {
     enum { OPERANDS = sizeof(operands) / sizeof(*operands) };
-    uint64_t power = 0, side = 0, angle = 0;
+    uint64_t power = 0, side = 0, angle = 0, rest = 0, fused = 0;
 
     for (unsigned f = 0; f < sizeof(ones) / sizeof(*ones); f++) {
         uint64_t sum = 0;
@@ -47,8 +49,10 @@ int main(void)
         power = mixed(power, pow(fabs(x), y));
         side = mixed(side, hypot(x, y));
         angle = mixed(angle, atan2(x, y));
+        rest = mixed(mixed(rest, remainder(x, y)), nextafter(x, y));
+        fused = mixed(fused, fma(x, y, -x * y));
     }
-    printf("pow %016" PRIx64 "\nhypot %016" PRIx64 "\natan2 %016" PRIx64 "\nok\n", power, side,
-           angle);
+    printf("pow %016" PRIx64 "\nhypot %016" PRIx64 "\natan2 %016" PRIx64 "\n", power, side, angle);
+    printf("remainder %016" PRIx64 "\nfma %016" PRIx64 "\nok\n", rest, fused);
     return 0;
 }
