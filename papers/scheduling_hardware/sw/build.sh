@@ -22,7 +22,7 @@ esac
 compile() {
     ${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
         -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix \
-        -ffreestanding -fno-builtin-printf -fno-builtin-puts -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
+        -fno-builtin -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
         -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
         -I"$here/$backend" -I"$here/pthread" "$@"
 }
@@ -31,14 +31,14 @@ scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 if [ -n "$only_library" ]; then
     # What only some programs use is an archive, of which the linker takes what they call.
     mkdir -p "$out/posix"
-    (cd "$out/posix" && compile -c "$here"/posix/*.[cS])
+    (cd "$out/posix" && compile -ffreestanding -c "$here"/posix/*.[cS])
     "$(${CC:-mipsel-linux-gnu-gcc} -print-prog-name=ar)" rcs "$out/libposix.a" "$out"/posix/*.o
     rm -r "$out/posix"
     for part in boot libc pthread "$backend"; do
         # In the order of their numbers the parts are linked.
         number=$((${number:-0} + 1))
         mkdir -p "$out/$number-$part"
-        (cd "$out/$number-$part" && compile -c "$here/$part"/*.[cS])
+        (cd "$out/$number-$part" && compile -ffreestanding -c "$here/$part"/*.[cS])
     done
     exit
 fi

@@ -11,7 +11,8 @@ extern const unsigned okosu_arguments[];
 
 extern int main(int argc, char **argv);
 
-_Noreturn void okosu_main(void)
+/* The start-up code branches to it, which reaches 128 KiB. */
+__attribute__((section(".text.start.main"))) _Noreturn void okosu_main(void)
 {
     static char name[] = "program", *argv[MOST_ARGUMENTS + 2] = {name};
     unsigned argc = 1;
