@@ -97,6 +97,21 @@ def test_elementary_functions_have_the_same_bits_as_the_same_code_here(tmp_path:
 
 
 @pytest.mark.parametrize(("backend", "context"), WAYS)
+def test_main_need_not_return(tmp_path: Path, backend: str, context: str) -> None:
+    """As in every hosted implementation of C; and a program may have more text than a branch reaches."""
+    source = tmp_path / "program.c"
+    body = "".join(f"y = y * {odd} + x;" for odd in range(3, 400, 2))
+    source.write_text(
+        "int last = 7;\n"
+        + "".join(f"int f{i}(volatile int x) {{ volatile int y = {i}; {body} return y; }}\n" for i in range(30))
+        + "int main(void) { last = "
+        + " + ".join(f"f{i}({i})" for i in range(30))
+        + "; }\n"
+    )
+    assert run(backend, context, str(source)).status == 0
+
+
+@pytest.mark.parametrize(("backend", "context"), WAYS)
 def test_grain_compiles_unchanged(tmp_path: Path, backend: str, context: str) -> None:
     grain = str(ROOT / "examples/programs/grain.c")
     linux = on_linux(tmp_path, [grain], "20", "100", "2")
