@@ -103,9 +103,9 @@ def test_main_need_not_return(tmp_path: Path, backend: str, context: str) -> Non
     body = "".join(f"y = y * {odd} + x;" for odd in range(3, 400, 2))
     source.write_text(
         "int last = 7;\n"
-        + "".join(f"int f{i}(volatile int x) {{ volatile int y = {i}; {body} return y; }}\n" for i in range(30))
+        + "".join(f"int f{i}(volatile int x) {{ volatile int y = {i}; {body} return y; }}\n" for i in range(24))
         + "int main(void) { last = "
-        + " + ".join(f"f{i}({i})" for i in range(30))
+        + " + ".join(f"f{i}({i})" for i in range(24))
         + "; }\n"
     )
     assert run(backend, context, str(source)).status == 0
