@@ -33,10 +33,11 @@ BEFORE = "f7e7f4d"
 
 @dataclass(frozen=True)
 class Program:
-    """What is tried, with the targets of the new version: of runs and of seconds until the answer, of the share of the
-    seconds before that the whole trial takes, and of the largest gain that it leaves open.
+    """What is tried, with the targets of the new version: of runs and of seconds until the answer, of their share of
+    the seconds that the version before took, and of the largest gain that is left open.
 
-    The answer is what the trial tells first: which arm wins, or, where none does, its last line.
+    The answer is what the trial tells first: which arm wins, or, where none does, its last line. The version before
+    told nothing until its end.
     """
 
     argv: list[str]
@@ -274,7 +275,7 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
                 ]
             )
         if by["now"]:
-            missed += missing(name, program, by["now"], seconds["now"], seconds["before"])
+            missed += missing(name, program, by["now"], seconds["before"])
     for name, line in outcome.long.items():
         rows.append([f"sleep {name}", "now", "1", *["–"] * 6, line])
         if not line.startswith(PLANNED):
@@ -282,14 +283,15 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
     return rows, missed
 
 
-def missing(name: str, program: Program, now: list[Trial], seconds: float | None, before: float | None) -> list[str]:
+def missing(name: str, program: Program, now: list[Trial], before: float | None) -> list[str]:
     """The targets that a program misses. One that is refused misses all."""
-    if seconds is None:
+    if not any(trial.status == 0 for trial in now):
         return [f"{name}: every trial was refused"]
+    told = middle(now, "seconds_told")
     limits = [
         ("runs to the answer", middle(now, "runs_told"), program.most_runs, "{:.0f}"),
-        ("seconds to the answer", middle(now, "seconds_told"), program.most_seconds, "{:.0f}"),
-        ("share of the time before", seconds / before if before else None, program.most_share, "{:.2f}"),
+        ("seconds to the answer", told, program.most_seconds, "{:.0f}"),
+        ("share of the time before", told / before if told and before else None, program.most_share, "{:.2f}"),
         ("bound", middle(now, "bound"), program.most_bound, "{:.1%}"),
     ]
     answered = sum(t.answer != "" for t in now)
