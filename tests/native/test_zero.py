@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 
 import pytest
+import copy_tool
 import zero_tool
 from effort import length
 from routine_tool import avoids_512_bits, classes
@@ -31,7 +32,7 @@ def test_variants_and_entries() -> None:
     needs = {"avx2": "avx2", "avx512": "avx512bw", "clzero": "clzero", "rep-stosb": "erms"} if X86 else {}
     for variant, flag in needs.items():
         assert (variant in skipped) == (flag not in flags), (variant, flag)
-    wanted = {"loop8", "okosu_set", "okosu_zero_far"} | ({"sse2", "nt-sse2"} if X86 else set())
+    wanted = {"loop8", "okosu_set", "okosu_zero_far"} | ({"sse2", "nt-sse2", "sse2 (entry)"} if X86 else set())
     assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
 
 
@@ -76,16 +77,13 @@ def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, 
     assert zero_tool.CHECKER.plan(features, caches) == {use: classes(text) for use, text in choice.items()}
 
 
-@pytest.mark.skipif(
-    not {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= zero_tool.flags() or avoids_512_bits(),
-    reason="entries of AVX-512",
-)
+@pytest.mark.skipif(not X86, reason="entries of x86-64")
 def test_short_sets_are_the_entrys_own() -> None:
     """The entry sets short sizes itself, whatever is forced; except where the compiler's checks rule out IFUNC."""
-    choice, _ = zero_tool.show(OKOSU_ZERO="sse2")
-    own = [] if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else [(512, "avx512")]
-    assert choice["any"] == choice["near"] == choice["far"] == [*own, (LAST, "sse2")]
-    assert choice["page"] == [(LAST, "sse2")]
+    choice, _ = zero_tool.show(OKOSU_ZERO="loop8")
+    own = [] if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else [copy_tool.always()]
+    assert choice["any"] == choice["near"] == choice["far"] == [*own, (LAST, "loop8")]
+    assert choice["page"] == [(LAST, "loop8")]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import functools
+import re
+
 from routine_tool import LAST, Checker, Choice, flags
 
 __all__ = ["CHECKER", "LAST", "Choice", "flags", "run", "seen", "show"]
@@ -12,9 +15,16 @@ run, show = CHECKER.run, CHECKER.show
 
 
 def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """What the choice reports of these classes: with AVX-512 the entries set up to 512 bytes without a choice."""
-    always = run("--show", OKOSU_ZERO="loop8").stdout.partition("any 512 avx512\n")[1] and use != "page"
-    if not always:
+    """What the choice reports of these classes: the entries set up to eight vectors without a choice."""
+    own = always()
+    if own is None or use == "page":
         return classes
-    above = [(up_to, variant) for up_to, variant in classes if up_to > 512]
-    return above if above[0][1] == "avx512" else [(512, "avx512"), *above]
+    above = [(up_to, variant) for up_to, variant in classes if up_to > own[0]]
+    return above if above[0][1] == own[1] else [own, *above]
+
+
+@functools.cache
+def always() -> tuple[int, str] | None:
+    """The largest size that is set without a choice, and by which variant; None in a build without IFUNCs."""
+    found = re.search(r"^any (\d+) (sse2|avx2|avx512)$", run("--show", OKOSU_ZERO="loop8").stdout, re.MULTILINE)
+    return (int(found[1]), found[2]) if found else None

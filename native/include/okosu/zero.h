@@ -72,9 +72,10 @@ struct okosu_zero_class {
 /* Most classes that one use can have: 16 of a profile, and that of the small sizes. */
 #define OKOSU_ZERO_CLASSES 17
 
-/* The variant that this use now takes for n bytes. With AVX-512 the avx512 variant always sets up
- * to 512 bytes, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes:
- * there a look at the choice would cost more than any variant gains. */
+/* The variant that this use now takes for n bytes. What fits into eight of the machine's widest
+ * vectors (512 bytes with AVX-512, 256 with AVX2, 128 with SSE2) the variant of these vectors always
+ * sets, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes: there a look
+ * at the choice would cost more than any variant gains. */
 OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,

@@ -1,34 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: the public functions. On x86-64 with AVX-512 they are those of entry_x86.S, bound by an
- * IFUNC where the C library has them; otherwise each jumps to what was chosen. */
+/* entry: the public functions. On x86-64 they are those of the machine's widest vectors (entry_x86.S
+ * and vector.h), bound by an IFUNC where the C library has them; otherwise each jumps to what was
+ * chosen. */
 #include "zero/route.h"
+
+typedef void *set_function(void *p, int byte, size_t n);
+typedef void *zero_function(void *p, size_t n);
 
 #if defined(__x86_64__) && OKOSU_IFUNC
 #include "choose/isa.h"
 #include "zero/rows.h"
 
-#define PLAIN(name) plain_##name
-#define PUBLIC(name, type, wide)                                                                   \
-    __attribute__((visibility("hidden"))) type wide;                                               \
+#define PUBLIC(name, type, stem, r)                                                                \
+    __attribute__((visibility("hidden"))) type stem##_avx512_##r, stem##_avx2_##r,                 \
+        stem##_sse2_##r;                                                                           \
     __attribute__((used)) static type *resolve_##name(void)                                        \
     {                                                                                              \
-        return okosu_isa_here() == OKOSU_ISA_AVX512 ? wide : plain_##name;                         \
+        enum okosu_isa isa = okosu_isa_here();                                                     \
+        return isa == OKOSU_ISA_AVX512 ? stem##_avx512_##r                                         \
+               : isa == OKOSU_ISA_AVX2 ? stem##_avx2_##r                                           \
+                                       : stem##_sse2_##r;                                          \
     }                                                                                              \
     __attribute__((ifunc("resolve_" #name))) type name
-#define SCOPE static
+#define SET(name, r) PUBLIC(name, set_function, okosu_set, r)
+#define ZERO(name, r) PUBLIC(name, zero_function, okosu_zero, r)
+
+const struct okosu_variant *okosu_zero_own(void)
+{
+    enum okosu_isa isa = okosu_isa_here();
+
+    return isa == OKOSU_ISA_AVX512 ? &okosu_zero_row_avx512.about
+           : isa == OKOSU_ISA_AVX2 ? &okosu_zero_row_avx2.about
+                                   : &okosu_zero_row_sse2.about;
+}
 
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
-    if (use == OKOSU_ZERO_PAGE || okosu_isa_here() != OKOSU_ISA_AVX512)
+    static const size_t eight_vectors[] = {
+        [OKOSU_ISA_SSE2] = 128, [OKOSU_ISA_AVX2] = 256, [OKOSU_ISA_AVX512] = 512};
+
+    if (use == OKOSU_ZERO_PAGE)
         return NULL;
-    *up_to = 512;
-    return &okosu_zero_row_avx512.about;
+    *up_to = eight_vectors[okosu_isa_here()];
+    return okosu_zero_own();
 }
 
 #else
-#define PLAIN(name) name
-#define PUBLIC(name, type, wide) _Static_assert(1, "")
-#define SCOPE
+#define SET(name, r)                                                                               \
+    void *name(void *p, int byte, size_t n)                                                        \
+    {                                                                                              \
+        return okosu_zero_route_rest(r)(p, byte, n);                                               \
+    }                                                                                              \
+    _Static_assert(1, "")
+#define ZERO(name, r)                                                                              \
+    void *name(void *p, size_t n)                                                                  \
+    {                                                                                              \
+        return okosu_zero_route_rest(r)(p, 0, n);                                                  \
+    }                                                                                              \
+    _Static_assert(1, "")
+
+const struct okosu_variant *okosu_zero_own(void)
+{
+    return NULL;
+}
 
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
@@ -36,36 +70,14 @@ const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 }
 #endif
 
-typedef void *set_function(void *p, int byte, size_t n);
-typedef void *zero_function(void *p, size_t n);
-
-static inline __attribute__((always_inline)) void *enter(enum okosu_zero_use use, void *p, int byte,
-                                                         size_t n)
-{
-    return atomic_load_explicit(&okosu_zero_routes[use].rest, memory_order_relaxed)(p, byte, n);
-}
-
-#define SET(name, use, wide)                                                                       \
-    SCOPE void *PLAIN(name)(void *p, int byte, size_t n)                                           \
-    {                                                                                              \
-        return enter(use, p, byte, n);                                                             \
-    }                                                                                              \
-    PUBLIC(name, set_function, wide)
-#define ZERO(name, use, wide)                                                                      \
-    SCOPE void *PLAIN(name)(void *p, size_t n)                                                     \
-    {                                                                                              \
-        return enter(use, p, 0, n);                                                                \
-    }                                                                                              \
-    PUBLIC(name, zero_function, wide)
-
-SET(okosu_set, OKOSU_ZERO_ANY, okosu_set_avx512_0);
-SET(okosu_set_near, OKOSU_ZERO_NEAR, okosu_set_avx512_1);
-SET(okosu_set_far, OKOSU_ZERO_FAR, okosu_set_avx512_2);
-ZERO(okosu_zero, OKOSU_ZERO_ANY, okosu_zero_avx512_0);
-ZERO(okosu_zero_near, OKOSU_ZERO_NEAR, okosu_zero_avx512_1);
-ZERO(okosu_zero_far, OKOSU_ZERO_FAR, okosu_zero_avx512_2);
+SET(okosu_set, 0);
+SET(okosu_set_near, 1);
+SET(okosu_set_far, 2);
+ZERO(okosu_zero, 0);
+ZERO(okosu_zero_near, 1);
+ZERO(okosu_zero_far, 2);
 
 void okosu_zero_page(void *page, size_t bytes)
 {
-    enter(OKOSU_ZERO_PAGE, page, 0, bytes);
+    okosu_zero_route_rest(OKOSU_ZERO_PAGE)(page, 0, bytes);
 }

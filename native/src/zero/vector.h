@@ -6,18 +6,22 @@
  *   PUT(p, v)      an unaligned store
  *   STREAM(p, v)   a non-temporal store to a multiple of WIDTH
  *   SMALL(p, byte, n, v)  n < WIDTH
- *   SET            instead of SMALL: a memset that there is already
+ *   ENTRY(name, r)  the name of what serves route r on a machine whose widest vectors these are
+ *   SET            instead of SMALL and ENTRY: a memset that there is already
  *
- * and gets set(), unless there is SET, and set_past_caches(). Two stores that may overlap cover
- * every size from their width to twice that, so that there is no loop for the tail and no branch on
- * alignment. */
+ * and gets set() and the entries, unless there is SET, and set_past_caches(). Two stores that may
+ * overlap cover every size from their width to twice that, so that there is no loop for the tail and
+ * no branch on alignment. */
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifndef SET
+#include "zero/route.h"
+
 #define SET set
-static void *set(void *start, int byte, size_t n)
+/* At most eight vectors. */
+static inline __attribute__((always_inline)) void *fill(void *start, int byte, size_t n)
 {
     unsigned char *p = start, *end = p + n;
 
@@ -48,12 +52,21 @@ static void *set(void *start, int byte, size_t n)
     PUT(end - 3 * WIDTH, v);
     PUT(end - 2 * WIDTH, v);
     PUT(end - WIDTH, v);
-    if (__builtin_expect(n <= 8 * WIDTH, 1))
-        return start;
-    /* The first and the last four vectors are stored. The loop fills what lies between them, from
-     * the first aligned address on. */
+    return start;
+}
+
+/* More than eight vectors: the first and the last four, and a loop from the first aligned address on
+ * for what lies between them. */
+static void *fill_long(void *start, int byte, size_t n)
+{
+    unsigned char *p = start, *end = p + n - 4 * WIDTH;
+
+    SPLAT(v, byte);
+    for (size_t i = 0; i < 4 * WIDTH; i += WIDTH) {
+        PUT(p + i, v);
+        PUT(end + i, v);
+    }
     p = (unsigned char *)(((uintptr_t)p + 4 * WIDTH) & -(uintptr_t)WIDTH);
-    end -= 4 * WIDTH;
     do {
         PUT(p, v);
         PUT(p + WIDTH, v);
@@ -63,6 +76,35 @@ static void *set(void *start, int byte, size_t n)
     } while (p < end);
     return start;
 }
+
+static void *set(void *start, int byte, size_t n)
+{
+    return __builtin_expect(n <= 8 * WIDTH, 1) ? fill(start, byte, n) : fill_long(start, byte, n);
+}
+
+/* Up to eight vectors no choice is looked at: to find out what it is would take as long as the set
+ * itself. */
+static inline __attribute__((always_inline)) void *enter(size_t r, void *p, int byte, size_t n)
+{
+    if (__builtin_expect(n <= 8 * WIDTH, 1))
+        return fill(p, byte, n);
+    if (n < okosu_zero_route_below(r))
+        return fill_long(p, byte, n);
+    return okosu_zero_route_rest(r)(p, byte, n);
+}
+
+#define ENTRIES(r)                                                                                 \
+    void *ENTRY(okosu_set, r)(void *p, int byte, size_t n)                                         \
+    {                                                                                              \
+        return enter(r, p, byte, n);                                                               \
+    }                                                                                              \
+    void *ENTRY(okosu_zero, r)(void *p, size_t n)                                                  \
+    {                                                                                              \
+        return enter(r, p, 0, n);                                                                  \
+    }
+ENTRIES(0)
+ENTRIES(1)
+ENTRIES(2)
 
 #endif
 

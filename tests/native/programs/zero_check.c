@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *zero(void *p, int byte, size_t n)
 {
@@ -32,6 +33,11 @@ static const struct subject entries[] = {
     {.name = NULL},
 };
 
+#if defined(__x86_64__)
+/* What the public functions are where no wider vectors are to be had. */
+void *okosu_set_avx2_0(void *p, int byte, size_t n), *okosu_set_sse2_0(void *p, int byte, size_t n);
+#endif
+
 static const struct okosu_variant *row(size_t i, struct subject subjects[2])
 {
     const struct okosu_zero_variant *found = okosu_zero_table()[i];
@@ -40,6 +46,12 @@ static const struct okosu_variant *row(size_t i, struct subject subjects[2])
         return NULL;
     subjects[0] = (struct subject){.name = found->about.name, .set = found->set};
     subjects[1] = (struct subject){.name = NULL};
+#if defined(__x86_64__)
+    if (strcmp(found->about.name, "avx2") == 0)
+        subjects[1] = (struct subject){.name = "avx2 (entry)", .set = okosu_set_avx2_0};
+    if (strcmp(found->about.name, "sse2") == 0)
+        subjects[1] = (struct subject){.name = "sse2 (entry)", .set = okosu_set_sse2_0};
+#endif
     return &found->about;
 }
 

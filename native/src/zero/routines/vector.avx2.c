@@ -16,6 +16,7 @@
             _mm_storeu_si128((__m128i_u *)((p) + (n)-16), _mm256_castsi256_si128(v));              \
         }                                                                                          \
     } while (0)
+#define ENTRY(name, r) name##_avx2_##r
 #include "zero/vector.h"
 
 OKOSU_ROUTINE(zero, 40, avx2) = {

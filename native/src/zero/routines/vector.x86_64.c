@@ -8,6 +8,7 @@
 #define PUT(p, v) _mm_storeu_si128((__m128i_u *)(p), v)
 #define STREAM(p, v) _mm_stream_si128((__m128i *)(p), v)
 #define SMALL(p, byte, n, v) okosu_zero_upto16(p, byte, n)
+#define ENTRY(name, r) name##_sse2_##r
 #include "zero/vector.h"
 
 OKOSU_ROUTINE(zero, 30, sse2) = {
