@@ -14,7 +14,7 @@ HELP = "measure routines of libokosu beside the machine's limits and other libra
 EXAMPLES = """\
   okosu bench                                  every benchmark: minutes
   okosu bench copy --only mix                  one routine: copies of mixed sizes
-  okosu bench copy --profile                   learn which memcpy is best at which size here, for --copy=profile
+  okosu bench copy --profile                   learn which memcpy is best at which size; lever copy then takes it
   okosu bench blas1                            sums and products of vectors, beside other libraries; checkout only
   okosu bench --list                           routines with their bytes and flops, and the variants this CPU has
   okosu bench --smoke                          does it all work? seconds, and no number to quote

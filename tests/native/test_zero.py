@@ -7,8 +7,8 @@ import errno
 import platform
 from pathlib import Path
 
-import pytest
 import copy_tool
+import pytest
 import zero_tool
 from effort import length
 from routine_tool import avoids_512_bits, classes

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from okosu import levers
+from okosu.levers.base import Availability
 from okosu.machine.program import Program
 from okosu.records.measurement import Measurement
 from okosu.records.types import Proof
@@ -69,9 +70,13 @@ def test_later_runs_do_at_least_half_of_what_the_pilot_did(calls: int, holds: bo
     assert ("where the pilot had 20,000" in proof.text) is not holds
 
 
-def test_only_programs_that_can_be_preloaded_have_an_arm() -> None:
+@pytest.mark.parametrize(("learned", "value"), [(False, "auto"), (True, "profile")])
+def test_only_programs_that_can_be_preloaded_have_an_arm(
+    monkeypatch: pytest.MonkeyPatch, learned: bool, value: str
+) -> None:
+    monkeypatch.setattr(COPY, "suits", lambda *_: Availability(learned))
     dynamic = Program(path="/bin/x", kind="glibc", preloadable=True)
     static = Program(path="/bin/x", kind="static", preloadable=False, why="it is static")
-    assert COPY.values(None, dynamic, BASE) == [["auto"]]  # type: ignore[arg-type]
+    assert COPY.values(None, dynamic, BASE) == [[value]]  # type: ignore[arg-type]
     assert COPY.values(None, static, BASE) == []  # type: ignore[arg-type]
     assert COPY.nothing(None, static, BASE).why == "it is static"  # type: ignore[arg-type]

@@ -355,6 +355,9 @@ def main() -> int:
                     print(
                         f"{name}, {version}, {number}: {trial.seconds:.0f} s: {trial.said}", file=sys.stderr, flush=True
                     )
+    # A shell starts what it puts into the background with SIGINT ignored, and a trial would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "long" in chosen:
         outcome.long = {name: planned(seconds) for name, seconds in LONG.items()}
     rows, missed = write(outcome, path)

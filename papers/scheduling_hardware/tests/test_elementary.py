@@ -9,7 +9,10 @@ from pathlib import Path
 
 from papers.scheduling_hardware import ROOM
 
-SOURCES = [ROOM / "sw/posix" / f"{name}.c" for name in ("math", "exponential", "circular", "remainder", "fused", "gamma", "single")]
+SOURCES = [
+    ROOM / "sw/posix" / f"{name}.c"
+    for name in ("math", "exponential", "circular", "remainder", "fused", "gamma", "single")
+]
 FLAGS = ["-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-ffp-contract=off"]
 MOST = 0.8
 """Units in the last place; the header promises less than one."""
