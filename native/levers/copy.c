@@ -74,10 +74,9 @@ static const char *learned(struct okosu_plan *plan, const char *area)
 
 static int refuse_profile(struct okosu_plan *plan, int rc, const struct okosu_reason *reason)
 {
-    return okosu_plan_refuse(
-        plan, rc == -EINVAL ? -EBADMSG : rc,
-        okosu_arena_printf(&plan->arena, "%s: %s", reason->what, reason->why),
-        okosu_arena_printf(&plan->arena, "%s", reason->fix));
+    return okosu_plan_refuse(plan, rc == -EINVAL ? -EBADMSG : rc,
+                             okosu_arena_printf(&plan->arena, "%s: %s", reason->what, reason->why),
+                             okosu_arena_printf(&plan->arena, "%s", reason->fix));
 }
 
 /* Of memcpy and memset, whichever was learned. */
@@ -157,7 +156,7 @@ static const struct okosu_value values[] = {
      .doc = "one routine for all sizes but the shortest (okosu/copy.h)",
      .preload = true},
     {.value = "profile",
-     .doc = "as okosu bench copy --profile (and zero) learned it on this processor",
+     .doc = "as okosu bench learned it on this processor, for copy and zero",
      .preload = true},
     {.value = "profile:FILE",
      .doc = "as the file says, which okosu bench copy --profile FILE wrote",
