@@ -99,7 +99,7 @@ class Pilot:
         base = Arm(BASE, "base")
         plan.arms = [base]
         self._base(base)
-        if not self._cheap:
+        if not self._cheap or plan.base_s > BRIEF_S:
             self._announce()
         plan.warm_kb = self._warm_kb()
         left_out = list[Arm]()

@@ -92,7 +92,7 @@ def simulate(case: str, seed: int, hog: bool, min_rounds: int = 0) -> Ended:
     ratios = CASES[case]
     runner = NoisyRunner(ratios, f"{case}/{seed}/{hog}", hog)
     levers = [FakeLever(name) for name in ARMS]
-    made, _ = trial(runner, levers, seed=seed, budget_s=BUDGET_S, min_rounds=min_rounds)
+    made, _ = trial(runner, levers, seed=seed, budget_s=BUDGET_S, min_rounds=min_rounds, race=True)
     held = made.envelope
     true = {v.arm: ratio(v.arm, ratios) for v in held.verdicts}
     right = {name: "FASTER" if ratio < 1 else "" for name, ratio in true.items()}

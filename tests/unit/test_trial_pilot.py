@@ -118,6 +118,12 @@ def test_arms_that_come_to_nothing_do_not_use_up_more_than_the_budget() -> None:
     assert "room for 2 runs, and to decide one arm takes" in watcher.said[0]
 
 
+@pytest.mark.parametrize(("base_s", "told"), [(2.0, False), (20.0, True), (60.0, True)])
+def test_what_the_budget_allows_is_said_before_a_long_pilot(base_s: float, told: bool) -> None:
+    _, watcher = trial(SimRunner(base_s=base_s), [FakeLever("idle")], budget_s=600)
+    assert any(line.startswith("base takes") for line in watcher.said) is told
+
+
 def test_a_cheap_program_has_all_its_values_tried_and_a_dear_one_the_first_that_holds() -> None:
     for base_s, values in ((1.0, {"low", "high"}), (100.0, {"low"})):
         made, _ = trial(SimRunner(base_s=base_s), [FakeLever("a", values=[["low", "high"]])], max_rounds=1)

@@ -247,6 +247,11 @@ def middle(trials: list[Trial], what: str) -> float | None:
     return float(median(values)) if values else None
 
 
+def undecided(trials: list[Trial]) -> list[Trial]:
+    """The trials whose answer is a bound: where an arm wins, those that cannot beat it are judged no further."""
+    return [trial for trial in trials if not trial.answer]
+
+
 def shown(value: float | None, form: str) -> str:
     return "–" if value is None else form.format(value)
 
@@ -274,7 +279,7 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
                     shown(middle(trials, "runs"), "{:.0f}"),
                     shown(middle(trials, "answer_seconds"), "{:.0f} s"),
                     shown(seconds[version], "{:.0f} s"),
-                    shown(middle(trials, "bound"), "{:.1%}"),
+                    shown(middle(undecided(trials), "bound"), "{:.1%}"),
                     ", ".join(answers),
                 ]
             )
@@ -296,8 +301,7 @@ def missing(name: str, program: Program, now: list[Trial], before: float | None)
         ("runs to the answer", middle(now, "runs_told"), program.most_runs, "{:.0f}"),
         ("seconds to the answer", told, program.most_seconds, "{:.0f}"),
         ("share of the time before", told / before if told and before else None, program.most_share, "{:.2f}"),
-        # Where an arm wins, that is the answer, and those that cannot beat it are judged no further.
-        ("bound", middle([t for t in now if not t.answer], "bound"), program.most_bound, "{:.1%}"),
+        ("bound", middle(undecided(now), "bound"), program.most_bound, "{:.1%}"),
     ]
     answered = sum(t.answer != "" for t in now)
     # What has a share of the time before to keep to is a program that a lever helps.
