@@ -14,7 +14,7 @@ fi
 tools/setup/lab-deps.sh
 # What `make build` leaves out, because only the long tests want it.
 .venv/bin/ninja -C build --quiet vec-inlines
-# okosu try's own acceptance test measures, so that nothing else may run beside it: 10 minutes.
+# okosu try's own acceptance test measures, so that nothing else may run beside it: a quarter of an hour.
 .venv/bin/okosu selftest
 tools/checks/sanitize.sh
 # Files of tests are independent, and what they share (kernels, simulators) is built once, under a lock. A cold build of a

@@ -4,9 +4,6 @@
  * chosen. */
 #include "zero/route.h"
 
-typedef void *set_function(void *p, int byte, size_t n);
-typedef void *zero_function(void *p, size_t n);
-
 #if defined(__x86_64__) && OKOSU_IFUNC
 #include "choose/isa.h"
 #include "zero/rows.h"
@@ -22,8 +19,8 @@ typedef void *zero_function(void *p, size_t n);
                                        : stem##_sse2_##r;                                          \
     }                                                                                              \
     __attribute__((ifunc("resolve_" #name))) type name
-#define SET(name, r) PUBLIC(name, set_function, okosu_set, r)
-#define ZERO(name, r) PUBLIC(name, zero_function, okosu_zero, r)
+#define SET(name, r) PUBLIC(name, okosu_zero_set, okosu_set, r)
+#define ZERO(name, r) PUBLIC(name, okosu_zero_clear, okosu_zero, r)
 
 const struct okosu_variant *okosu_zero_own(void)
 {

@@ -6,6 +6,10 @@
 
 #include <okosu/zero.h>
 
+/* What the public functions are. */
+typedef void *okosu_zero_set(void *p, int byte, size_t n);
+typedef void *okosu_zero_clear(void *p, size_t n);
+
 struct okosu_zero_route {
     /* An entry sets sizes below this by itself, and those of up to eight vectors always, as the
      * variant of the machine's widest vectors does. It is the bound of the first class of the choice

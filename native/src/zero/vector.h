@@ -94,6 +94,8 @@ static inline __attribute__((always_inline)) void *enter(size_t r, void *p, int 
 }
 
 #define ENTRIES(r)                                                                                 \
+    okosu_zero_set ENTRY(okosu_set, r);                                                            \
+    okosu_zero_clear ENTRY(okosu_zero, r);                                                         \
     void *ENTRY(okosu_set, r)(void *p, int byte, size_t n)                                         \
     {                                                                                              \
         return enter(r, p, byte, n);                                                               \
