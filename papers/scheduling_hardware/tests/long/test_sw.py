@@ -34,9 +34,9 @@ def simulator(context: str) -> verilator.Simulator:
     return verilator.build(Machine(pes=4, context=context))
 
 
-def run(backend: str, context: str, *words: str) -> simulation.Outcome:
+def run(backend: str, context: str, *words: str, limit: int = LIMIT) -> simulation.Outcome:
     program = cross_compile.compile_(cross_compile.parse(words), backend)
-    return simulation.run(simulator(context), program, max_cycles=LIMIT)
+    return simulation.run(simulator(context), program, max_cycles=limit)
 
 
 def on_linux(folder: Path, sources: list[str], *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -91,7 +91,7 @@ def test_elementary_functions_have_the_same_bits_as_the_same_code_here(tmp_path:
     # The objects come before libm, and no call is folded by the compiler.
     subprocess.run(["gcc", "-O2", "-fno-builtin", "-o", program, source, *objects(tmp_path)], check=True)
     linux = subprocess.run([program], capture_output=True, check=True)
-    here = run("ssh", "banked", source)
+    here = run("ssh", "banked", source, limit=8 * LIMIT)
     assert linux.stdout.endswith(b"\nok\n")
     assert (here.stdout, here.status) == (linux.stdout, 0)
 
