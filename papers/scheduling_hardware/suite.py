@@ -6,7 +6,8 @@ python -m papers.scheduling_hardware.suite FOLDER... [--with FILE] [-I FOLDER] [
 Every .c file below the folders is one program. Exit statuses are those of POSIX conformance suites: 0 passed, 1 failed,
 2 unresolved, 4 unsupported, 5 untested; 128 + N: ended by signal N. --with names sources that every program is linked
 with (one that defines main, say), -I where its headers are. Seconds of the machine are made short by --clock-hz, for
-such programs sleep for seconds.
+such programs sleep for seconds. What a program asks of the compiler by dg-options, as GCC's do, it gets, where that is
+without a condition.
 
 --reasons says in words why programs do not pass, by patterns: suites/posix.toml. --table writes the verdicts and these
 reasons; --compare names each verdict that is another one than in such a table, and then the exit status is 3.
@@ -18,6 +19,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,7 @@ VERDICTS = {0: PASS, 1: "fail", 2: "unresolved", 4: "unsupported", 5: "untested"
 CLOCK_HZ = 100_000
 MAX_CYCLES = 30_000_000
 _MACHINE = Machine(pes=4)
+_OPTIONS = re.compile(r"\{\s*dg-(?:additional-)?options\s+\{?\s*\"([^\"]*)\"\s*\}")
 _ERROR = re.compile(r"error: (.*)|(undefined reference to .*)|(region .* overflowed.*)")
 
 
@@ -84,11 +87,17 @@ def run(suite: Suite, found: Mapping[str, Path], jobs: int = 1) -> list[Verdict]
     return verdicts
 
 
+def options(text: str) -> list[str]:
+    """Return the words of dg-options and dg-additional-options in a program, but for those that have a condition."""
+    return [word for words in _OPTIONS.findall(text) for word in shlex.split(words)]
+
+
 def _judge(suite: Suite, name: str, source: Path, library: Path) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="okosu-suite-") as scratch:
         elf = Path(scratch) / "program.elf"
         sources = [str(source), *map(str, suite.sources)]
         words = ["sh", str(ROOM / "sw/build.sh"), suite.backend, str(elf), *sources, f"-I{source.parent}", *suite.flags]
+        words += options(source.read_text(errors="replace"))
         env = {**os.environ, "LIBRARY": str(library)}
         made = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, env=env)
         if made.returncode:

@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 
 from papers.scheduling_hardware import ROOM
-from papers.scheduling_hardware.suite import PASS, Verdict, differences, explained
+from papers.scheduling_hardware.suite import PASS, Verdict, differences, explained, options
 
 SUITES = ROOM / "suites"
 
@@ -21,6 +21,23 @@ def test_the_posix_suite_passes_but_for_what_the_machine_lacks() -> None:
     words = {entry["words"] for entry in tomllib.loads((SUITES / "posix.toml").read_text())["reason"]}
     assert not {name: said for name, said in table.items() if said[0] != PASS and said[1] not in words}
     assert not {name: said for name, said in table.items() if said[0] == PASS and said[1]}
+
+
+def test_gccs_torture_passes_but_for_what_does_not_compile() -> None:
+    table = json.loads((SUITES / "torture.json").read_text())
+    counts = Counter(verdict for verdict, _ in table.values())
+    assert counts.total() == 1592
+    assert set(counts) == {PASS, "not compiled"}
+    assert counts["not compiled"] <= 14
+    words = {entry["words"] for entry in tomllib.loads((SUITES / "torture.toml").read_text())["reason"]}
+    assert not {name: said for name, said in table.items() if said[0] != PASS and said[1] not in words}
+
+
+def test_what_a_program_asks_of_the_compiler() -> None:
+    text = """/* { dg-options "-fwrapv -O1" } */
+/* { dg-additional-options { "-DX='a b'" } } */
+/* { dg-options "-m32" { target x86 } } */"""
+    assert options(text) == ["-fwrapv", "-O1", "-DX=a b"]
 
 
 def test_a_reason_is_the_first_that_fits() -> None:

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
+void *mempcpy(void *restrict to, const void *restrict from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *memory, int byte, size_t size);
 int memcmp(const void *left, const void *right, size_t size);

@@ -69,6 +69,20 @@ static IN_LIB void put_number(struct sink *sink, struct spec *spec, const char *
     put_field(sink, spec, prefix, wanted > length ? wanted - length : 0, at, length);
 }
 
+/* With #, as many digits as make the first one 0. */
+static IN_LIB void put_octal(struct sink *sink, struct spec *spec, unsigned long long value)
+{
+    int least = 1;
+
+    for (unsigned long long rest = value; rest != 0; rest >>= 3)
+        least++;
+    if (spec->alternate && spec->precision < 0 && spec->zero && !spec->left)
+        spec->width = spec->width < least ? least : spec->width;
+    else if (spec->alternate && spec->precision < least)
+        spec->precision = least;
+    put_number(sink, spec, "", value, 8);
+}
+
 static IN_LIB const char *sign_of(const struct spec *spec, bool negative)
 {
     return negative ? "-" : spec->plus ? "+" : spec->space ? " " : "";
@@ -249,7 +263,7 @@ IN_LIB void format(struct sink *sink, const char *text, va_list arguments)
                        value, 16);
             break;
         case 'o':
-            put_number(sink, &spec, spec.alternate ? "0" : "", take(&list, bits, false), 8);
+            put_octal(sink, &spec, take(&list, bits, false));
             break;
         case 'p':
             put_number(sink, &spec, "0x", (uintptr_t)va_arg(list, void *), 16);

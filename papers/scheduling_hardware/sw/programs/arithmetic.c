@@ -125,6 +125,7 @@ static void texts(void)
     printf("[%lld] [%llu] [%hhd] [%hu] [%zu] [%*d] [%-*d]\n", (long long)INT64_MIN,
            (unsigned long long)UINT64_MAX, (signed char)200, (unsigned short)70000, (size_t)5, 6, 1,
            6, 2);
+    printf("[%#o] [%#o] [%#05o] [%#3o] [%#.0o] [%#.4o] [%-#6o]\n", 0, 8, 1, 127, 0, 8, 9);
     printf("[%.2f] [%f] [%8.3f] [%-8.1f] [%.0f] [%06.2f]\n", 3.14159, -0.5, 2.0, 1.25, 1e6, -1.5);
     printf("%lu %lld %llu %d\n", hexadecimal, strtoll(" -077", NULL, 0),
            strtoull("18446744073709551615", NULL, 10), *end);
