@@ -36,8 +36,8 @@ BEFORE = "f7e7f4d"
 
 @dataclass(frozen=True)
 class Program:
-    """What is tried, with the targets of the new version: of runs and of seconds until the answer, of their share of
-    the seconds that the version before took, and of the largest gain that is left open.
+    """What is tried, with the targets of the new version: of runs, of seconds, of their share of the seconds that the
+    version before took, and of the largest gain that is left open. Each is judged at the answer and at the end.
 
     The answer is what the trial tells first: which arm wins, or, where none does, its last line. The version before
     told nothing until its end.
@@ -247,11 +247,6 @@ def middle(trials: list[Trial], what: str) -> float | None:
     return float(median(values)) if values else None
 
 
-def undecided(trials: list[Trial]) -> list[Trial]:
-    """The trials whose answer is a bound: where an arm wins, those that cannot beat it are judged no further."""
-    return [trial for trial in trials if not trial.answer]
-
-
 def shown(value: float | None, form: str) -> str:
     return "–" if value is None else form.format(value)
 
@@ -279,7 +274,7 @@ def compare(outcome: Outcome) -> tuple[list[list[str]], list[str]]:
                     shown(middle(trials, "runs"), "{:.0f}"),
                     shown(middle(trials, "answer_seconds"), "{:.0f} s"),
                     shown(seconds[version], "{:.0f} s"),
-                    shown(middle(undecided(trials), "bound"), "{:.1%}"),
+                    shown(middle(trials, "bound"), "{:.1%}"),
                     ", ".join(answers),
                 ]
             )
@@ -296,12 +291,20 @@ def missing(name: str, program: Program, now: list[Trial], before: float | None)
     """The targets that a program misses. One that is refused misses all."""
     if not any(trial.status == 0 for trial in now):
         return [f"{name}: every trial was refused"]
-    told = middle(now, "seconds_told")
+    told, whole = middle(now, "seconds_told"), middle(now, "seconds")
     limits = [
         ("runs to the answer", middle(now, "runs_told"), program.most_runs, "{:.0f}"),
         ("seconds to the answer", told, program.most_seconds, "{:.0f}"),
         ("share of the time before", told / before if told and before else None, program.most_share, "{:.2f}"),
-        ("bound", middle(undecided(now), "bound"), program.most_bound, "{:.1%}"),
+        ("bound", middle(now, "bound"), program.most_bound, "{:.1%}"),
+        ("runs in all", middle(now, "runs"), program.most_runs, "{:.0f}"),
+        ("seconds in all", whole, program.most_seconds, "{:.0f}"),
+        (
+            "share of the time before, in all",
+            whole / before if whole and before else None,
+            program.most_share,
+            "{:.2f}",
+        ),
     ]
     answered = sum(t.answer != "" for t in now)
     # What has a share of the time before to keep to is a program that a lever helps.
