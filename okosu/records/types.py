@@ -369,8 +369,8 @@ class TryFile(Envelope, kw_only=True, tag="okosu.try/3"):
     """Rounds that were run to their end."""
     decided: dict[str, Decision] = {}
     left: dict[str, Leaving] = {}
-    """Why an arm runs no more: it is decided, cannot beat the winner, has nothing to gain, or needs more than the
-    budget."""
+    """Why an arm runs no more: it is decided, does not look as if it beat the winner, has nothing to gain, or needs
+    more than the budget."""
     settled: int | None = None
     """The round, from 0, since which an untimed run of base precedes each run, for an arm was seen to carry over."""
     spent_s: float = 0.0

@@ -26,7 +26,7 @@ TENTH = 0.1
 LIKELY = 0.75
 """An arm that wins so many of its rounds is put into the stack beside one that is known to win."""
 PROMISING = 5
-"""Rounds after which the stack must look faster than the best single arm. Where rounds differ by 4 %, one that saves
+"""Rounds after which what must beat the leader has to look faster. Where rounds differ by 4 %, an arm that saves
 another 5 % is given up by chance in a tenth of the trials."""
 MOST_FORECAST = 10_000
 COUNTED = ("lever", "user", "stack")
@@ -65,28 +65,34 @@ def leader(session: Session, judged: dict[str, Judgement], apart: bool = False) 
     """The arm to recommend by what is known now; "" where there is none. `apart` asks for the best of the arms that
     change what the user did not accept, which are never recommended.
 
-    It is the FASTER arm of the least ratio that later rounds have not refuted. A stack takes the place of the best
-    single arm only if it is known to beat that arm in the same rounds.
+    Of the FASTER arms that later rounds have not refuted it is the one that was known first (in the same round: that
+    of the least ratio), until another, a stack among them, is known to beat it in the rounds that both ran: arms that
+    are hardly different would else take turns, and each would have to be confirmed anew.
     """
-    arms = {arm.name: arm for arm in session.plan.arms}
-    own = {arm.name for arm in session.plan.given}
+    plan = session.plan
+    arms = {arm.name: arm for arm in plan.arms}
+    own = {arm.name for arm in plan.given}
     standing = [
-        (j.ratio, name)
+        (arms[name].kind == "stack" and name not in own, _known(session, name), j.ratio, name)
         for name, j in judged.items()
         if j.verdict == FASTER
         and j.ratio is not None
         and arms[name].kind in COUNTED
         and name not in session.failures
-        and bool(session.plan.unaccepted(arms[name])) is apart
+        and bool(plan.unaccepted(arms[name])) is apart
         and confirmed(session, name) is not False
     ]
-    single = min(((r, n) for r, n in standing if arms[n].kind != "stack" or n in own), default=None)
-    if single is None:
-        return min(standing)[1] if standing else ""
-    for _, name in standing:
-        if arms[name].kind == "stack" and name != single[1] and _against(session, name, single[1]).verdict == FASTER:
-            return name
-    return single[1]
+    best = ""
+    for _, _, _, name in sorted(standing):
+        if not best or _against(session, name, best).verdict == FASTER:
+            best = name
+    return best
+
+
+def _known(session: Session, arm: str) -> int:
+    """The round after which an arm that is FASTER was first known to be."""
+    known = session.envelope.decided.get(arm)
+    return session.envelope.rounds if known is None or known.verdict != FASTER else known.round
 
 
 def _against(session: Session, arm: str, other: str) -> Judgement:
@@ -192,21 +198,25 @@ class Course:
         return (high - low) / 2 > wanted
 
     def _leaving(self, arm: Arm, judged: dict[str, Judgement], first: str, affordable: int) -> Leaving | None:
-        j = judged[arm.name]
+        j, plan = judged[arm.name], self.session.plan
         if j.verdict in (SAME, SLOWER) or confirmed(self.session, arm.name) is False:
             return "decided"
-        given = {a.name for a in self.session.plan.given}
-        if arm.kind == "stack" and arm.name not in given and first not in ("", arm.name):
-            return self._stack_leaving(arm, first, affordable)
-        if j.interval is None or arm.name == first:
+        if arm.name == first:
+            return None
+        if arm.kind == "stack" and first and arm.name not in {a.name for a in plan.given}:
+            return self._rival_leaving(arm, first, affordable)
+        if j.interval is None:
             return None
         best = judged[first].interval if first else None
-        least = self.session.plan.least_ratio(arm.name)
+        least = plan.least_ratio(arm.name)
         if best is not None and max(j.interval[0], least) > best[1]:
             return "beaten"
+        if plan.unaccepted(arm) and j.verdict == FASTER and (first or self._well_known(arm.name, j, affordable)):
+            return "beaten" if first else "decided"
+        unnamed = arm.kind == "lever" and plan.options.race
         if first and self._adds_nothing(arm, first):
-            if arm.kind == "lever" and j.verdict == FASTER:
-                return "beaten"
+            if unnamed or (arm.kind == "lever" and j.verdict == FASTER):
+                return self._rival_leaving(arm, first, affordable)
             # Their intervals against base overlap for longer: both have base's noise in them.
             if _against(self.session, arm.name, first).verdict in (SAME, SLOWER):
                 return "beaten"
@@ -214,7 +224,9 @@ class Course:
             return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
         if j.verdict == FASTER:
             return None
-        return self._futile(j, self.session.log_ratios(arm.name), affordable, least)
+        # Beside an answer what nobody asked about is worth no more than as many rounds again.
+        enough = 0.0 if first and unnamed else None
+        return self._futile(j, self.session.log_ratios(arm.name), affordable, least, enough)
 
     def _adds_nothing(self, arm: Arm, first: str) -> bool:
         """Whether an arm that is not faster than the leader is of no use beside it, either: the stack runs already, or
@@ -226,9 +238,9 @@ class Course:
         joined = any(other.kind == "stack" and other.name not in self.session.failures for other in plan.arms)
         return joined or bool(plan.unaccepted(arm)) or stack([plan.arm(first), arm], self.excludes) is None
 
-    def _stack_leaving(self, arm: Arm, first: str, affordable: int) -> Leaving | None:
-        """The stack stays until it is known whether it beats the best single arm, if it looks as if it could: after a
-        few rounds, half of them have to show more than the smallest effect of interest.
+    def _rival_leaving(self, arm: Arm, first: str, affordable: int) -> Leaving | None:
+        """An arm that is of use only if it beats the leader stays until that is known, if it looks as if it could:
+        after a few rounds, half of them have to show more than the smallest effect of interest.
         """
         xs = self.session.against(arm.name, first)
         if len(xs) >= PROMISING and exp(median(xs)) > 1 - self.session.plan.options.min_effect:
@@ -244,9 +256,12 @@ class Course:
             return None
         return self._futile(j, self.session.against(arm.name, other), affordable)
 
-    def _futile(self, j: Judgement, xs: list[float], affordable: int, least: float = 0.0) -> Leaving | None:
+    def _futile(
+        self, j: Judgement, xs: list[float], affordable: int, least: float = 0.0, enough: float | None = None
+    ) -> Leaving | None:
         """Why more rounds are not worth their time: there is too little to gain, or too few can be had to decide, or to
-        show that there is too little to gain. `least`: the least ratio that arithmetic leaves possible.
+        show that there is too little to gain. `least`: the least ratio that arithmetic leaves possible; `enough`: where
+        that is excluded which is below, at most as many rounds again are spent (default: NEAR).
         """
         assert j.interval is not None
         options, k = self.session.plan.options, max(1, self.session.plan.k)
@@ -257,7 +272,7 @@ class Course:
         # The share of wins is known to about a standard deviation only, and the arm is given the benefit of it.
         hopeful = min(n, share + ceil(sqrt(n) / 2))
         needed = eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
-        if max(j.interval[0], least) >= near and needed > 2 * n:
+        if max(j.interval[0], least) >= (near if enough is None else enough) and needed > 2 * n:
             return "bounded"
         if n < 2 * eprocess.fewest_rounds(k, options.alpha) or needed <= affordable:
             return None

@@ -21,7 +21,7 @@ PLAIN = 0.7
 program would not bring it there."""
 LITTLE = 0.9
 """Beside a clear leader an arm is left out whose every run took more than this share of base's fastest, and that saved
-less than half of what the leader saves."""
+less than half of what the leader saves. An arm that will not be recommended is left out by the first of these alone."""
 
 
 def room(left_s: float, run_s: float, others: int) -> int:
@@ -39,8 +39,9 @@ def race(
     """The arms to leave out, and why, in words.
 
     `base` and `runs` hold seconds: of base's runs, and of one run or more of each arm. `again` runs an arm once more;
-    its seconds are added to `runs`. At most `most` stay. `beside` has the runs of arms that have a race of their own:
-    one of them may be the clear leader, but none of them leaves.
+    its seconds are added to `runs`. At most `most` stay. `beside` is for arms that will not be recommended, and has the
+    runs of those that may be, which have a race of their own: one of them may be the clear leader, but none of them
+    leaves.
     """
     out: dict[str, str] = {}
     fastest = min(base)
@@ -60,8 +61,15 @@ def race(
 
     def lesser() -> list[str]:
         half = (fastest + max(every[first])) / 2 if first else fastest
-        return [name for name, some in runs.items() if min(some) > max(LITTLE * fastest, half)]
+        worse = [name for name, some in runs.items() if min(some) > max(LITTLE * fastest, half)]
+        return [name for name in worse if name not in out]
 
+    if beside is not None:
+        small = [name for name, some in runs.items() if min(some) > LITTLE * fastest]
+        rerun(small)
+        for name in small:
+            if min(runs[name]) > LITTLE * fastest:
+                left(name, f"base {fastest:.3g} s, and what it changes was not accepted")
     first = leader()
     if first and (last := lesser()):
         rerun(last if max(every[first]) < PLAIN * fastest else [first, *last])

@@ -95,7 +95,7 @@ def _look_ahead(session: Session, arm: Arm, judged: Judgement, verdict: Verdict)
     elif judged.held_by_placebo:
         verdict.why = "faster than base, but not told apart from the inert preload library"
     elif left == "beaten":
-        verdict.why = "it left the rounds: it cannot beat the winner any more"
+        verdict.why = "it left the rounds: it does not look as if it beat the winner"
     elif left == "bounded" and verdict.bound is not None:
         arithmetic = judged.interval is None or plan.least_ratio(arm.name) > judged.interval[0]
         by = "by arithmetic" if arithmetic else "by its interval"

@@ -126,7 +126,13 @@ def test_arms_of_another_race_lead_and_never_leave() -> None:
     beside = {"lead": [0.6], "idle": [1.0]}
     assert list(race([1.0], {"none": [1.0]}, again, beside=beside)) == ["none"]
     assert list(race([1.0], {"good": [0.5], "none": [1.0]}, again, beside=beside)) == ["none"]
-    assert race([1.0], {"none": [1.0]}, again, beside={"idle": [1.0]}) == {}
+
+
+def test_what_will_not_be_recommended_must_look_as_if_it_saved_a_tenth() -> None:
+    second = {"none": 1.0, "less": 0.93, "tenth": 0.97, "late": 0.88}
+    runs = {"none": [1.0], "less": [0.95], "tenth": [0.89], "late": [0.98]}
+    assert list(race([1.0], runs, second.__getitem__, beside={})) == ["none", "less"]
+    assert list(race([1.0], {"none": [1.0], "less": [0.95]}, second.__getitem__)) == []
 
 
 def test_what_changes_something_never_puts_out_what_can_be_recommended() -> None:
