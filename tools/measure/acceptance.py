@@ -37,7 +37,8 @@ BEFORE = "f7e7f4d"
 @dataclass(frozen=True)
 class Program:
     """What is tried, with the targets of the new version: of runs, of seconds, of their share of the seconds that the
-    version before took, and of the largest gain that is left open. Each is judged at the answer and at the end.
+    version before took, and of the largest gain that is left open where no arm wins. Each is judged at the answer and
+    at the end.
 
     The answer is what the trial tells first: which arm wins, or, where none does, its last line. The version before
     told nothing until its end.
@@ -296,7 +297,7 @@ def missing(name: str, program: Program, now: list[Trial], before: float | None)
         ("runs to the answer", middle(now, "runs_told"), program.most_runs, "{:.0f}"),
         ("seconds to the answer", told, program.most_seconds, "{:.0f}"),
         ("share of the time before", told / before if told and before else None, program.most_share, "{:.2f}"),
-        ("bound", middle(now, "bound"), program.most_bound, "{:.1%}"),
+        ("bound", middle([t for t in now if not t.answer], "bound"), program.most_bound, "{:.1%}"),
         ("runs in all", middle(now, "runs"), program.most_runs, "{:.0f}"),
         ("seconds in all", whole, program.most_seconds, "{:.0f}"),
         (
