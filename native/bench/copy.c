@@ -51,6 +51,7 @@ static void add_variants(struct bench *bench, struct memory_bench *memory)
     ENTRY(okosu_copy_move, OKOSU_COPY_ANY);
 #undef ENTRY
     memory_add_entry(memory, NULL, (struct memory_variant){.copy = memcpy});
+    memory_add_peers(bench, memory);
 }
 
 #if defined(__x86_64__)

@@ -42,6 +42,7 @@ static void add_variants(struct bench *bench, struct memory_bench *memory)
     ENTRY(okosu_zero_far, zero, OKOSU_ZERO_FAR);
 #undef ENTRY
     memory_add_entry(memory, NULL, (struct memory_variant){.set = memset});
+    memory_add_peers(bench, memory);
 }
 
 static const struct memory_mode modes[] = {
