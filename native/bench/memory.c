@@ -295,5 +295,5 @@ int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t 
         if (error)
             return error;
     }
-    return bench_wants_routine(bench, "mix") ? memory_mix(bench, memory) : 0;
+    return memory_mix(bench, memory);
 }

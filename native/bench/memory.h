@@ -147,6 +147,6 @@ int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t 
                  size_t all_count, const struct memory_mode *modes, size_t mode_count,
                  const size_t (*placements)[2]);
 
-/* Calls whose sizes are drawn from three histograms, so that branches are mispredicted as they are in
- * programs. 0 or -errno after a message. */
+/* Calls whose sizes are drawn from histograms, so that branches are mispredicted as they are in
+ * programs: routine "mix", all from one call site, and "sites", from 32. 0 or -errno after a message. */
 int memory_mix(struct bench *bench, struct memory_bench *memory);

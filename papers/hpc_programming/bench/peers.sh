@@ -246,6 +246,25 @@ memory_musl() {
     [ -e memory/musl.so ]
 }
 
+# What was tried for small sizes and mixtures (peers/by_site.c).
+memory_tried() {
+    tried=$1
+    shift
+    mkdir -p memory
+    cc -O2 -march=native -fno-tree-loop-distribute-patterns "$@" -fPIC -shared "$here/peers/by_site.c" -o "memory/$tried.new" &&
+        mv "memory/$tried.new" "memory/$tried.so"
+}
+
+memory_by_site() {
+    has avx2 || return 2
+    memory_tried by-site
+}
+
+memory_masked() {
+    has avx512bw || return 2
+    memory_tried masked -DMASKED
+}
+
 # A newer glibc, of Debian 13: `okosu bench copy --libc .peers/glibc-trixie` runs on it. The lists of packages are of
 # its own, so that nothing of the system's is changed.
 glibc_trixie() {
@@ -278,17 +297,21 @@ for peer in openblas_debian openblas_debian_forced openblas_pypi openblas_pypi_f
 done
 
 # For the benchmarks of memory, which have other peers: copy and zero.
-for peer in memory_musl glibc_trixie; do
+for peer in memory_musl memory_by_site memory_masked glibc_trixie; do
     case $peer in
-    memory_*) there=$(find memory -name "${peer#memory_}.so" 2>/dev/null || true) ;;
+    memory_*) there=$(find memory -name "$(echo "${peer#memory_}" | tr _ -).so" 2>/dev/null || true) ;;
     *) there=$(find "$(echo $peer | tr _ -)" -name libc.so.6 2>/dev/null || true) ;;
     esac
     name=$(echo "$peer" | tr _ -)
     if [ -n "$there" ]; then
         say "$name: there"
-    elif $peer; then
-        say "$name: done"
-    else
-        say "$name: not to be had"
+        continue
     fi
+    status=0
+    $peer || status=$?
+    case $status in
+    0) say "$name: done" ;;
+    2) say "$name: not for this machine" ;;
+    *) say "$name: not to be had" ;;
+    esac
 done
