@@ -186,7 +186,7 @@ def _digits(one: Compared) -> int:
 
 
 def _bound(one: Compared) -> str:
-    unit = f" {one.unit}" if one.unit not in ("times", "share") else ""
+    unit = f" {one.unit}" if one.unit not in ("", "times", "share") else ""
     return f"{one.sign} {_number(one.target, _digits(one))}{unit} ({one.kind})"
 
 
