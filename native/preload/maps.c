@@ -152,7 +152,7 @@ static bool remember(uintptr_t start, size_t length, size_t chunks)
     return m != NULL;
 }
 
-static void advise(uintptr_t start, size_t length, bool whole)
+static void advise(uintptr_t start, size_t length)
 {
     uintptr_t inner = round_up(start);
     size_t wanted = inner < start + length ? (start + length - inner) / OKOSU_CHUNK : 0;
@@ -160,7 +160,7 @@ static void advise(uintptr_t start, size_t length, bool whole)
 
     if (!chunks)
         return;
-    if (whole && chunks < wanted) {
+    if (chunks < wanted) {
         okosu_reason_add(OKOSU_WHY_RESERVATION);
         okosu_policy_return(chunks);
         return;
@@ -170,7 +170,7 @@ static void advise(uintptr_t start, size_t length, bool whole)
         okosu_policy_return(chunks);
         return;
     }
-    if (okosu_sys.advise((void *)inner, chunks * OKOSU_CHUNK, MADV_HUGEPAGE)) {
+    if (okosu_sys.advise((void *)start, length, MADV_HUGEPAGE)) {
         okosu_reason_add(OKOSU_WHY_ADVICE_FAILED);
         okosu_maps_forget((void *)start, length);
         return;
@@ -196,7 +196,7 @@ long okosu_maps_map(void *hint, size_t length, int prot, int flags)
     if (okosu_sys_failed(start))
         return start;
     if (!touches_blocks((uintptr_t)start, rounded))
-        advise((uintptr_t)start, rounded, flags & MAP_NORESERVE);
+        advise((uintptr_t)start, rounded);
     /* Populate only after the advice, or the pages would be small. Like MAP_POPULATE, it may fail
      * silently. */
     if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)

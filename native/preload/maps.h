@@ -8,9 +8,9 @@
  * from one of its ends, as allocators cut what they align; a hole in the middle stays charged, so
  * that at worst too little is advised.
  *
- * 3. A mapping with MAP_NORESERVE is an allocator's arena or the address space of a table that will
- * never be full. It is advised as a whole or not at all: what is longer than the budget is taken for
- * the second. */
+ * 3. A mapping is advised as a whole, the ends that can hold no huge page too, or not at all. Advice to
+ * a part would make two mappings of it in the kernel, and mremap fails for two at once. What is longer
+ * than the rest of the budget is taken for the address space of a table that will never be full. */
 #pragma once
 
 #include <stdbool.h>

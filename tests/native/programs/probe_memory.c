@@ -374,6 +374,13 @@ static int mappings(int argc, char **argv)
     CHECK(p != MAP_FAILED && mincore(p + 3 * MIB, 4096, &resident) == 0 && resident == 1);
     q = mremap(p, 4 * MIB, 12 * MIB, MREMAP_MAYMOVE);
     CHECK(q != MAP_FAILED && munmap(q, 12 * MIB) == 0);
+    for (i = 0; i < 20; i++) {
+        p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(p != MAP_FAILED);
+        fill(p, length, 4);
+        q = mremap(p, length, length + 16 * MIB, MREMAP_MAYMOVE);
+        CHECK(q != MAP_FAILED && is_filled(q, length, 4) && q[length + 16 * MIB - 1] == 0);
+    }
     CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
           errno == EINVAL);
     CHECK(mmap(NULL, (size_t)1 << 47, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
