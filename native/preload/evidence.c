@@ -97,6 +97,7 @@ static const char *tier_name(void)
     static const char *const names[] = {[OKOSU_TIER_NONE] = "",
                                         [OKOSU_TIER_THP] = "thp",
                                         [OKOSU_TIER_SMALL] = "small",
+                                        [OKOSU_TIER_SHARED] = "shared",
                                         [OKOSU_TIER_HUGETLB] = "hugetlb"};
 
     return names[okosu_config.tier];
