@@ -63,6 +63,10 @@ class LockstepPe : public Outside
         return Room::kUnknown;
     }
     bool irq() override;
+    uint64_t cycle() override
+    {
+        return cycle_ - 1;
+    }
 
     // The thread that runs, or the state in which the PE came out of reset.
     LockstepThread boot;

@@ -79,6 +79,7 @@ module pe
     .bus_req_o     (lsu_req),
     .bus_ready_i   (lsu_ready),
     .bus_rsp_i     (lsu_rsp),
+    .snoop_i,
     .cop2_valid_o  (cop2_valid),
     .cop2_req_o    (cop2_req),
     .cop2_rsp_i    (cop2_rsp),
@@ -98,6 +99,7 @@ module pe
     .guard_on_i    (guard_on),
     .stack_top_i   (stack_top),
     .stack_log2_i  (stack_log2),
+    .pe_i,
     .tid_i         (tid_o),
     .retire_o,
     .at_pc_o       (at_pc),
@@ -174,8 +176,6 @@ module pe
     assign core_req   = lsu_req;
     assign lsu_ready  = core_ready;
     assign lsu_rsp    = core_rsp;
-    logic unused_snoop;
-    assign unused_snoop = ^snoop_i;
   end
 
   // The core and the context engine share one port.
