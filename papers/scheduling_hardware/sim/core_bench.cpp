@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core_bench.h"
 
+#include "core_golden.h"
 #include "core_switch.h"
-#include "isa.h"
 #include "timing.h"
 
 #include "Vcore_top.h"

@@ -4,7 +4,7 @@
 #ifndef OKOSU_CORE_SWITCH_H
 #define OKOSU_CORE_SWITCH_H
 
-#include "isa.h"
+#include "core_golden.h"
 
 #include <functional>
 #include <random>

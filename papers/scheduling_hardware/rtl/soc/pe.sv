@@ -16,6 +16,7 @@ module pe
   parameter int unsigned DmemWords = 1048576,
   // Bytes of the data cache; 0: there is none.
   parameter int unsigned DcacheBytes = 0,
+  parameter bit          Rv32      = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -69,7 +70,8 @@ module pe
     .ImemWords(ImemWords),
     .DmemWords(DmemWords),
     .Threads  (Threads),
-    .Banks    (Banks)
+    .Banks    (Banks),
+    .Rv32     (Rv32)
   ) u_core (
     .clk_i,
     .rst_ni,
@@ -115,7 +117,8 @@ module pe
     .PoolSize(PoolSize),
     .CtxMode (CtxMode),
     .Banks   (Banks),
-    .Contexts(Contexts)
+    .Contexts(Contexts),
+    .Rv32    (Rv32)
   ) u_ssh_s (
     .clk_i,
     .rst_ni,
