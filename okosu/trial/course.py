@@ -156,15 +156,43 @@ class Course:
             for arm in plan.arms
             if arm.kind in COUNTED and arm.name not in held.left and arm.name not in self.session.failures
         ]
-        if held.rounds >= plan.options.min_rounds and not self._open(running, judged, affordable):
-            return []
-        if any(arm.preload and not self._told_from_placebo(arm, judged) for arm in running):
+        first = leader(self.session, judged)
+        if held.rounds >= plan.options.min_rounds:
+            if not self._open(running, judged, affordable):
+                return []
+            if plan.options.race and not first:
+                running = self._promising_first(running, judged)
+        if any(self._needs_placebo(arm, judged, first) for arm in running):
             running += [arm for arm in plan.arms if arm.kind == "placebo" and arm.name not in self.session.failures]
         return running
 
-    def _told_from_placebo(self, arm: Arm, judged: dict[str, Judgement]) -> bool:
+    def _promising_first(self, running: list[Arm], judged: dict[str, Judgement]) -> list[Arm]:
+        """The arms that run while none is known to win, where nobody named any: as long as one of them looks as if no
+        more than as many rounds again would decide it, those that do not look so wait, and with them those that
+        change what was not accepted. An answer mostly spares them their rounds.
+        """
+
+        def promises(arm: Arm) -> bool:
+            j = judged[arm.name]
+            return j.interval is None or not (self.session.plan.unaccepted(arm) or self._takes_as_long_again(j))
+
+        waiting = [arm for arm in running if arm.kind == "lever" and not promises(arm)]
+        going = [arm for arm in running if arm not in waiting]
+        return going if any(arm.kind == "lever" for arm in going) else running
+
+    def _needs_placebo(self, arm: Arm, judged: dict[str, Judgement], first: str) -> bool:
+        """Whether an arm has to be told from the placebo yet. A stack need not be until it looks as if it could beat
+        the leader, for without that it is of no use.
+        """
         j = judged.get(arm.name)
-        return j is not None and j.verdict == FASTER and bool(self.session.values(PLACEBO))
+        if not arm.preload or (j is not None and j.verdict == FASTER and self.session.values(PLACEBO)):
+            return False
+        rival = arm.kind == "stack" and first not in ("", arm.name) and arm.name not in self._own()
+        return not rival or len(self.session.against(arm.name, first)) >= PROMISING
+
+    def _own(self) -> set[str]:
+        """The names of the arms that the user described."""
+        return {arm.name for arm in self.session.plan.given}
 
     def _open(self, running: list[Arm], judged: dict[str, Judgement], affordable: int) -> bool:
         """Say whether any arm needs another round."""
@@ -194,7 +222,7 @@ class Course:
         wanted = max(options.min_effect, TENTH * abs(1 - j.ratio))
         if (high - low) / 2 <= wanted:
             return True
-        low, high = self._expected(self.session.log_ratios(name), affordable)
+        low, high = self._expected(self.session.log_ratios(name), self._reach(j, affordable))
         return (high - low) / 2 > wanted
 
     def _leaving(self, arm: Arm, judged: dict[str, Judgement], first: str, affordable: int) -> Leaving | None:
@@ -203,7 +231,7 @@ class Course:
             return "decided"
         if arm.name == first:
             return None
-        if arm.kind == "stack" and first and arm.name not in {a.name for a in plan.given}:
+        if arm.kind == "stack" and first and arm.name not in self._own():
             return self._rival_leaving(arm, first, affordable)
         if j.interval is None:
             return None
@@ -268,9 +296,14 @@ class Course:
         n = j.rounds - j.ties
         if max(j.interval[0], least) >= near and self._takes_as_long_again(j):
             return "bounded"
-        if n < 2 * eprocess.fewest_rounds(k, options.alpha) or self._needed(j) <= affordable:
+        reach = self._reach(j, affordable)
+        if n < 2 * eprocess.fewest_rounds(k, options.alpha) or self._needed(j) <= reach:
             return None
-        return None if self._expected(xs, affordable)[0] >= near and affordable > n else "futile"
+        return None if self._expected(xs, reach)[0] >= near and reach > n else "futile"
+
+    def _reach(self, j: Judgement, affordable: int) -> int:
+        """The rounds that an arm will have had when the trial ends, if it runs in all that are left."""
+        return j.rounds + max(0, affordable - self.session.envelope.rounds)
 
     def _needed(self, j: Judgement) -> int:
         """The rounds after which an undecided arm may be known."""

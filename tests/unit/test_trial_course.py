@@ -165,12 +165,50 @@ def test_beside_an_answer_what_nobody_named_leaves_that_takes_as_many_rounds_aga
 def test_an_arm_that_changes_something_leaves_once_it_is_well_known() -> None:
     levers = [FakeLever("locale"), FakeLever("some")]
     levers[0].changes = {"ordering": "lines come in another order"}  # type: ignore[misc]
-    runner = SimRunner({"locale": 0.5, "some": 0.98}, noise=0.02)
-    made, _ = trial(runner, levers, race=True, budget_s=1000)
+    made, _ = trial(SimRunner({"locale": 0.5}, noise=0.02, seed=3), levers, race=True, budget_s=1000)
     found = by_arm(made)
     assert (found["locale"].verdict, found["locale"].headline) == ("FASTER", False)
     assert found["locale"].later is not None
     assert made.envelope.rounds > found["locale"].rounds >= 2 * fewest_rounds(made.plan.k, 0.05)
+
+
+def test_while_no_arm_is_known_to_win_those_that_hardly_promise_to_wait() -> None:
+    rounds = {True: 0, False: 0}
+    waited = 0
+    for seed in range(8):
+        levers = [FakeLever("locale"), FakeLever("good"), FakeLever("b"), FakeLever("c", preload=True)]
+        levers[0].changes = {"ordering": "lines come in another order"}  # type: ignore[misc]
+        for race in rounds:
+            runner = SimRunner({"locale": 0.6, "good": 0.95}, noise=0.04, seed=seed)
+            made, _ = trial(runner, levers, race=race, seed=seed, budget_s=1e4)
+            found = by_arm(made)
+            rounds[race] += sum(v.rounds for v in found.values())
+            if race and found["good"].headline and (decided := found["good"].decided or 0) > fewest_rounds(5, 0.05):
+                waited += max(found[name].rounds for name in ("locale", "b", "c", "placebo") if name in found) < decided
+    assert rounds[True] < 0.6 * rounds[False]
+    assert waited >= 3
+
+
+def test_what_waited_goes_on_when_nothing_promises_more() -> None:
+    for seed in range(8):
+        levers = [FakeLever("a"), FakeLever("b"), FakeLever("c")]
+        made, _ = trial(SimRunner(noise=0.04, seed=seed), levers, race=True, seed=seed, budget_s=1e4)
+        for found in by_arm(made).values():
+            if found.verdict == "UNRESOLVED" and "not judged" not in found.why:
+                assert (found.bound or 0) >= 0.97
+
+
+def test_an_arm_of_the_users_never_waits_and_lets_no_other_wait() -> None:
+    for seed in range(8):
+        runner = SimRunner({"mine": 0.97, "a": 0.97}, noise=0.03, seed=seed)
+        levers = [FakeLever("a"), FakeLever("b")]
+        made, _ = trial(runner, levers, race=True, seed=seed, user_arms={"mine": {"X": "1"}}, max_rounds=12)
+        assert len(made.values("mine")) == made.envelope.rounds
+        runner = SimRunner({"mine": 0.97}, noise=0.03, seed=seed)
+        made, _ = trial(runner, [FakeLever("b")], race=True, seed=seed, user_arms={"mine": {"X": "1"}}, max_rounds=12)
+        assert (
+            len(made.values("b")) == made.envelope.rounds or "b" in made.envelope.left or by_arm(made)["mine"].headline
+        )
 
 
 def test_resolved_arms_leave_and_undecided_ones_go_on() -> None:
@@ -249,6 +287,22 @@ def test_the_placebo_runs_only_where_an_arm_loads_the_library_and_is_outside_k()
     # Once the arm is known to be faster than the placebo too, that need not run any more.
     assert len(made.values("placebo")) == fewest_rounds(1, 0.05) < len(made.values("a"))
     assert by_arm(made)["placebo"].verdict == "UNRESOLVED"
+
+
+def test_a_stack_without_promise_needs_no_placebo() -> None:
+    runner = SimRunner({"a": 0.7, "b": 0.8, "a+b": 0.76}, noise=0.05)
+    made, _ = trial(runner, [FakeLever("a"), FakeLever("b", preload=True)], budget_s=1e5)
+    assert by_arm(made)["a"].headline
+    assert by_arm(made)["a+b"].rounds == PROMISING
+    assert not {at.round for at in made.values("placebo")} & {at.round for at in made.values("a+b")}
+    runner = SimRunner({"a": 0.7, "b": 0.8}, noise=0.02)
+    made, _ = trial(runner, [FakeLever("a"), FakeLever("b", preload=True)], budget_s=1e5)
+    found = by_arm(made)["a+b"]
+    assert found.headline
+    # The stack is told from the placebo before it is recommended.
+    assert len({at.round for at in made.values("placebo")} & {at.round for at in made.values("a+b")}) >= fewest_rounds(
+        3, 0.05
+    )
 
 
 def test_an_arm_no_better_than_the_placebo_does_not_use_up_the_budget() -> None:
