@@ -10,7 +10,8 @@ such programs sleep for seconds. What a program asks of the compiler by dg-optio
 without a condition.
 
 --reasons says in words why programs do not pass, by patterns: suites/posix.toml. --table writes the verdicts and these
-reasons; --compare names each verdict that is another one than in such a table, and then the exit status is 3.
+reasons; --compare names each verdict that is another one than in such a table, and what the table has more (but with
+--only), and then the exit status is 3.
 """
 
 from __future__ import annotations
@@ -178,7 +179,15 @@ def main(arguments: Sequence[str]) -> int:
     if args.table:
         reasons = tomllib.loads(args.reasons.read_text())["reason"] if args.reasons else []
         args.table.write_text(json.dumps(explained(verdicts, reasons), indent=1) + "\n")
-    said = differences(verdicts, json.loads(args.compare.read_text())) if args.compare else []
+    said = []
+    if args.compare:
+        table = json.loads(args.compare.read_text())
+        said = differences(verdicts, table)
+        # A suite that has lost programs is not the suite of the table.
+        ran = {one.program for one in verdicts}
+        said += [
+            f"{name}: not there, in the table {table[name][0]}" for name in table if not args.only and name not in ran
+        ]
     for line in said:
         print(line)
     return 3 if said else 0

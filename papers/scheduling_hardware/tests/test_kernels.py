@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import ROOM
+from okosu.errors import OkosuError
+from okosu.records.types import Record
+from papers.scheduling_hardware import ROOM, kernels
 
 PROGRAMS = ROOM / "sw/programs"
 ARGUMENTS = {"fft": ("8",), "lu": ("24", "4"), "barnes": ("200",)}
@@ -62,3 +64,59 @@ def test_a_size_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
         done = subprocess.run([program, wrong], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert "it has to be a number from" in done.stderr
+
+
+def record(kernel: str, variant: str, pes: int, cycles: list[float]) -> Record:
+    return Record(
+        tool="okosu",
+        machine="",
+        platform="verilator",
+        subject=f"rtl {kernel}.c",
+        variant=variant,
+        stage="bench",
+        metric="parallel",
+        unit="cycles",
+        samples=cycles,
+        parameters={"pes": float(pes)},
+    )
+
+
+def test_speedups_are_against_the_fewest_pes() -> None:
+    held = [record("fft", "ssh banked", pes, [1000.0 / pes]) for pes in (1, 2, 4)]
+    held += [
+        record("fft", "software", 1, [1200.0]),
+        record("fft", "software", 2, []),
+        record("fft", "software", 4, [400.0]),
+    ]
+    table = kernels.on_machine(held)
+    assert table.head == ["kernel", "threads by", "cycles on 1 PE", "on 2", "on 4"]
+    assert table.body == [
+        ["`fft 9`", "hardware", "1,000", "2.00", "4.00"],
+        ["`fft 9`", "software", "1,200", "–", "3.00"],
+    ]
+
+
+def test_linux_is_measured_with_each_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = iter([4e6, 2e6, 8e6, 2e6] * 2 + [4e6, 2e6] * 2)
+    asked: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        if words[0] != "gcc":
+            asked.append(words[1:])
+        return subprocess.CompletedProcess(
+            words, 0, f"digest 0\nparallel {next(took) if words[0] != 'gcc' else 0:.0f}\nok\n", ""
+        )
+
+    monkeypatch.setattr(kernels.subprocess, "run", run)
+    table = kernels.on_linux((1, 2), rounds=2)
+    assert table.head == ["kernel", "one thread", "2 threads"]
+    assert table.body[0] == ["`fft 15`", "6.00 ms", "3.00"]
+    assert asked[:2] == [["15", "1"], ["15", "2"]]
+
+
+def test_a_kernel_that_is_wrong_on_linux_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        kernels.subprocess, "run", lambda words, **_: subprocess.CompletedProcess(words, int(words[0] != "gcc"), "", "")
+    )
+    with pytest.raises(OkosuError, match="failed"):
+        kernels.on_linux((1,))
