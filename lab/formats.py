@@ -32,6 +32,13 @@ class BuildFile(BuiltKernel, tag_field="schema", tag="okosu.lab-build/1"):
     """What `okosu lab build --json` writes of a platform with a kernel."""
 
 
+class InstallFile(BuiltKernel, kw_only=True, tag_field="schema", tag="okosu.lab-install/1"):
+    """What `okosu lab install` writes beside the file and to --json: the kernel, the file, and its SHA-256 digest."""
+
+    file: str
+    sha256: str
+
+
 class ModelledMachine(Machine, frozen=True, kw_only=True):
     """The machine that the memory-hierarchy model simulated; `id` names its file in lab/model/machines."""
 
@@ -84,4 +91,4 @@ class RunFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-r
 
 def kinds() -> list[type[msgspec.Struct]]:
     """Return the types of all files, for okosu.records.schema."""
-    return [CacheFile, BuildFile, RunFile]
+    return [CacheFile, BuildFile, InstallFile, RunFile]

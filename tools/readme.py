@@ -10,6 +10,7 @@ the name of the only summary results/*/NAME.json, or FOLDER/PATTERN for all that
     gallery=N           only the N programs that gain most, and the same sum over all of them
     published           each value that the paper measured, beside ours; `disputed`: those too that contradict others
     targets             each target with its worst point
+    beside              the targets of several summaries beside each other, a column for each with its intervals
     missed              the names of the targets that do not hold
     sections=ID,…       those sections of the summary (all of them without `=ID,…`)
     joined=ID           the tables of that section in several summaries as one, with a column that names the machine
@@ -176,18 +177,50 @@ def _beside(made: Summary, marks: tuple[str, ...]) -> str:
     return "\n".join(table(["paper", "value", "published", "here"], body)) + "\n"
 
 
+SAID = {True: "holds", False: "**missed**", None: "not judged"}
+
+
+def _digits(one: Compared) -> int:
+    """As many digits as the bound has, or 1.004 would be told as 1."""
+    return max(3, len(f"{one.target:g}".replace(".", "").lstrip("0")))
+
+
+def _bound(one: Compared) -> str:
+    unit = f" {one.unit}" if one.unit not in ("", "times", "share") else ""
+    return f"{one.sign} {_number(one.target, _digits(one))}{unit} ({one.kind})"
+
+
 def _targets(held: Sequence[Named]) -> str:
-    said = {True: "holds", False: "**missed**", None: "not judged"}
     body = []
     for one in held[0][1].compared:
         if one.kind != "published":
-            # As many digits as the bound has, or 1.004 would be told as 1.
-            digits = max(3, len(f"{one.target:g}".replace(".", "").lstrip("0")))
-            ours = "" if one.measured is None else _number(one.measured, digits)
-            unit = f" {one.unit}" if one.unit not in ("times", "share") else ""
-            bound = f"{one.sign} {_number(one.target, digits)}{unit} ({one.kind})"
-            body.append([one.text, ours, bound, said[one.holds]])
+            ours = "" if one.measured is None else _number(one.measured, _digits(one))
+            body.append([one.text, ours, _bound(one), SAID[one.holds]])
     return "\n".join(table(["target", "at the worst point", "bound", ""], body)) + "\n"
+
+
+def _by_record(held: Sequence[Named]) -> str:
+    """A target that a record was made without has no cell in its column, and so has one whose bound was another."""
+    known: dict[tuple[str, str], dict[str, Compared]] = {}
+    for path, made in held:
+        for one in made.compared:
+            if one.kind != "published":
+                known.setdefault((one.text, _bound(one)), {})[path.parent.name] = one
+    columns = [path.parent.name for path, _ in held]
+    body = [
+        [text, bound, *(_cell(by[column]) if column in by else "–" for column in columns)]
+        for (text, bound), by in known.items()
+    ]
+    return "\n".join(table(["target, at its worst point", "bound", *columns], body)) + "\n"
+
+
+def _cell(one: Compared) -> str:
+    if one.measured is None:
+        return SAID[one.holds]
+    digits = _digits(one)
+    ends = [_number(end, digits) for end in one.interval or ()]
+    between = f" ({ends[0]} to {ends[1]})" if ends else ""
+    return f"{_number(one.measured, digits)}{between} {SAID[one.holds]}"
 
 
 def _sections(held: Sequence[Named], *ids: str) -> str:
@@ -221,6 +254,7 @@ WHATS: dict[str, Callable[..., str]] = {
     "published": _published,
     "disputed": _disputed,
     "targets": _targets,
+    "beside": _by_record,
     "sections": _sections,
     "joined": _joined,
 }

@@ -23,6 +23,8 @@ MEMORY = "256M"
 _PTRACE = re.compile(r"ptrace.*(not permitted|denied|failed|expected SIGSTOP|missing)")
 TIMEOUT_S = 600.0
 CPUINFO = Path("/proc/cpuinfo")
+HOST_ROOT = ("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro")
+"""The words for a root that is this machine's, which the guest cannot write to."""
 
 RECIPE = Recipe(
     arch="um",
@@ -77,10 +79,7 @@ def arguments(built: Built, folder: Path, fds: Mapping[str, int], memory: str, k
         # Relative to the scratch folder that the process runs in, so that nothing is left in ~/.uml.
         "uml_dir=.",
         "umid=guest",
-        "root=/dev/root",
-        "rootfstype=hostfs",
-        "rootflags=/",
-        "ro",
+        *HOST_ROOT,
         # The kernel would open pseudo-terminals for all lines that are not named here.
         "con=null",
         "con0=null,fd:1",

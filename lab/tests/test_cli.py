@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pty
 import subprocess
@@ -70,6 +71,90 @@ def test_build_prints_the_folder_and_nothing_else(
     assert told["schema"] == "okosu.lab-build/1"
     assert (told["series"], told["fragments"]) == (["one"], ["um", "more"])
     assert told["path"] != str(folder)
+
+
+def test_install_puts_the_kernel_where_the_user_says_and_replaces_its_own(
+    environment: dict[str, str], kernel: list[str], tmp_path: Path
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    file = folder / "linux.okosu"
+    for text in ("one", "two"):
+        with (tmp_path / "linux/fake-linux").open("a") as source:
+            source.write(f"# {text}\n")
+        done = okosu(environment, "install", *kernel, str(folder))
+        assert (done.returncode, done.stdout) == (0, f"{file}\n".encode())
+        assert f"\n  {file} mem=256M root=/dev/root rootfstype=hostfs rootflags=/ ro ".encode() in done.stderr
+        assert file.read_bytes() == (tmp_path / "linux/fake-linux").read_bytes()
+        assert os.access(file, os.X_OK)
+        told = obeys.its_schema((folder / "linux.okosu.json").read_bytes())
+        assert (told["series"], told["file"]) == (["one"], str(file))
+        assert told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert sorted(path.name for path in folder.iterdir()) == ["linux.okosu", "linux.okosu.json"]
+
+
+def test_install_takes_a_file_and_prints_its_record(
+    environment: dict[str, str], kernel: list[str], tmp_path: Path
+) -> None:
+    done = okosu(environment, "install", *kernel, "mine", "--json", "-", cwd=tmp_path)
+    assert obeys.its_schema(done.stdout) == obeys.its_schema((tmp_path / "mine.json").read_bytes())
+    assert (tmp_path / "mine").is_file()
+
+
+def foreign(what: str, file: Path) -> None:
+    """Make of an installed kernel something that was not installed."""
+    if what == "no record":
+        file.with_name("linux.okosu.json").unlink()
+    elif what == "another record":
+        file.with_name("linux.okosu.json").write_text('{"schema": "another/1"}\n')
+    elif what == "a record alone":
+        file.unlink()
+        file.with_name("linux.okosu.json").write_text("{}\n")
+    elif what == "a link":
+        file.replace(file.with_name("elsewhere"))
+        file.symlink_to("elsewhere")
+    elif what == "a folder":
+        file.unlink()
+        file.mkdir()
+        (file / "linux").write_text("the user's\n")
+    else:
+        file.write_bytes(file.read_bytes() + b"# changed\n")
+
+
+@pytest.mark.parametrize(
+    "what", ["no record", "another record", "a record alone", "a link", "a folder", "another content"]
+)
+def test_install_does_not_replace_what_it_did_not_write(
+    environment: dict[str, str], kernel: list[str], tmp_path: Path, what: str
+) -> None:
+    (folder := tmp_path / "bin").mkdir()
+    assert okosu(environment, "install", *kernel, str(folder)).returncode == 0
+    foreign(what, folder / "linux.okosu")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    okosu(environment, "cache", "--clear")
+    done = okosu(environment, "install", *kernel, str(folder))
+    assert done.returncode == 125
+    first, why, fix = done.stderr.decode().splitlines()
+    assert first.endswith("linux.okosu is not replaced")
+    assert why.startswith("  why: ")
+    assert fix.startswith("  fix: remove ")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    # It was refused before anything was built.
+    assert okosu(environment, "cache").stdout.decode().split()[:2] == ["0.0", "MB"]
+
+
+def test_install_says_where_nothing_can_be_installed(
+    environment: dict[str, str], kernel: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for place, why in (("nowhere/", "there is no such folder"), ("nowhere/linux", "no such"), ("file/", "is a file")):
+        done = okosu(environment, "install", *kernel, str(tmp_path) + f"/{place}")
+        assert done.returncode == 125
+        assert why in done.stderr.decode()
+    assert okosu(environment, "install", *kernel, "--dry-run", str(tmp_path)).stdout.decode().splitlines()[-1] == (
+        f"install: {tmp_path}/linux.okosu"
+    )
+    assert not (tmp_path / "linux.okosu").exists()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_progress_is_shown_on_a_terminal_and_taken_away(environment: dict[str, str], kernel: list[str]) -> None:

@@ -15,6 +15,8 @@
 static const struct bench_routine routines[] = {
     {"copy", 2, 0, "byte", "n bytes copied"},
     {"mix", 2, 0, "byte", "sizes and places drawn from a histogram, in 32 KiB that are hot"},
+    {"sites", 2, 0, "byte",
+     "as mix, from 32 call sites that each have sizes of their own, or from any"},
     {"fixed", 2, 0, "byte", "a size known to the compiler, in line, beside calls"},
     {NULL, 0, 0, NULL, NULL},
 };
@@ -51,6 +53,7 @@ static void add_variants(struct bench *bench, struct memory_bench *memory)
     ENTRY(okosu_copy_move, OKOSU_COPY_ANY);
 #undef ENTRY
     memory_add_entry(memory, NULL, (struct memory_variant){.copy = memcpy});
+    memory_add_peers(bench, memory);
 }
 
 #if defined(__x86_64__)

@@ -4,6 +4,8 @@
 
 #include <okosu/cpu.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
@@ -38,6 +40,73 @@ void memory_add_entry(struct memory_bench *memory, const char *name, struct memo
         variant.use = MEMORY_ANY_USE;
     }
     memory->variants[memory->count++] = variant;
+}
+
+static int is_library(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 3 && strcmp(entry->d_name + length - 3, ".so") == 0;
+}
+
+/* Its own memcpy and memset, never those of the C library that this program runs on: a library that
+ * only uses them has none, although a search by dlsym() would go on to what it needs. */
+static void *own_symbol(void *handle, const char *path, const char *name)
+{
+    void *symbol = dlsym(handle, name);
+    Dl_info where;
+
+    return symbol && dladdr(symbol, &where) && strcmp(where.dli_fname, path) == 0 ? symbol : NULL;
+}
+
+/* The names live as long as the process: rows refer to them. */
+static void add_peer(struct bench *bench, struct memory_bench *memory, const char *directory,
+                     const char *file)
+{
+    struct memory_variant variant = {.kind = "peer", .use = MEMORY_ANY_USE};
+    const char *function = memory->operands > 1 ? "memcpy" : "memset";
+    char *name = strndup(file, strlen(file) - 3), *path = NULL, why[64];
+    void *handle, *symbol;
+
+    if (!name || !bench_wants_variant(bench, name) || memory->count == MEMORY_VARIANTS ||
+        asprintf(&path, "%s/%s", directory, file) < 0) {
+        free(name);
+        return;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    symbol = handle ? own_symbol(handle, path, function) : NULL;
+    if (symbol) {
+        variant.name = variant.library = name;
+        memcpy(memory->operands > 1 ? (void *)&variant.copy : (void *)&variant.set, &symbol,
+               sizeof(symbol));
+        memory->variants[memory->count++] = variant;
+    } else if (handle) {
+        snprintf(why, sizeof(why), "it has no %s of its own", function);
+        bench_absent(bench, name, why, "");
+        dlclose(handle);
+    } else {
+        bench_absent(bench, name, dlerror(), "");
+    }
+    free(path);
+}
+
+void memory_add_peers(struct bench *bench, struct memory_bench *memory)
+{
+    for (const char *const *parent = bench_peers(bench); *parent; parent++) {
+        struct dirent **entries = NULL;
+        char *directory = NULL;
+        int found;
+
+        if (asprintf(&directory, "%s/memory", *parent) < 0)
+            continue;
+        found = scandir(directory, &entries, is_library, alphasort);
+        for (int i = 0; i < found; i++) {
+            add_peer(bench, memory, directory, entries[i]->d_name);
+            free(entries[i]);
+        }
+        free(entries);
+        free(directory);
+    }
 }
 
 struct bench_row memory_row(const struct memory_bench *memory, const char *routine,
@@ -226,5 +295,5 @@ int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t 
         if (error)
             return error;
     }
-    return bench_wants_routine(bench, "mix") ? memory_mix(bench, memory) : 0;
+    return memory_mix(bench, memory);
 }

@@ -13,7 +13,7 @@ typedef void *copy_function(void *dst, const void *src, size_t n);
 typedef void *set_function(void *p, int byte, size_t n);
 typedef void *zero_function(void *p, size_t n);
 
-enum { MEMORY_ANY_USE = -1, MEMORY_VARIANTS = 24 };
+enum { MEMORY_ANY_USE = -1, MEMORY_VARIANTS = 32 };
 
 /* The row of the tables that is the C library's routine: it is measured as a peer, called directly. */
 #define MEMORY_LIBC "libc"
@@ -72,6 +72,9 @@ void memory_add(struct bench *bench, struct memory_bench *memory, const struct o
                 struct memory_variant variant);
 /* Append an entry of okosu's, whose choice config names, or glibc's routine (name NULL). */
 void memory_add_entry(struct memory_bench *memory, const char *name, struct memory_variant variant);
+/* Append the peers of --peers: each shared object NAME.so in a directory DIR/memory, whose memcpy, or
+ * memset, is measured as NAME. What cannot be loaded, or lacks it, is told as absent. */
+void memory_add_peers(struct bench *bench, struct memory_bench *memory);
 /* A row of this variant at this size; `config` becomes what its entry chose for it. */
 struct bench_row memory_row(const struct memory_bench *memory, const char *routine,
                             struct memory_variant *variant, size_t n);
@@ -144,6 +147,6 @@ int memory_sweep(struct bench *bench, struct memory_bench *memory, const size_t 
                  size_t all_count, const struct memory_mode *modes, size_t mode_count,
                  const size_t (*placements)[2]);
 
-/* Calls whose sizes are drawn from three histograms, so that branches are mispredicted as they are in
- * programs. 0 or -errno after a message. */
+/* Calls whose sizes are drawn from histograms, so that branches are mispredicted as they are in
+ * programs: routine "mix", all from one call site, and "sites", from 32. 0 or -errno after a message. */
 int memory_mix(struct bench *bench, struct memory_bench *memory);

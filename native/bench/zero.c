@@ -10,6 +10,8 @@
 static const struct bench_routine routines[] = {
     {"set", 1, 0, "byte", "n bytes set"},
     {"mix", 1, 0, "byte", "sizes and places drawn from a histogram, in 16 KiB that are hot"},
+    {"sites", 1, 0, "byte",
+     "as mix, from 32 call sites that each have sizes of their own, or from any"},
     {"page", 1, 0, "byte", "a whole page cleared"},
     {"page-read", 2, 0, "byte", "a whole page cleared and then read"},
     {NULL, 0, 0, NULL, NULL},
@@ -42,6 +44,7 @@ static void add_variants(struct bench *bench, struct memory_bench *memory)
     ENTRY(okosu_zero_far, zero, OKOSU_ZERO_FAR);
 #undef ENTRY
     memory_add_entry(memory, NULL, (struct memory_variant){.set = memset});
+    memory_add_peers(bench, memory);
 }
 
 static const struct memory_mode modes[] = {

@@ -11,12 +11,13 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import IO
 
 from okosu import native
 from okosu.bench import rows
 from okosu.bench.rows import Header, Result
-from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError, told
+from okosu.errors import TOOL_ERROR, USAGE_ERROR, OkosuError, told, usage
 
 Progress = Callable[[Result], None]
 """Called after every line with all that there is so far, and again when no line has come for PAUSE_S."""
@@ -35,12 +36,26 @@ class BenchError(OkosuError):
         self.result = result
 
 
-def command(name: str, args: Sequence[str] = ()) -> list[str]:
-    """The argv of a microbenchmark. OkosuError (125) if there is no such program."""
-    return [str(native.find(f"{native.BENCH}{name}")), *args]
+def command(name: str, args: Sequence[str] = (), loader: Sequence[str] = ()) -> list[str]:
+    """The argv of a microbenchmark, started by `loader` (see `on_libc`) or by the system's. OkosuError (125) if there
+    is no such program.
+    """
+    return [*loader, str(native.find(f"{native.BENCH}{name}")), *args]
 
 
-def run(name: str, args: Sequence[str] = (), progress: Progress | None = None) -> Result:
+def on_libc(folder: Path) -> list[str]:
+    """The start of the argv of a program that is to run on the glibc in a folder, which holds its loader and libc.so.6
+    (at any depth: an unpacked Debian package does). OkosuError (2) where it does not.
+    """
+    loaders = sorted(path for path in folder.rglob("ld-linux*.so.*") if path.exists())
+    libraries = sorted({str(path.parent) for path in folder.rglob("libc.so.6")})
+    if not loaders or not libraries:
+        what = "no loader (ld-linux*.so.*)" if not loaders else "no libc.so.6"
+        raise usage(f"--libc {folder}: there is {what} in it", "", "a folder with an unpacked libc6 package")
+    return [str(loaders[0]), "--library-path", ":".join(libraries)]
+
+
+def run(name: str, args: Sequence[str] = (), progress: Progress | None = None, loader: Sequence[str] = ()) -> Result:
     """Run a microbenchmark to its end and return what it printed.
 
     Raises BenchError, which holds what was measured, if the program fails, is killed or prints a line that is not
@@ -50,7 +65,11 @@ def run(name: str, args: Sequence[str] = (), progress: Progress | None = None) -
     result = Result(name)
     with tempfile.TemporaryFile() as said, contextlib.ExitStack() as stack:
         process = subprocess.Popen(
-            command(name, args), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, env=_environment()
+            command(name, args, loader),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env=_environment(),
         )
         stack.callback(_reap, process)
         assert process.stdout is not None

@@ -65,13 +65,17 @@ def dry_run(names: list[str], args: argparse.Namespace) -> int:
     """Print what would be run, and which files would be written."""
     words = arguments(args, args.seed if args.seed is not None else 0)
     for name in names:
-        print(f"{name}: {' '.join(drive.command(name, words))}")
+        print(f"{name}: {' '.join(drive.command(name, words, _loader(args)))}")
     if args.seed is None:
         print("seed: drawn anew (shown: 0)")
     print(f"environment: {' '.join(f'{name}={value}' for name, value in drive.ONE_THREAD.items())}, where not set")
     print("system calls of note: sched_setaffinity (one CPU), mmap, madvise and mbind of its own memory")
     print(f"files: a lock on {lock_path()}; records in {_destination(args.json, names)}")
     return 0
+
+
+def _loader(args: argparse.Namespace) -> list[str]:
+    return drive.on_libc(Path(args.libc)) if args.libc else []
 
 
 def arguments(args: argparse.Namespace, seed: int) -> list[str]:
@@ -97,13 +101,14 @@ def measure(names: list[str], args: argparse.Namespace) -> int:
     """
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
     words = arguments(args, seed)
+    loader = _loader(args)
     session = Session(names, words, seed, _destination(args.json, names))
     table = sys.stderr if args.json == "-" else sys.stdout
     status = 0
     with measuring():
         try:
             for name in names:
-                if not _one(session, name, words):
+                if not _one(session, name, words, loader):
                     status = TOOL_ERROR
                 print(_bench_table.render(session.results[name]), file=table, flush=True)
         except KeyboardInterrupt:
@@ -122,13 +127,13 @@ def measure(names: list[str], args: argparse.Namespace) -> int:
     return status
 
 
-def _one(session: Session, name: str, words: list[str]) -> bool:
+def _one(session: Session, name: str, words: list[str], loader: list[str]) -> bool:
     """Run one benchmark; say whether it finished. OkosuError where nothing could be run at all."""
     session.results[name] = Result(name)
     try:
         session.list(drive.run(name, ["--list"]))
         with _display(session, name) as seen:
-            seen(drive.run(name, words, seen))
+            seen(drive.run(name, words, seen, loader))
     except drive.BenchError as error:
         if error.status == USAGE_ERROR:
             raise

@@ -15,6 +15,7 @@ EXAMPLES = """\
   okosu bench                                  every benchmark: minutes
   okosu bench copy --only mix                  one routine: copies of mixed sizes
   okosu bench copy --profile                   learn which memcpy is best at which size; lever copy then takes it
+  okosu bench copy --libc .peers/glibc-trixie  the same beside the memcpy of another glibc, on which it then runs
   okosu bench blas1                            sums and products of vectors, beside other libraries; checkout only
   okosu bench --list                           routines with their bytes and flops, and the variants this CPU has
   okosu bench --smoke                          does it all work? seconds, and no number to quote
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--variant", metavar="NAME,…", help="these variants alone")
     add("--sizes", metavar="N,…", help="these sizes instead of the benchmark's own")
     add("--peers", action="append", metavar="DIR", help="libraries to compare with (repeatable; default: .peers)")
+    add("--libc", metavar="DIR", help="run on another glibc: a folder that has its loader and libc.so.6")
     add("--smoke", action="store_true", help="2 rounds at a few sizes: does it work?")
     add(
         "--profile",

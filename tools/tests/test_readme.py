@@ -107,6 +107,23 @@ def test_a_target_has_as_many_digits_as_its_bound(readme: ModuleType, tmp_path: 
     assert "| off | 1.004 | ≤ 1.005 (at most) | holds |" in readme.fill("<!-- records: p targets -->\n<!-- end -->\n")
 
 
+def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleType, tmp_path: Path) -> None:
+    one = Compared(
+        id="a", source="", text="a", kind="at least", target=0.95, measured=0.97, interval=(0.96, 0.98), holds=True
+    )
+    less = Compared(id="a", source="", text="a", kind="at least", target=0.95, measured=0.5, holds=False)
+    other = Compared(id="b", source="", text="b", kind="floor", target=1.0, unit="times")
+    paper = Compared(id="p", source="", text="p", kind="published", target=1.0)
+    written(tmp_path / "results/first/p.json", compared=[paper, one])
+    written(tmp_path / "results/second/p.json", compared=[less, other])
+    assert readme.fill("<!-- records: results/*/p.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
+        "| target, at its worst point | bound | first | second |",
+        "|---|---|---|---|",
+        "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
+        "| b | ≥ 1 (floor) | – | not judged |",
+    ]
+
+
 def test_the_documents_are_as_the_summaries_have_them(tool: ModuleType) -> None:
     stale = [path for path in tool.documents() if tool.fill(path.read_text()) != path.read_text()]
     assert not stale, "python tools/readme.py"

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import shlex
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -214,3 +218,30 @@ def test_an_ordinary_user_can_run_it(built: Built, tmp_path: Path) -> None:
         assert done.stdout == "5 b'0\\n' 65534\n", done.stderr
     finally:
         shutil.rmtree(place)
+
+
+def test_an_installed_kernel_runs_by_the_line_that_is_printed(built: Built, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "okosu", "lab", "install", "uml", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    line = done.stderr.splitlines()[-1].strip()
+    assert line.startswith(f"{tmp_path}/linux.okosu mem=")
+    ours, theirs = pty.openpty()
+    # The kernel keeps files of its own below HOME, and TERM decides what a shell prints.
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "TERM": "dumb"}
+    with subprocess.Popen(shlex.split(line), env=env, stdin=theirs, stdout=theirs, stderr=theirs) as kernel:
+        os.close(theirs)
+        late = threading.Timer(300, kernel.kill)
+        late.start()
+        shown, asked = b"", False
+        # Reading fails once the kernel has closed the terminal's other side.
+        with contextlib.suppress(OSError):
+            while block := os.read(ours, 65536):
+                shown += block
+                # What is typed before the shell has its terminal is lost.
+                if not asked and shown.endswith(b"# "):
+                    os.write(ours, b"uname -sr; busybox poweroff -f\n")
+                    asked = True
+        late.cancel()
+        os.close(ours)
+    assert kernel.returncode == 0, shown.decode(errors="replace")
+    assert b"\nLinux 6.12" in shown

@@ -106,6 +106,35 @@ threads scipy_openblas_set_num_threads64_
 END
 }
 
+# What `pip install numpy` brings, which need not be the newest OpenBLAS.
+peer_openblas_numpy() {
+    wheel openblas-numpy numpy 'numpy.libs/*.so*' || return 1
+    manifest openblas-numpy <<END
+library $(echo openblas-numpy/libscipy_openblas64_*)
+needs $(echo openblas-numpy/libquadmath*)
+needs $(echo openblas-numpy/libgfortran*)
+call cblas64
+symbols scipy_cblas_%s64_
+version OpenBLAS of numpy $(cat openblas-numpy/version) (PyPI)
+report scipy_openblas_get_corename64_
+threads scipy_openblas_set_num_threads64_
+END
+}
+
+# The BLAS that R and Debian's numpy use where nobody installed another.
+peer_blas_reference() {
+    deb blas-reference libblas3 libgfortran5 libquadmath0 || return 1
+    lib=blas-reference/usr/lib/$triplet
+    manifest blas-reference <<END
+library $lib/blas/libblas.so.3
+needs $lib/libquadmath.so.0
+needs $lib/libgfortran.so.5
+call cblas32
+symbols cblas_%s
+version reference BLAS $(deb_version libblas3) (Debian)
+END
+}
+
 peer_blis() {
     deb blis libblis4-serial || return 1
     manifest blis <<END
@@ -206,7 +235,51 @@ config g++ $(g++ -dumpfullversion) -O3 -march=native
 END
 }
 
-for peer in openblas_debian openblas_debian_forced openblas_pypi openblas_pypi_forced blis aocl mkl eigen gcc gcc_512 clang; do
+# musl cannot be loaded beside another C library, but these functions of it stand alone.
+memory_musl() {
+    deb musl musl-dev || return 1
+    objects=musl/objects
+    mkdir -p "$objects" memory
+    (cd "$objects" && ar x ../usr/lib/$machine-linux-musl/libc.a memcpy.lo memset.lo) &&
+        cc -shared -nostdlib -o memory/musl.new "$objects/memcpy.lo" "$objects/memset.lo" && mv memory/musl.new memory/musl.so
+    rm -rf musl/usr
+    [ -e memory/musl.so ]
+}
+
+# What was tried for small sizes and mixtures (peers/by_site.c).
+memory_tried() {
+    tried=$1
+    shift
+    mkdir -p memory
+    cc -O2 -march=native -fno-tree-loop-distribute-patterns "$@" -fPIC -shared "$here/peers/by_site.c" -o "memory/$tried.new" &&
+        mv "memory/$tried.new" "memory/$tried.so"
+}
+
+memory_by_site() {
+    has avx2 || return 2
+    memory_tried by-site
+}
+
+memory_masked() {
+    has avx512bw || return 2
+    memory_tried masked -DMASKED
+}
+
+# A newer glibc, of Debian 13: `okosu bench copy --libc .peers/glibc-trixie` runs on it. The lists of packages are of
+# its own, so that nothing of the system's is changed.
+glibc_trixie() {
+    into=$(pwd)/glibc-trixie
+    mkdir -p "$into/lists/partial" "$into/cache" "$into/deb"
+    echo 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main' >"$into/list"
+    own="-o Dir::Etc::sourcelist=$into/list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$into/lists -o Dir::Cache=$into/cache"
+    # shellcheck disable=SC2086 # the options are words of their own
+    (cd "$into/deb" && apt-get -qq $own update && apt-get -qq $own download libc6) >/dev/null 2>"$into/log" &&
+        dpkg -x "$into"/deb/libc6_*.deb "$into/root"
+    rm -rf "$into/deb" "$into/lists" "$into/cache" "$into/list"
+    [ -n "$(find "$into" -name libc.so.6)" ]
+}
+
+for peer in openblas_debian openblas_debian_forced openblas_pypi openblas_pypi_forced openblas_numpy blas_reference blis aocl mkl eigen gcc gcc_512 clang; do
     name=$(echo "$peer" | tr _ -)
     if [ -e "$name.peer" ]; then
         say "$name: there"
@@ -221,4 +294,24 @@ for peer in openblas_debian openblas_debian_forced openblas_pypi openblas_pypi_f
     else
         say "$name: not to be had$([ -s "$name/log" ] && printf ' (%s)' "$(tail -n 1 "$name/log")")"
     fi
+done
+
+# For the benchmarks of memory, which have other peers: copy and zero.
+for peer in memory_musl memory_by_site memory_masked glibc_trixie; do
+    case $peer in
+    memory_*) there=$(find memory -name "$(echo "${peer#memory_}" | tr _ -).so" 2>/dev/null || true) ;;
+    *) there=$(find "$(echo $peer | tr _ -)" -name libc.so.6 2>/dev/null || true) ;;
+    esac
+    name=$(echo "$peer" | tr _ -)
+    if [ -n "$there" ]; then
+        say "$name: there"
+        continue
+    fi
+    status=0
+    $peer || status=$?
+    case $status in
+    0) say "$name: done" ;;
+    2) say "$name: not for this machine" ;;
+    *) say "$name: not to be had" ;;
+    esac
 done
