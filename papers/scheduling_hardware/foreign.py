@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites that others wrote, fetched in the version of the committed tables, run, and compared with these.
+"""The suites that others wrote, in the version of the committed tables: had, run, and compared with these.
 
 python -m papers.scheduling_hardware.foreign [--jobs N] [torture|posix|benchmarks…]
 
-Nothing of them is in git: GCC's torture comes as a Debian package, the others by git, each in a fixed version, into the
-lab's cache. Where git is to take them from a mirror, it can be told by url.MIRROR.insteadOf. The exit status is 3 where
-a verdict or a number is another one than in its table, 1 where a suite cannot be had.
+Nothing of them is in git. GCC's torture comes as a Debian package, which is fetched. The others are in repositories:
+from these git fetches them, or from a mirror of which it has been told (url.MIRROR.insteadOf). Each goes into the lab's
+cache. Who has them already, or no connection, puts them into one folder by their names (torture, posix, coremark,
+dhrystone: what SOURCES says, or a link to it), and has OKOSU_FOREIGN=FOLDER in the environment.
+
+The exit status is 3 where a verdict or a number is another one than in its table, 1 where a suite cannot be had.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -25,6 +29,8 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware import ROOM, suite
 
 SUITES = ("torture", "posix", "benchmarks")
+GIVEN = "OKOSU_FOREIGN"
+"""The variable that names a folder with sources by their names."""
 BENCHMARKS = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-25/scheduling-hardware-benchmarks.json"
 _TABLES = ROOM / "suites"
 _KIND = "foreign"
@@ -94,26 +100,45 @@ SOURCES: dict[str, Repository | Package] = {
 
 
 def fetched(name: str, say: Say = quiet) -> Path:
-    """Return the folder with a source, fetched where the cache lacks it; OkosuError (125) where it cannot be had."""
+    """Return the folder with a source: the one that is given, or fetched where the cache lacks it.
+
+    OkosuError (125) where it cannot be had.
+    """
     source = SOURCES[name]
+    given = os.environ.get(GIVEN)
+    if given and (folder := Path(given).absolute() / name).is_dir():
+        return folder
 
     def fill(folder: Path) -> None:
         say(f"fetching {source}")
-        source.fetch(folder)
+        try:
+            source.fetch(folder)
+        except OkosuError as error:
+            error.fix = f"{error.fix}, or {source} as FOLDER/{name} and {GIVEN}=FOLDER"
+            raise
 
     return cache.made(_KIND, f"{name}-{cache.key(repr(source))}", fill, say)
 
 
 def _done(words: Sequence[str], of: Repository | Package, at: Path | None = None) -> None:
     """Run a command that fetches; OkosuError with its last line where it fails."""
-    fix = "a connection to where it comes from, or a mirror (git config url.MIRROR.insteadOf)"
     try:
         done = subprocess.run(words, cwd=at, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError as error:
         raise OkosuError(f"{words[0]} not found", f"it fetches {of}", f"install {words[0]}", LAUNCHER_FAILED) from error
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
-        raise OkosuError(f"{of} cannot be had", lines[-1] if lines else f"{words[0]} failed", fix, LAUNCHER_FAILED)
+        why = lines[-1] if lines else f"{words[0]} failed"
+        raise OkosuError(f"{of} cannot be had", why, "a connection to where it comes from", LAUNCHER_FAILED)
+
+
+def _within(folder: Path, *patterns: str) -> Path:
+    """Return the first thing in a folder that matches one of the patterns; OkosuError (125) where nothing does."""
+    found = next((one for pattern in patterns for one in sorted(folder.glob(pattern))), None)
+    if found is None:
+        why = f"no {patterns[0]} is in it"
+        raise OkosuError(f"{folder} is not the suite", why, "the folder's top is that of its sources", LAUNCHER_FAILED)
+    return found
 
 
 def compare(name: str, jobs: int = 1, say: Say = quiet) -> int:
@@ -128,18 +153,20 @@ def compare(name: str, jobs: int = 1, say: Say = quiet) -> int:
 
 
 def _torture(folder: Path) -> list[str]:
-    (programs,) = folder.glob(f"*/gcc/testsuite/{_TORTURE}")
+    programs = _within(folder, f"gcc/testsuite/{_TORTURE}", f"*/gcc/testsuite/{_TORTURE}")
     flags = ["--flag=-fbuiltin", "--flag=-Wl,--defsym=__okosu_main_stack=0x100000"]
     table = ["--reasons", str(_TABLES / "torture.toml"), "--compare", str(_TABLES / "torture.json")]
-    return [str(programs), "--pes", "1", "--max-cycles", "60000000", *flags, *table]
+    # Folders within hold programs of several files, and such as want flags of their own.
+    return [str(programs), "--flat", "--pes", "1", "--max-cycles", "60000000", *flags, *table]
 
 
 def _posix(folder: Path) -> list[str]:
-    base = folder / "testcases/open_posix_testsuite"
+    common = _within(folder, "testcases/open_posix_testsuite/lib/common.c", "lib/common.c")
+    base = common.parents[1]
     interfaces = base / "conformance/interfaces"
     folders = [str(one) for name in ("pthread_*", "sem_*", "sched_*") for one in sorted(interfaces.glob(name))]
     table = ["--reasons", str(_TABLES / "posix.toml"), "--compare", str(_TABLES / "open-posix.json")]
-    return [*folders, "--with", str(base / "lib/common.c"), "-I", str(base / "include"), *table]
+    return [*folders, "--with", str(common), "-I", str(base / "include"), *table]
 
 
 def main(arguments: Sequence[str]) -> int:

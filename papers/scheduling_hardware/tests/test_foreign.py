@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import benchmarks, foreign
+from papers.scheduling_hardware import benchmarks, foreign, suite
 from papers.scheduling_hardware.benchmarks import Told, differences
 from papers.scheduling_hardware.foreign import Package, Repository
 
@@ -66,6 +66,34 @@ def test_a_package_that_there_is_not_is_said(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(foreign.SOURCES, "here", Package("no-such-package-of-okosu", "1", "*.tar.xz", "folder"))
     with pytest.raises(OkosuError, match=r"no-such-package-of-okosu 1 cannot be had|apt-get not found"):
         foreign.fetched("here")
+
+
+def test_a_source_that_is_given_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    gone = Repository((tmp_path / "gone").as_uri(), "0" * 40)
+    for name in ("posix", "torture"):
+        monkeypatch.setitem(foreign.SOURCES, name, gone)
+    monkeypatch.setenv("OKOSU_FOREIGN", str(tmp_path))
+    with pytest.raises(OkosuError, match="cannot be had") as error:
+        foreign.fetched("posix")
+    assert "FOLDER/posix and OKOSU_FOREIGN=FOLDER" in error.value.fix
+    for one in ("posix/testcases/open_posix_testsuite/lib/common.c", "torture/gcc/testsuite/gcc.c-torture/execute/1.c"):
+        tmp_path.joinpath(one).parent.mkdir(parents=True)
+        tmp_path.joinpath(one).write_text("")
+    asked: list[list[str]] = []
+
+    def differs(words: list[str]) -> int:
+        asked.append(words)
+        return 3
+
+    monkeypatch.setattr(suite, "main", differs)
+    assert foreign.main(["torture", "posix", "--jobs", "2"]) == 3
+    assert asked[0][0] == str(tmp_path / "torture/gcc/testsuite/gcc.c-torture/execute")
+    assert str(tmp_path / "posix/testcases/open_posix_testsuite/lib/common.c") in asked[1]
+    # What is no such suite is named, and not compared as one that has lost its programs.
+    tmp_path.joinpath("posix/testcases").rename(tmp_path / "elsewhere")
+    with pytest.raises(OkosuError, match="posix is not the suite"):
+        foreign.compare("posix")
 
 
 def test_a_suite_that_cannot_be_had_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
