@@ -36,10 +36,12 @@ from papers.scheduling_hardware import ROOM, cross_compile, foreign, simulation,
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.simulation import Outcome
 
-MACHINES = {
-    "no data cache": Machine(pes=1),
-    "a data cache of 4 KiB and the pipelined bus": Machine(pes=1, dcache=4096, bus="pipelined"),
-}
+MACHINES = [
+    ("no data cache", Machine(pes=1)),
+    ("a data cache of 4 KiB and the pipelined bus", Machine(pes=1, dcache=4096, bus="pipelined")),
+    # RISC-V's PE has no other bus, and no data cache.
+    ("no data cache", Machine(pes=1, isa="rv32")),
+]
 ITERATIONS, RUNS = 5, 500
 VAX_DHRYSTONES = 1757
 """Dhrystones a second of a VAX-11/780, which is by definition 1 MIPS (Weicker's article of 1984 and what followed)."""
@@ -62,6 +64,7 @@ class Told:
     """One iteration of a benchmark on a machine."""
 
     benchmark: str
+    isa: str
     machine: str
     cycles: float
     instructions: float
@@ -77,7 +80,15 @@ class Told:
     @property
     def row(self) -> list[str]:
         cpi = f"{self.cycles / self.instructions:.3f}"
-        return [self.benchmark, self.machine, f"{self.cycles:,.1f}", f"{self.instructions:,.1f}", cpi, self.score]
+        return [
+            self.benchmark,
+            self.isa,
+            self.machine,
+            f"{self.cycles:,.1f}",
+            f"{self.instructions:,.1f}",
+            cpi,
+            self.score,
+        ]
 
 
 def programs(coremark: Path, dhrystone: Path, times: int) -> dict[str, list[str]]:
@@ -111,18 +122,18 @@ def wrong(benchmark: str, said: str, runs: int) -> str:
 def measure(coremark: Path, dhrystone: Path) -> Iterator[Told]:
     """Yield what each benchmark gives on each machine."""
     once, twice = programs(coremark, dhrystone, 1), programs(coremark, dhrystone, 2)
-    for name, built in MACHINES.items():
+    for name, built in MACHINES:
         simulator = verilator.build(built)
         for benchmark in once:
-            first = _run(simulator, benchmark, once[benchmark], RUNS)
-            second = _run(simulator, benchmark, twice[benchmark], 2 * RUNS)
+            first = _run(simulator, built.isa, benchmark, once[benchmark], RUNS)
+            second = _run(simulator, built.isa, benchmark, twice[benchmark], 2 * RUNS)
             count = ITERATIONS if benchmark == "CoreMark" else RUNS
             instructions = second.report["compared"] - first.report["compared"]
-            yield Told(benchmark, name, (second.cycles - first.cycles) / count, instructions / count)
+            yield Told(benchmark, built.isa, name, (second.cycles - first.cycles) / count, instructions / count)
 
 
-def _run(simulator: verilator.Simulator, benchmark: str, words: Sequence[str], runs: int) -> Outcome:
-    program = cross_compile.compile_(cross_compile.parse(words), "ssh")
+def _run(simulator: verilator.Simulator, isa: str, benchmark: str, words: Sequence[str], runs: int) -> Outcome:
+    program = cross_compile.compile_(cross_compile.parse(words), "ssh", isa=isa)
     outcome = simulation.run(simulator, program, lockstep=True)
     why = outcome.message or wrong(benchmark, outcome.stdout.decode(errors="replace"), runs)
     if outcome.status or why:
@@ -133,8 +144,9 @@ def _run(simulator: verilator.Simulator, benchmark: str, words: Sequence[str], r
 def section(told: Sequence[Told]) -> Section:
     """Return the table, with what it depends on beneath."""
     notes = [f"{name}: {foreign.SOURCES[name.lower()]}; `-O2 {' '.join(of)}`" for name, of in _FLAGS.items()]
-    notes.append(f"Compiler: {compiler_version(cross_compile.COMPILER)}")
-    head = ["benchmark", "one PE with", "cycles an iteration", "instructions", "CPI", "score"]
+    for isa in dict.fromkeys(one.isa for one in told):
+        notes.append(f"Compiler for {isa}: {compiler_version(cross_compile.COMPILERS[isa])}")
+    head = ["benchmark", "ISA", "one PE with", "cycles an iteration", "instructions", "CPI", "score"]
     return Section(id="benchmarks", head=head, body=[one.row for one in told], notes=notes)
 
 
@@ -142,11 +154,12 @@ def differences(here: Section, table: Section) -> list[str]:
     """Return in words where a table differs from one that is kept."""
     if here.notes != table.notes:
         return [f"not comparable: here {', '.join(here.notes)}; in the table {', '.join(table.notes)}"]
-    kept = {tuple(row[:2]): row[2:] for row in table.body}
-    return [
-        f"{row[0]}, {row[1]}: {' '.join(row[2:])}; in the table {' '.join(kept.get(tuple(row[:2]), ['nothing']))}"
+    kept = {tuple(row[:3]): row[3:] for row in table.body}
+    gone = kept.keys() - {tuple(row[:3]) for row in here.body}
+    return [f"{', '.join(one)}: not there" for one in sorted(gone)] + [
+        f"{', '.join(row[:3])}: {' '.join(row[3:])}; in the table {' '.join(kept.get(tuple(row[:3]), ['nothing']))}"
         for row in here.body
-        if kept.get(tuple(row[:2])) != row[2:]
+        if kept.get(tuple(row[:3])) != row[3:]
     ]
 
 

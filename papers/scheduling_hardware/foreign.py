@@ -31,7 +31,7 @@ from papers.scheduling_hardware import ROOM, suite
 SUITES = ("torture", "posix", "benchmarks")
 GIVEN = "OKOSU_FOREIGN"
 """The variable that names a folder with sources by their names."""
-BENCHMARKS = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-25/scheduling-hardware-benchmarks.json"
+BENCHMARKS = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-26/scheduling-hardware-benchmarks.json"
 _TABLES = ROOM / "suites"
 _KIND = "foreign"
 _TORTURE = "gcc.c-torture/execute"

@@ -98,10 +98,17 @@ def _microseconds(words: Sequence[str]) -> float:
     return int(told["parallel"]) / 1e3
 
 
+def numbers(text: str) -> list[int]:
+    """Return numbers that commas are between; ValueError where one is none."""
+    return [int(word) for word in text.split(",")]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure, print the tables, and write the summary; return the exit status."""
     parser = argparse.ArgumentParser(prog="kernels", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--pes", default=",".join(map(str, scaling.PES)), metavar="N,N…", help="default %(default)s")
+    parser.add_argument(
+        "--pes", type=numbers, default=",".join(map(str, scaling.PES)), metavar="N,N…", help="default %(default)s"
+    )
     parser.add_argument("--isa", default=",".join(ISAS), metavar="SET,SET", help="default %(default)s")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a summary (okosu.summary/1) there")
     asked = parser.parse_args(arguments)
@@ -109,11 +116,11 @@ def main(arguments: Sequence[str]) -> int:
     here = len(os.sched_getaffinity(0))
     try:
         with _kernel_options.progress() as say:
-            wanted = kernels.runs([int(word) for word in asked.pes.split(",")], asked.isa.split(","))
+            wanted = kernels.runs(asked.pes, asked.isa.split(","))
             held = list(run.measure("kernels", wanted, say))
         sections = [on_machine(held), on_linux(range(1, here + 1))]
         if asked.json:
-            summary.write(_summary(sections, started, asked), asked.json)
+            summary.write(_summary(sections, started, arguments), asked.json)
     except OkosuError as error:
         print(error, file=sys.stderr)
         return 1
@@ -121,12 +128,12 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _summary(sections: list[Section], started: str, asked: argparse.Namespace) -> Summary:
+def _summary(sections: list[Section], started: str, arguments: Sequence[str]) -> Summary:
     facts: Mapping[str, str | int | float] = kept_facts(machine.facts(machine.read()))
     return Summary(
         schema=SUMMARY_SCHEMA,
         sources=[],
-        command=shlex.join(["python", "-m", "papers.scheduling_hardware.kernels", "--json", str(asked.json)]),
+        command=shlex.join(["python", "-m", "papers.scheduling_hardware.kernels", *arguments]),
         tool=Tool("okosu", okosu.__version__, started),
         machine=dict(facts),
         sections=sections,

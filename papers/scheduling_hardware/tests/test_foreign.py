@@ -116,12 +116,13 @@ def test_what_the_benchmarks_find_wrong_is_no_result() -> None:
 
 def test_scores_are_of_each_mhz_and_a_changed_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmarks, "compiler_version", lambda _: "a compiler")
-    told = [Told("CoreMark", "a", 800_000.0, 400_000.0), Told("Dhrystone", "a", 1138.3, 569.15)]
+    told = [Told("CoreMark", "rv32", "a", 800_000.0, 400_000.0), Told("Dhrystone", "rv32", "a", 1138.3, 569.15)]
     table = benchmarks.section(told)
-    assert table.body[0][2:] == ["800,000.0", "400,000.0", "2.000", "1.250 CoreMark/MHz"]
-    assert table.body[1][4:] == ["2.000", "0.500 DMIPS/MHz"]
+    assert table.body[0][3:] == ["800,000.0", "400,000.0", "2.000", "1.250 CoreMark/MHz"]
+    assert table.body[1][5:] == ["2.000", "0.500 DMIPS/MHz"]
     assert differences(benchmarks.section(told), table) == []
-    (line,) = differences(benchmarks.section([told[0], Told("Dhrystone", "a", 1139.3, 569.15)]), table)
-    assert line.startswith("Dhrystone, a: 1,139.3")
+    (line,) = differences(benchmarks.section([told[0], Told("Dhrystone", "rv32", "a", 1139.3, 569.15)]), table)
+    assert differences(benchmarks.section(told[:1]), table) == ["Dhrystone, rv32, a: not there"]
+    assert line.startswith("Dhrystone, rv32, a: 1,139.3")
     monkeypatch.setattr(benchmarks, "compiler_version", lambda _: "another compiler")
     assert differences(benchmarks.section(told), table)[0].startswith("not comparable")
