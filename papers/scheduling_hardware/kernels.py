@@ -109,7 +109,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--pes", type=numbers, default=",".join(map(str, scaling.PES)), metavar="N,N…", help="default %(default)s"
     )
-    parser.add_argument("--isa", default=",".join(ISAS), metavar="SET,SET", help="default %(default)s")
+    parser.add_argument("--isa", default=ISAS[0], metavar="SET,SET", help="default %(default)s")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a summary (okosu.summary/1) there")
     asked = parser.parse_args(arguments)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
