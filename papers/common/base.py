@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from okosu.errors import OkosuError
+from okosu.errors import OkosuError, usage
 from okosu.machine.model import Machine
 from okosu.records.types import Record
 from papers.common import entries, points
@@ -126,6 +126,13 @@ class Paper(ABC):
     @abstractmethod
     def compare(self, measured: Measured) -> dict[str, Ours]:
         """Return our values by the ids of the published entries; an entry that could not be measured is left out."""
+
+    chosen: tuple[str, ...] = ()
+    """The options that chose this form of the paper, as they are typed."""
+
+    def on(self, isa: str) -> Paper:
+        """Return the paper on processors of that instruction set; OkosuError (2) where it builds none, or none such."""
+        raise usage(f"{self.name} builds no processors, of {isa} or any other", "", f"okosu reproduce {self.name}")
 
     def peers(self) -> list[Path]:
         """Return the folders of the libraries that the paper brings for its benches to compare with."""

@@ -24,7 +24,7 @@ def envelope(paper: Paper, quick: bool) -> ReproduceFile:
     """Return the empty records of a reproduction that begins now."""
     about = paper.about()
     plan = ReproducePlan(
-        command=["okosu", "reproduce", paper.name, *(["--quick"] if quick else [])],
+        command=["okosu", "reproduce", paper.name, *paper.chosen, *(["--quick"] if quick else [])],
         paper=paper.name,
         title=about.title_en,
         published_on=about.machine,

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
+from okosu.errors import usage
 from okosu.records.types import Record
 from papers.common.base import LabExperiment, Measured, Ours, Paper, Say
 from papers.common.entries import Target
 from papers.common.points import Found
 from papers.scheduling_hardware import compare
 from papers.scheduling_hardware.cross_compile import BACKENDS
-from papers.scheduling_hardware.machine import CONTEXTS, Machine
+from papers.scheduling_hardware.machine import CONTEXTS, ISAS, Machine
 from papers.scheduling_hardware.plan import locks, model, policies, primitives, scaling
 from papers.scheduling_hardware.plan.model import LOAD, PES, THREADS
 from papers.scheduling_hardware.run import Run, measure
@@ -37,24 +38,31 @@ class SchedulingHardware(Paper):
 
     name: ClassVar[str] = "scheduling-hardware"
 
+    def __init__(self, isa: str = ISAS[0]) -> None:
+        self.isa = isa
+        self.chosen = ("--isa", isa) if isa != ISAS[0] else ()
+
+    def on(self, isa: str) -> Paper:
+        if isa not in ISAS:
+            raise usage(f"no processor has the instruction set {isa!r}", "", f"one of {', '.join(ISAS)}")
+        return SchedulingHardware(isa)
+
     def experiments(self) -> list[LabExperiment]:
         """Return what is simulated: the paper's configuration first, the largest machines last."""
         return [
-            _experiment("table4", primitives.of_paper, "primitives.c"),
-            _experiment("figure6", _figure6, "model.c 16 …"),
-            LabExperiment("figure7", _figure7(GRAINS, FINER), _shown("model.c 40 …"), True, _figure7(FEW_GRAINS, 0)),
-            _experiment("figure8", _figure8, "model.c 1 …", lambda: _figure8((1, 8, 40))),
-            _experiment("primitives", primitives.all_contexts, "primitives.c", lambda: primitives.runs(["banked"])),
-            LabExperiment(
-                "break-even",
-                _break_even(FINE, FINER, OTHER_CONTEXTS),
-                _shown("model.c 40 …"),
-                True,
-                _break_even_quick,
+            self._experiment("table4", primitives.of_paper, "primitives.c"),
+            self._experiment("figure6", _figure6, "model.c 16 …"),
+            self._sweep("figure7", _figure7(), GRAINS, FEW_GRAINS),
+            self._experiment("figure8", _figure8, "model.c 1 …", lambda: _figure8((1, 8, 40))),
+            self._experiment(
+                "primitives", primitives.all_contexts, "primitives.c", lambda: primitives.runs(["banked"])
             ),
-            _experiment("policies", policies.runs, "tree.c …", lambda: policies.runs(("fifo", "lifo"), ("model",))),
-            _experiment("locks", lambda: locks.runs((2, 4, 8, 16)), "contend.c …", lambda: locks.runs((8,))),
-            _experiment("scaling", scaling.runs, "model.c …", lambda: scaling.runs((PES,), ("25 %",))),
+            self._sweep("break-even", _break_even(OTHER_CONTEXTS), FINE, FEW_GRAINS, _break_even(["banked"])),
+            self._experiment(
+                "policies", policies.runs, "tree.c …", lambda: policies.runs(("fifo", "lifo"), ("model",))
+            ),
+            self._experiment("locks", lambda: locks.runs((2, 4, 8, 16)), "contend.c …", lambda: locks.runs((8,))),
+            self._experiment("scaling", scaling.runs, "model.c …", lambda: scaling.runs((PES,), ("25 %",))),
         ]
 
     def compare(self, measured: Measured) -> dict[str, Ours]:
@@ -63,32 +71,37 @@ class SchedulingHardware(Paper):
     def sides(self, target: Target, measured: Measured) -> Found:
         return compare.sides(target, measured)
 
+    def _experiment(
+        self, name: str, runs: Callable[[], Sequence[Run]], shown: str, thin: Callable[[], Sequence[Run]] | None = None
+    ) -> LabExperiment:
+        """Return an experiment of these runs, and of fewer with --quick."""
 
-def _experiment(
-    name: str, runs: Callable[[], Sequence[Run]], shown: str, thin: Callable[[], Sequence[Run]] | None = None
-) -> LabExperiment:
-    """Return an experiment of these runs, and of fewer with --quick."""
-    quick: Measure | None = None
-    if thin is not None:
-        chosen = thin
+        def those(chosen: Callable[[], Sequence[Run]]) -> Measure:
+            return lambda say: measure(name, [one.on(self.isa) for one in chosen()], say)
 
-        def quick(say: Say) -> Iterator[Record]:
-            return measure(name, chosen(), say)
+        return LabExperiment(name, those(runs), self._shown(shown), True, those(thin) if thin else None)
 
-    return LabExperiment(name, lambda say: measure(name, runs(), say), _shown(shown), True, quick)
+    def _sweep(
+        self, name: str, at: Sequence[Run], works: Sequence[float], few: Sequence[float], thin: Sequence[Run] = ()
+    ) -> LabExperiment:
+        """Return the sweep of these runs over cycles per thread, finer where it begins to pay; `few` with --quick."""
 
+        def those(chosen: Sequence[Run], swept: Sequence[float], finer: int) -> Measure:
+            return lambda say: model.sweeps(name, [one.on(self.isa) for one in chosen], swept, say, finer)
 
-def _shown(words: str) -> str:
-    return f"okosu lab run rtl -- sw/programs/{words}"
+        shown = self._shown("model.c 40 …")
+        return LabExperiment(name, those(at, works, FINER), shown, True, those(thin or at, few, 0))
+
+    def _shown(self, words: str) -> str:
+        return " ".join(["okosu lab run rtl", *self.chosen, "--", f"sw/programs/{words}"])
 
 
 def _figure6() -> list[Run]:
     return [model.run(SOFT, 16, LOAD / 16, backend, sections=True) for backend in BACKENDS]
 
 
-def _figure7(works: Sequence[float], finer: int) -> Measure:
-    at = [model.run(SOFT, THREADS, 0, backend) for backend in BACKENDS]
-    return lambda say: model.sweeps("figure7", at, works, say, finer)
+def _figure7() -> list[Run]:
+    return [model.run(SOFT, THREADS, 0, backend) for backend in BACKENDS]
 
 
 def _figure8(counts: Sequence[int] = COUNTS) -> list[Run]:
@@ -97,9 +110,5 @@ def _figure8(counts: Sequence[int] = COUNTS) -> list[Run]:
     ]
 
 
-def _break_even(works: Sequence[float], finer: int, contexts: Sequence[str]) -> Measure:
-    at = [model.run(Machine(pes=PES, context=context), THREADS, 0) for context in contexts]
-    return lambda say: model.sweeps("break-even", at, works, say, finer)
-
-
-_break_even_quick = _break_even(FEW_GRAINS, 0, ("banked",))
+def _break_even(contexts: Sequence[str]) -> list[Run]:
+    return [model.run(Machine(pes=PES, context=context), THREADS, 0) for context in contexts]

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,10 @@ class Run:
     told: Mapping[str, str | float] = field(default_factory=dict)
     sections: tuple[str, ...] = ()
     cycles: bool = False
+
+    def on(self, isa: str) -> Run:
+        """Return the same run on PEs of that instruction set."""
+        return replace(self, machine=replace(self.machine, isa=isa))
 
     @property
     def variant(self) -> str:

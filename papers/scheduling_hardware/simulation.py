@@ -68,15 +68,17 @@ def run(
     seed: int = 1,
     trace: Path | None = None,
     fst: Path | None = None,
+    lockstep: bool = False,
     timeout: float = TIMEOUT_S,
     on_data: Callable[[str, bytes], None] | None = None,
 ) -> Outcome:
     """Run the ELF file `program` to its end, or for `max_cycles`, and return how it fared.
 
     `on_data(stream, bytes)` gets what it prints as it comes. `trace` is a file for the schedule (Chrome's format),
-    `fst` one for waveforms (a simulator with `waves`). UnfinishedError (125), with the outcome, where it did not end:
-    it waits for what cannot come, `max_cycles` are over, or an assertion of the RTL failed; or where the trace could
-    not be written. OkosuError (125) where it is no program for the machine.
+    `fst` one for waveforms (a simulator with `waves`). With `lockstep` a golden simulator executes each instruction,
+    too, and report["compared"] counts them. UnfinishedError (125), with the outcome, where it did not end: it waits for
+    what cannot come, `max_cycles` are over, or an assertion of the RTL failed; or where the trace could not be written.
+    OkosuError (125) where it is no program for the machine.
     """
     heard: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray(), "log": bytearray()}
 
@@ -90,6 +92,7 @@ def run(
         words = [str(simulator.program), "--report", str(report), "--max-cycles", str(max_cycles), "--seed", str(seed)]
         words += [] if trace is None else ["--trace", str(trace.absolute())]
         words += [] if fst is None else ["--fst", str(fst.absolute())]
+        words += ["--lockstep"] * lockstep
 
         def start(fds: Mapping[str, int]) -> list[str]:
             # process.run() gives each stream a descriptor; the shell makes them the simulator's stdout and stderr.

@@ -3,14 +3,15 @@
 
 python -m papers.scheduling_hardware.suite FOLDER... [--with FILE] [-I FOLDER] [--reasons FILE] [--table FILE]
 
-Every .c file below the folders is one program. Exit statuses are those of POSIX conformance suites: 0 passed, 1 failed,
-2 unresolved, 4 unsupported, 5 untested; 128 + N: ended by signal N. --with names sources that every program is linked
-with (one that defines main, say), -I where its headers are. Seconds of the machine are made short by --clock-hz, for
-such programs sleep for seconds. What a program asks of the compiler by dg-options, as GCC's do, it gets, where that is
-without a condition.
+Every .c file below the folders is one program (--flat: in the folders themselves). Exit statuses are those of POSIX
+conformance suites: 0 passed, 1 failed, 2 unresolved, 4 unsupported, 5 untested; 128 + N: ended by signal N. --with
+names sources that every program is linked with (one that defines main, say), -I where its headers are. Seconds of the
+machine are made short by --clock-hz, for such programs sleep for seconds. What a program asks of the compiler by
+dg-options, as GCC's do, it gets, where that is without a condition.
 
 --reasons says in words why programs do not pass, by patterns: suites/posix.toml. --table writes the verdicts and these
-reasons; --compare names each verdict that is another one than in such a table, and then the exit status is 3.
+reasons; --compare names each verdict that is another one than in such a table, and what the table has more (but with
+--only), and then the exit status is 3.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ class Suite:
     max_cycles: int
 
 
-def programs(folders: Sequence[Path], only: str = "") -> dict[str, Path]:
-    """Return the .c files below the folders by the name that they have there, without .c."""
+def programs(folders: Sequence[Path], only: str = "", flat: bool = False) -> dict[str, Path]:
+    """Return the .c files below the folders, or in them if `flat`, by the name that they have there, without .c."""
     found = {}
     for folder in folders:
-        for path in sorted(folder.rglob("*.c")):
+        for path in sorted(folder.glob("*.c" if flat else "**/*.c")):
             name = str(path.relative_to(folder.parent).with_suffix(""))
             if re.search(only, name):
                 found[name] = path
@@ -161,6 +162,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--with", dest="sources", type=Path, action="append", default=[], metavar="FILE")
     add("-I", "--include", type=Path, action="append", default=[], metavar="FOLDER")
     add("--flag", action="append", default=[], help="one more word for the compiler")
+    add("--flat", action="store_true", help="leave out what is in folders of the folders")
     add("--only", default="", metavar="REGEX", help="the programs whose name matches")
     add("--clock-hz", type=int, default=CLOCK_HZ, metavar="N")
     add("--max-cycles", type=int, default=MAX_CYCLES, metavar="N")
@@ -173,12 +175,20 @@ def main(arguments: Sequence[str]) -> int:
     flags = (f"-Wl,--defsym=__okosu_clock_hz={args.clock_hz}", *(f"-I{one}" for one in args.include), *args.flag)
     simulator = verilator.build(machine.chosen(vars(args), _MACHINE))
     suite = Suite(simulator, args.backend, ("-w", *flags), tuple(args.sources), args.max_cycles)
-    verdicts = run(suite, programs(args.folders, args.only), args.jobs)
+    verdicts = run(suite, programs(args.folders, args.only, args.flat), args.jobs)
     print(counted(verdicts))
     if args.table:
         reasons = tomllib.loads(args.reasons.read_text())["reason"] if args.reasons else []
         args.table.write_text(json.dumps(explained(verdicts, reasons), indent=1) + "\n")
-    said = differences(verdicts, json.loads(args.compare.read_text())) if args.compare else []
+    said = []
+    if args.compare:
+        table = json.loads(args.compare.read_text())
+        said = differences(verdicts, table)
+        # A suite that has lost programs is not the suite of the table.
+        ran = {one.program for one in verdicts}
+        said += [
+            f"{name}: not there, in the table {table[name][0]}" for name in table if not args.only and name not in ran
+        ]
     for line in said:
         print(line)
     return 3 if said else 0

@@ -126,6 +126,16 @@ def test_list_and_dry_run_run_nothing(
     assert given.calls == []
 
 
+def test_an_instruction_set_is_for_papers_that_build_processors(
+    planted: Callable[..., Programs],
+) -> None:
+    given = planted()
+    with pytest.raises(OkosuError, match="planted builds no processors") as error:
+        run("planted", "--isa", "rv32")
+    assert error.value.status == 2
+    assert given.calls == []
+
+
 def test_an_interrupted_run_keeps_and_shows_what_there_is(
     planted: Callable[..., Programs], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import ROOM
+from okosu.errors import OkosuError
+from okosu.records.types import Record
+from papers.scheduling_hardware import ROOM, kernels
+from papers.scheduling_hardware.plan import kernels as plan
 
 PROGRAMS = ROOM / "sw/programs"
 ARGUMENTS = {"fft": ("8",), "lu": ("24", "4"), "barnes": ("200",)}
@@ -62,3 +65,69 @@ def test_a_size_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
         done = subprocess.run([program, wrong], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert "it has to be a number from" in done.stderr
+
+
+def record(kernel: str, variant: str, pes: int, cycles: list[float], isa: str = "mips1") -> Record:
+    return Record(
+        tool="okosu",
+        machine="",
+        platform="verilator",
+        subject=f"rtl {kernel}.c",
+        variant=variant,
+        stage="bench",
+        metric="parallel",
+        unit="cycles",
+        samples=cycles,
+        parameters={"pes": float(pes), "isa": isa},
+    )
+
+
+def test_speedups_are_against_the_fewest_pes() -> None:
+    held = [record("fft", "ssh banked", pes, [1000.0 / pes]) for pes in (1, 2, 4)]
+    held += [
+        record("fft", "software", 1, [1200.0]),
+        record("fft", "software", 2, []),
+        record("fft", "software", 4, [400.0]),
+        record("lu", "software", 1, [90.0]),
+        record("fft", "ssh banked", 1, [800.0], "rv32"),
+    ]
+    table = kernels.on_machine(held)
+    assert table.head == ["kernel", "ISA", "threads by", "cycles on 1 PE", "on 2", "on 4"]
+    assert table.body == [
+        ["`fft 9`", "mips1", "hardware", "1,000", "2.00", "4.00"],
+        ["`fft 9`", "mips1", "software", "1,200", "–", "3.00"],
+        ["`fft 9`", "rv32", "hardware", "800", "–", "–"],
+        ["`lu 32 4`", "mips1", "software", "90", "–", "–"],
+    ]
+
+
+def test_each_kernel_runs_on_both_instruction_sets_with_both_back_ends() -> None:
+    runs = plan.runs([1, 64])
+    assert len(runs) == len({(one.program, one.machine, one.backend) for one in runs}) == 3 * 2 * 2 * 2
+    assert all(one.arguments[-1] == str(one.machine.pes) and one.told["isa"] == one.machine.isa for one in runs)
+
+
+def test_linux_is_measured_with_each_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    took = iter([4e6, 3e6, 8e6, 2e6] * 6)
+    asked: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        if words[0] != "gcc":
+            asked.append(words[1:])
+        return subprocess.CompletedProcess(
+            words, 0, f"digest 0\nparallel {next(took) if words[0] != 'gcc' else 0:.0f}\nok\n", ""
+        )
+
+    monkeypatch.setattr(subprocess, "run", run)
+    table = kernels.on_linux((1, 2), rounds=2)
+    assert table.head == ["kernel", "one thread", "2 threads"]
+    assert table.body[:2] == [["`fft 9`", "4,000 µs", "2.00"], ["`fft 15`", "4,000 µs", "2.00"]]
+    assert asked[:5] == [["9", "1"], ["9", "2"]] * 2 + [["15", "1"]]
+
+
+def test_a_kernel_that_is_wrong_on_linux_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        subprocess, "run", lambda words, **_: subprocess.CompletedProcess(words, int(words[0] != "gcc"), "", "")
+    )
+    with pytest.raises(OkosuError, match="failed"):
+        kernels.on_linux((1,))

@@ -14,9 +14,9 @@ from okosu.records.types import Compared, Record, ReproduceFile, ReproducePlan, 
 from okosu.report import compared as report_compared
 from papers import common
 from papers.common import printing
-from papers.common.base import Measured, Ours, Say
+from papers.common.base import LabExperiment, Measured, Ours, Say
 from papers.common.judge import conclude, judge
-from papers.scheduling_hardware import thread_model
+from papers.scheduling_hardware import paper, thread_model
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.plan import model, scaling
 from papers.scheduling_hardware.run import Run, records
@@ -220,3 +220,32 @@ def test_records_tell_what_was_run() -> None:
         "of": "scaling", "pes": 16, "threads": 160, "task": "grain", "sample": 4, "steps": 33, "creators": 4,
         "policy": "fifo",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("isa", ["mips1", "rv32"])
+def test_every_experiment_runs_on_the_instruction_set_that_is_asked_for(
+    isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Run] = []
+
+    def measure(name: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
+        asked.extend(runs)
+        yield from ()
+
+    for module in (paper, model):
+        monkeypatch.setattr(module, "measure", measure)
+    chosen = PAPER.on(isa)
+    for one in chosen.experiments():
+        assert isinstance(one, LabExperiment)
+        for run in (one.run, one.thin or one.run):
+            before = len(asked)
+            assert list(run(print)) == []
+            assert len(asked) > before, one.name
+    assert {run.machine.isa for run in asked} == {isa}
+    typed = [] if isa == "mips1" else ["--isa", "rv32"]
+    assert printing.envelope(chosen, quick=True).plan.command[2:] == [PAPER.name, *typed, "--quick"]
+
+
+def test_an_instruction_set_that_there_is_not_is_refused() -> None:
+    with pytest.raises(OkosuError, match="'rv64'"):
+        PAPER.on("rv64")

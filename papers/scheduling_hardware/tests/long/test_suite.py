@@ -75,3 +75,18 @@ def test_each_verdict_is_told(folder: Path, backend: str, capsys: pytest.Capture
     table.write_text(json.dumps(changed))
     assert suite.main(one) == 3
     assert "programs/fails/1: fail, in the table pass: it is wrong" in capsys.readouterr().out
+
+    # Programs in folders of a folder are left out if that is asked for.
+    folder.joinpath("top.c").write_text(f"{HEAD}int main(void) {{ return verdict(0); }}\n")
+    assert suite.main([*words, "--flat"]) == 0
+    assert capsys.readouterr().out == "1 programs: 1 pass\n"
+    folder.joinpath("top.c").unlink()
+
+    # A program that is in the table alone is told, too.
+    (table.parent / "one.json").write_text(json.dumps({**changed, "programs/gone/1": ["pass", ""]}))
+    assert suite.main([*words, "--only", "passes", "--compare", str(table.parent / "one.json")]) == 0
+    folder.joinpath("fails/1.c").unlink()
+    assert suite.main([*words, "--compare", str(table.parent / "one.json")]) == 3
+    said = capsys.readouterr().out
+    assert "programs/gone/1: not there, in the table pass" in said
+    assert "programs/fails/1: not there" in said
