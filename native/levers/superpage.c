@@ -67,6 +67,44 @@ static int apply_small(struct okosu_plan *plan, const struct okosu_context *cont
     return apply_advised(plan, context, "small");
 }
 
+/* The kernel's setting for whole huge pages of shared memory; NULL where it has none. */
+static const char *shared_setting(const struct okosu_context *context, char *text, size_t size)
+{
+    static const char *const files[] = {
+        "/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/shmem_enabled",
+        "/sys/kernel/mm/transparent_hugepage/shmem_enabled"};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char *first, *last;
+
+        if (okosu_file_read(text, size, context->root, files[i]) < 0 ||
+            !(first = strchr(text, '[')) || !(last = strchr(first, ']')))
+            continue;
+        *last = '\0';
+        if (strcmp(first + 1, "inherit") != 0)
+            return first + 1;
+    }
+    return NULL;
+}
+
+static int apply_shared(struct okosu_plan *plan, const struct okosu_context *context)
+{
+    char text[128];
+    const char *setting = shared_setting(context, text, sizeof(text));
+
+    if (!setting)
+        return okosu_plan_refuse(plan, -ENOSYS, "this kernel has no huge pages for shared memory",
+                                 "--superpage=small, which needs none");
+    if (strcmp(setting, "never") == 0 || strcmp(setting, "deny") == 0)
+        return okosu_plan_refuse(
+            plan, -EPERM,
+            okosu_arena_printf(&plan->arena,
+                               "huge pages for shared memory are switched off: shmem_enabled is %s",
+                               setting),
+            "echo advise | sudo tee /sys/kernel/mm/transparent_hugepage/shmem_enabled");
+    return apply_advised(plan, context, "shared");
+}
+
 static int apply_hugetlb(struct okosu_plan *plan, const struct okosu_context *context)
 {
     char text[64];
@@ -138,8 +176,8 @@ static const struct {
     const char *value;
     int (*apply)(struct okosu_plan *plan, const struct okosu_context *context);
 } tiers[] = {
-    {"glibc", apply_glibc},     {"thp", apply_thp},           {"small", apply_small},
-    {"hugetlb", apply_hugetlb}, {"collapse", apply_collapse},
+    {"glibc", apply_glibc},   {"thp", apply_thp},         {"small", apply_small},
+    {"shared", apply_shared}, {"hugetlb", apply_hugetlb}, {"collapse", apply_collapse},
 };
 
 static int apply(struct okosu_plan *plan, const char *value, const struct okosu_context *context)
@@ -161,8 +199,12 @@ static const struct okosu_value values[] = {
      .doc = "the same, and mappings of 64 KiB to 2 MiB (an interpreter's arenas) cut from advised "
             "regions",
      .preload = true},
+    {.value = "shared",
+     .doc = "the same, and shared memory of 2 MiB and more (anonymous, memfd_create, shm_open) "
+            "advised, where the kernel has huge pages for it",
+     .preload = true},
     {.value = "hugetlb",
-     .doc = "the same from the reserved pool; needs --no-fork and free pages in the pool",
+     .doc = "as thp, from the reserved pool; needs --no-fork and free pages in the pool",
      .preload = true,
      .no_fork = true},
     {.value = "collapse",

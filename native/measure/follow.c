@@ -70,6 +70,7 @@ static void read_thread(struct okosu_run *run, struct okosu_process *process, pi
 void okosu_follow_read_files(struct okosu_run *run, struct okosu_process *process, pid_t tid)
 {
     struct okosu_seen *files = &run->table->files;
+    struct okosu_proc_heaps heaps;
     const char *at, *name;
     char *text;
     size_t size;
@@ -84,6 +85,8 @@ void okosu_follow_read_files(struct okosu_run *run, struct okosu_process *proces
     at = text;
     while (okosu_proc_next_file(&at, text + length, &name, &size))
         okosu_seen_add(files, &process->files, name, size);
+    okosu_proc_parse_heaps(text, (size_t)length, &heaps);
+    okosu_process_take_heaps(process, &heaps);
     free(text);
 }
 

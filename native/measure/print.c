@@ -16,6 +16,8 @@ static void print_memory(struct okosu_json *json, const struct okosu_memory *mem
     okosu_json_unsigned(json, "anon_huge_kb", memory->anon_huge_kb);
     okosu_json_unsigned(json, "file_huge_kb", memory->file_huge_kb);
     okosu_json_unsigned(json, "hugetlb_kb", memory->hugetlb_kb);
+    okosu_json_unsigned(json, "shmem_kb", memory->shmem_kb);
+    okosu_json_unsigned(json, "shmem_huge_kb", memory->shmem_huge_kb);
 }
 
 static void print_names(struct okosu_json *json, const char *name, const struct okosu_names *names)
@@ -170,8 +172,11 @@ void okosu_measure_print(FILE *file, const struct okosu_measure_options *options
     for (size_t i = 0; i < table->largest_count; i++)
         print_process(&json, table->largest[i]);
     okosu_json_close(&json, ']');
-    if (options->files)
+    if (options->files) {
         print_seen(&json, "files", &table->files, &table->ended_files);
+        okosu_json_unsigned(&json, "heaps", table->heaps.count);
+        okosu_json_unsigned(&json, "heaps_kb", table->heaps.kb);
+    }
     if (options->threads)
         print_seen(&json, "thread_names", &table->thread_names, &table->ended_thread_names);
     okosu_json_bool(&json, "names_cut", table->files.cut || table->thread_names.cut);

@@ -15,7 +15,7 @@ static const char *const seeds[] = {
     "563ad2039000-7fff1738f000 ---p 00000000 00:00 0                          [rollup]\n"
     "Rss:                1756 kB\nPss:                 309 kB\nAnonymous:           112 kB\n"
     "AnonHugePages:      2048 kB\nFilePmdMapped:      8192 kB\nShared_Hugetlb:     2048 "
-    "kB\nPrivate_Hugetlb:    4096 kB\n",
+    "kB\nPrivate_Hugetlb:    4096 kB\nPss_Shmem:          5000 kB\nShmemPmdMapped:     4096 kB\n",
     "Name:\tcat\nUmask:\t0022\nState:\tt (tracing stop)\nTgid:\t7901\nPid:\t7901\nPPid:\t7894\n"
     "TracerPid:\t1\nVmHWM:\t    3292 kB\nThreads:\t2\nTHP_enabled:\t1\nSeccomp:\t2\n"
     "Cpus_allowed_list:\t0-1,4,6-7\n",
@@ -40,6 +40,23 @@ static const char *const seeds[] = {
     "7f0000003000-7f0000004000 rw-s 00000000 00:01 4                          /memfd:x (deleted)\n"
     "7fff00000000-7fff00001000 rw-s 00000000 00:0f 77 anon_inode:[perf_event]\n"
     "7fff00001000-7fff00002000 r-xp 00000000 fe:00 4660                       /cut",
+    /* A heap; one behind a full one, which is not counted; then no heaps: one with a file's name, at
+     * no multiple of 64 MiB, ending before one, with a gap, without a front, and one that is cut. */
+    "7f0000000000-7f0000021000 rw-p 00000000 00:00 0 \n"
+    "7f0000021000-7f0004000000 ---p 00000000 00:00 0 \n"
+    "7f0008000000-7f000c400000 rw-p 00000000 00:00 0 \n"
+    "7f000c400000-7f0010000000 ---p 00000000 00:00 0 \n"
+    "7f0014000000-7f0014021000 rw-p 00000000 fe:00 4660                       /a\n"
+    "7f0014021000-7f0018000000 ---p 00000000 00:00 0 \n"
+    "7f001c001000-7f001c021000 rw-p 00000000 00:00 0 \n"
+    "7f001c021000-7f0020000000 ---p 00000000 00:00 0 \n"
+    "7f0024000000-7f0024021000 rw-p 00000000 00:00 0 \n"
+    "7f0024021000-7f0027fff000 ---p 00000000 00:00 0 \n"
+    "7f002c000000-7f002c021000 rw-p 00000000 00:00 0 \n"
+    "7f002c022000-7f0030000000 ---p 00000000 00:00 0 \n"
+    "7f0034000000-7f0038000000 ---p 00000000 00:00 0 \n"
+    "7f0038000000-7f0038021000 rw-p 00000000 00:00 0 \n"
+    "7f0038021000-7f003c000000 ---p",
     "\xf0\x9f\x8c\x85 \xe3\x81\x8a \xc3\xa9 \xed\xa0\x80 \xc0\x80 \xf4\x90\x80\x80 \"\\\x01\x7f",
 };
 
@@ -75,6 +92,14 @@ static void check_files(void)
         require(okosu_seen_has(&shown, i) && !strcmp(seen.items[i], names[i]), "file misread");
 }
 
+static void check_heaps(void)
+{
+    struct okosu_proc_heaps heaps;
+
+    okosu_proc_parse_heaps(seeds[7], strlen(seeds[7]), &heaps);
+    require(heaps.count == 2 && heaps.kb == 0x21000 / 1024 + 4096, "heaps miscounted");
+}
+
 /* The values of the unmodified seeds, worked out by hand. */
 static void check_seeds(void)
 {
@@ -94,7 +119,8 @@ static void check_seeds(void)
             "migrations found where there are none");
     require(!okosu_proc_parse_rollup(seeds[0], strlen(seeds[0]), &memory) &&
                 memory.rss_kb == 1756 && memory.anon_kb == 112 && memory.anon_huge_kb == 2048 &&
-                memory.file_huge_kb == 8192 && memory.hugetlb_kb == 6144,
+                memory.file_huge_kb == 8192 && memory.hugetlb_kb == 6144 &&
+                memory.shmem_kb == 5000 && memory.shmem_huge_kb == 4096,
             "smaps_rollup misread");
     require(!okosu_proc_parse_status(seeds[1], strlen(seeds[1]), &status) && status.state == 't' &&
                 status.tgid == 7901 && status.ppid == 7894 && status.tracer == 1 &&
@@ -167,6 +193,7 @@ static void check_parsers(const char *text, size_t length)
     struct okosu_proc_stat stat;
     static struct okosu_proc_numa numa;
     struct okosu_proc_sched sched;
+    struct okosu_proc_heaps heaps;
     uint64_t value;
 
     okosu_proc_parse_delay(text, length, &sched);
@@ -184,6 +211,8 @@ static void check_parsers(const char *text, size_t length)
         require(ended(numa.policies[i], OKOSU_POLICY), "policy without an end");
     take_files(text, length);
     require(seen.count <= OKOSU_SEEN_LIMIT, "too many names");
+    okosu_proc_parse_heaps(text, length, &heaps);
+    require(heaps.kb <= heaps.count << 16, "heaps larger than they can be");
     okosu_proc_parse_key(text, length, "MemAvailable:", &value);
 }
 
@@ -218,6 +247,7 @@ int main(int argc, char **argv)
 
     check_seeds();
     check_files();
+    check_heaps();
     for (size_t i = 0; i < count; i++) {
         size_t length = mutate(text, sizeof(text));
         char *exact = malloc(length ? length : 1);

@@ -95,6 +95,10 @@ int okosu_proc_parse_rollup(const char *text, size_t length, struct okosu_memory
             out->anon_huge_kb = value;
         } else if (take(&line, "FilePmdMapped:") && take_number(&line, &value)) {
             out->file_huge_kb = value;
+        } else if (take(&line, "Pss_Shmem:") && take_number(&line, &value)) {
+            out->shmem_kb = value;
+        } else if (take(&line, "ShmemPmdMapped:") && take_number(&line, &value)) {
+            out->shmem_huge_kb = value;
         } else if ((take(&line, "Private_Hugetlb:") || take(&line, "Shared_Hugetlb:")) &&
                    take_number(&line, &value)) {
             out->hugetlb_kb += value;
@@ -300,6 +304,67 @@ bool okosu_proc_next_file(const char **text, const char *end, const char **name,
         *length = (size_t)(line.end - line.at);
     }
     return found;
+}
+
+struct range {
+    uint64_t start, end;
+    bool written; /* rw-p; else ---p */
+};
+
+static bool take_address(struct span *s, uint64_t *out)
+{
+    const char *first = s->at;
+    uint64_t value = 0;
+
+    for (; s->at < s->end; s->at++) {
+        char c = *s->at;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+                                                : 16;
+        if (digit == 16 || value >> 60)
+            break;
+        value = value << 4 | digit;
+    }
+    *out = value;
+    return s->at > first;
+}
+
+/* A line of maps that is private memory of no file, readable and writable or not to be touched. */
+static bool take_range(struct span line, struct range *out)
+{
+    struct span word;
+
+    if (!take_address(&line, &out->start) || !take(&line, "-") || !take_address(&line, &out->end))
+        return false;
+    out->written = take(&line, " rw-p ");
+    if (!out->written && !take(&line, " ---p "))
+        return false;
+    for (int i = 0; i < 3 && next_word(&line, &word); i++)
+        ;
+    return word.end - word.at == 1 && *word.at == '0' && !next_word(&line, &word);
+}
+
+void okosu_proc_parse_heaps(const char *text, size_t length, struct okosu_proc_heaps *out)
+{
+    const uint64_t unit = UINT64_C(64) << 20;
+    struct span all = {text, text + length}, line;
+    struct range front = {0}, rest;
+
+    memset(out, 0, sizeof(*out));
+    while (next_line(&all, &line)) {
+        uint64_t heap;
+        bool known = take_range(line, &rest);
+
+        /* The front may begin earlier: the kernel makes one mapping of it and of a full heap before
+         * it. */
+        heap = rest.start & ~(unit - 1);
+        if (known && !rest.written && front.written && front.end == rest.start &&
+            front.start <= heap && heap < rest.start && rest.end - heap == unit) {
+            out->count++;
+            out->kb += (rest.start - heap) / 1024;
+        }
+        front = known ? rest : (struct range){0};
+    }
 }
 
 bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out)

@@ -22,9 +22,17 @@ enum {
     OKOSU_POLICY = 128,
 };
 
-/* Kibibytes; hugetlb is not part of rss, as in the kernel. */
+/* Kibibytes; hugetlb is not part of rss, as in the kernel. Of shared memory shmem_kb is this
+ * process's share, and shmem_huge_kb all that it maps by huge entries. */
 struct okosu_memory {
-    uint64_t rss_kb, anon_kb, anon_huge_kb, file_huge_kb, hugetlb_kb;
+    uint64_t rss_kb, anon_kb, anon_huge_kb, file_huge_kb, hugetlb_kb, shmem_kb, shmem_huge_kb;
+};
+
+/* What glibc's malloc reserved for the arenas of threads: each heap is a mapping of 64 MiB at a
+ * multiple of 64 MiB (HEAP_MAX_SIZE), of which the front can be read and written and the rest cannot be
+ * touched yet. A heap that is full is not counted, for it looks like any other memory. */
+struct okosu_proc_heaps {
+    uint64_t count, kb; /* kb: of their fronts */
 };
 
 struct okosu_proc_status {
@@ -78,6 +86,9 @@ void okosu_proc_parse_numa_maps(const char *text, size_t length, unsigned page_k
  * the name of a file that has none any more. False: there is none. A line without a newline, as
  * where the text was cut, is left out. */
 bool okosu_proc_next_file(const char **text, const char *end, const char **name, size_t *length);
+
+/* The heaps in maps. */
+void okosu_proc_parse_heaps(const char *text, size_t length, struct okosu_proc_heaps *out);
 
 /* The number after "KEY" at the start of a line ("MemAvailable:"); false if there is none. */
 bool okosu_proc_parse_key(const char *text, size_t length, const char *key, uint64_t *out);

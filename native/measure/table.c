@@ -112,6 +112,7 @@ void okosu_process_reset(struct okosu_process *process)
     memset(process->pages, 0, sizeof(process->pages));
     memset(&process->files, 0, sizeof(process->files));
     memset(&process->thread_names, 0, sizeof(process->thread_names));
+    memset(&process->heaps, 0, sizeof(process->heaps));
     process->hwm_kb = 0;
     process->leaderless = process->final = process->shared = false;
 }
@@ -167,6 +168,8 @@ void okosu_table_end(struct okosu_table *table, struct okosu_process *process)
     }
     okosu_seen_merge(&table->ended_files, &process->files);
     okosu_seen_merge(&table->ended_thread_names, &process->thread_names);
+    table->heaps.count += process->heaps.count;
+    table->heaps.kb += process->heaps.kb;
     okosu_memory_add(&table->exit, &process->memory);
     keep_if_large(table, process);
 }
@@ -210,6 +213,8 @@ void okosu_memory_add(struct okosu_memory *sum, const struct okosu_memory *more)
     sum->anon_kb += more->anon_kb;
     sum->anon_huge_kb += more->anon_huge_kb;
     sum->file_huge_kb += more->file_huge_kb;
+    sum->shmem_kb += more->shmem_kb;
+    sum->shmem_huge_kb += more->shmem_huge_kb;
     sum->hugetlb_kb += more->hugetlb_kb;
 }
 
@@ -224,6 +229,8 @@ void okosu_memory_raise(struct okosu_memory *highest, const struct okosu_memory 
     highest->anon_kb = larger(highest->anon_kb, other->anon_kb);
     highest->anon_huge_kb = larger(highest->anon_huge_kb, other->anon_huge_kb);
     highest->file_huge_kb = larger(highest->file_huge_kb, other->file_huge_kb);
+    highest->shmem_kb = larger(highest->shmem_kb, other->shmem_kb);
+    highest->shmem_huge_kb = larger(highest->shmem_huge_kb, other->shmem_huge_kb);
     highest->hugetlb_kb = larger(highest->hugetlb_kb, other->hugetlb_kb);
 }
 
@@ -249,6 +256,15 @@ void okosu_process_take_numa(struct okosu_process *process, const struct okosu_p
         memcpy(process->pages, numa->pages, sizeof(process->pages));
     for (size_t i = 0; i < numa->policy_count; i++)
         okosu_names_add(&process->policies, numa->policies[i]);
+}
+
+/* The first heap of an arena stays until the end; what is more may be given back before. */
+void okosu_process_take_heaps(struct okosu_process *process, const struct okosu_proc_heaps *heaps)
+{
+    if (heaps->count > process->heaps.count)
+        process->heaps.count = heaps->count;
+    if (heaps->kb > process->heaps.kb)
+        process->heaps.kb = heaps->kb;
 }
 
 void okosu_process_take_sched(struct okosu_process *process, const struct okosu_proc_sched *sched)

@@ -52,6 +52,7 @@ struct okosu_process {
     struct okosu_proc_sched sched; /* over its threads that were read at their end */
     bool scheduled;                /* there was such a thread */
     struct okosu_seen_bits files, thread_names;
+    struct okosu_proc_heaps heaps; /* the most that were seen of each */
 };
 
 struct okosu_task {
@@ -71,6 +72,7 @@ struct okosu_table {
     uint64_t ended, forks;    /* counts of them, the launcher's helper apart */
     struct okosu_proc_sched sched;
     bool scheduled;
+    struct okosu_proc_heaps heaps;
     struct okosu_seen files, thread_names;                  /* of all processes … */
     struct okosu_seen_bits ended_files, ended_thread_names; /* … and of those that ended */
 };
@@ -105,4 +107,5 @@ void okosu_memory_raise(struct okosu_memory *highest, const struct okosu_memory 
 /* Take over a reading. */
 void okosu_process_take_cpu(struct okosu_process *process, int cpu, const char *mask);
 void okosu_process_take_numa(struct okosu_process *process, const struct okosu_proc_numa *numa);
+void okosu_process_take_heaps(struct okosu_process *process, const struct okosu_proc_heaps *heaps);
 void okosu_process_take_sched(struct okosu_process *process, const struct okosu_proc_sched *sched);

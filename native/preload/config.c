@@ -61,6 +61,8 @@ static enum okosu_tier read_tier(char **env)
         return OKOSU_TIER_THP;
     if (strcmp(text, "small") == 0)
         return OKOSU_TIER_SMALL;
+    if (strcmp(text, "shared") == 0)
+        return OKOSU_TIER_SHARED;
     if (strcmp(text, "hugetlb") == 0)
         return OKOSU_TIER_HUGETLB;
     okosu_reason_add(OKOSU_WHY_BAD_VALUE);

@@ -14,7 +14,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum okosu_tier { OKOSU_TIER_NONE, OKOSU_TIER_THP, OKOSU_TIER_SMALL, OKOSU_TIER_HUGETLB };
+enum okosu_tier {
+    OKOSU_TIER_NONE,
+    OKOSU_TIER_THP,
+    OKOSU_TIER_SMALL,
+    OKOSU_TIER_SHARED,
+    OKOSU_TIER_HUGETLB
+};
 
 #define OKOSU_PIN_LIST_MAX 1024 /* threads beyond the list start again at its head */
 #define OKOSU_CPU_LIMIT 8192    /* CONFIG_NR_CPUS of the largest distribution kernels */

@@ -43,7 +43,7 @@ static const char *const reason_texts[OKOSU_WHY_COUNT] = {
     [OKOSU_WHY_MAP_UNALIGNED] = "an mmap could not be aligned to 2 MiB",
     [OKOSU_WHY_MAP_TABLE] = "too many large mmaps at one time: not advised",
     [OKOSU_WHY_RESERVATION] =
-        "an mmap with MAP_NORESERVE is longer than the budget: taken for a reservation",
+        "an mmap is longer than the rest of the budget: taken for a reservation",
     [OKOSU_WHY_CHANGED] =
         "the program changed the mapping of pages inside a block: freed and not kept",
     [OKOSU_WHY_BAD_FREE] = "free or realloc of a pointer that is no block: ignored",
@@ -97,6 +97,7 @@ static const char *tier_name(void)
     static const char *const names[] = {[OKOSU_TIER_NONE] = "",
                                         [OKOSU_TIER_THP] = "thp",
                                         [OKOSU_TIER_SMALL] = "small",
+                                        [OKOSU_TIER_SHARED] = "shared",
                                         [OKOSU_TIER_HUGETLB] = "hugetlb"};
 
     return names[okosu_config.tier];

@@ -348,6 +348,8 @@ static __attribute__((noinline)) void *large_mmap(void *hint, size_t length, int
     p = okosu_next.mmap(hint, length, prot, flags, fd, offset);
     if (p == MAP_FAILED && relieved())
         p = okosu_next.mmap(hint, length, prot, flags, fd, offset);
+    if (p != MAP_FAILED && okosu_maps_wants_shared(length, prot, flags))
+        okosu_maps_shared(p, length, flags, fd, offset);
     return p;
 }
 

@@ -31,7 +31,7 @@ static void set_switches(void)
 
     okosu_large_from = huge || okosu_config.retain ? OKOSU_LARGE_MIN : SIZE_MAX;
     okosu_maps_from = huge ? OKOSU_CHUNK : SIZE_MAX;
-    if (okosu_config.tier == OKOSU_TIER_SMALL)
+    if (okosu_config.tier == OKOSU_TIER_SMALL || okosu_config.tier == OKOSU_TIER_SHARED)
         okosu_maps_from = OKOSU_SMALL_MIN;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Aligned and advised anonymous mappings (see maps.h). */
+/* Aligned and advised mappings (see maps.h). */
 #include "maps.h"
 
 #include "evidence.h"
@@ -23,6 +23,8 @@
 #define KNOWN_FLAGS                                                                                \
     (MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK | MAP_NORESERVE | MAP_FIXED |       \
      MAP_FIXED_NOREPLACE)
+#define SHARED_FLAGS                                                                               \
+    (MAP_TYPE | MAP_ANONYMOUS | MAP_NONBLOCK | MAP_NORESERVE | MAP_FIXED | MAP_FIXED_NOREPLACE)
 #define MAPS_MAX 1024
 
 struct advised_map {
@@ -152,7 +154,7 @@ static bool remember(uintptr_t start, size_t length, size_t chunks)
     return m != NULL;
 }
 
-static void advise(uintptr_t start, size_t length, bool whole)
+static void advise(uintptr_t start, size_t length)
 {
     uintptr_t inner = round_up(start);
     size_t wanted = inner < start + length ? (start + length - inner) / OKOSU_CHUNK : 0;
@@ -160,7 +162,7 @@ static void advise(uintptr_t start, size_t length, bool whole)
 
     if (!chunks)
         return;
-    if (whole && chunks < wanted) {
+    if (chunks < wanted) {
         okosu_reason_add(OKOSU_WHY_RESERVATION);
         okosu_policy_return(chunks);
         return;
@@ -170,7 +172,7 @@ static void advise(uintptr_t start, size_t length, bool whole)
         okosu_policy_return(chunks);
         return;
     }
-    if (okosu_sys.advise((void *)inner, chunks * OKOSU_CHUNK, MADV_HUGEPAGE)) {
+    if (okosu_sys.advise((void *)start, length, MADV_HUGEPAGE)) {
         okosu_reason_add(OKOSU_WHY_ADVICE_FAILED);
         okosu_maps_forget((void *)start, length);
         return;
@@ -196,12 +198,38 @@ long okosu_maps_map(void *hint, size_t length, int prot, int flags)
     if (okosu_sys_failed(start))
         return start;
     if (!touches_blocks((uintptr_t)start, rounded))
-        advise((uintptr_t)start, rounded, flags & MAP_NORESERVE);
+        advise((uintptr_t)start, rounded);
     /* Populate only after the advice, or the pages would be small. Like MAP_POPULATE, it may fail
      * silently. */
     if ((flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
         okosu_sys.advise((void *)start, rounded, MADV_POPULATE_WRITE);
     return start;
+}
+
+bool okosu_maps_wants_shared(size_t length, int prot, int flags)
+{
+    int type = flags & MAP_TYPE;
+
+    return okosu_config.tier == OKOSU_TIER_SHARED && length >= OKOSU_CHUNK &&
+           length <= PTRDIFF_MAX && prot == (PROT_READ | PROT_WRITE) && !(flags & ~SHARED_FLAGS) &&
+           (type == MAP_SHARED || type == MAP_SHARED_VALIDATE);
+}
+
+void okosu_maps_shared(void *start, size_t length, int flags, int fd, long offset)
+{
+    uintptr_t from = flags & MAP_ANONYMOUS ? 0 : (uintptr_t)offset;
+
+    /* What a file is could only be asked by a call that a filter may forbid. */
+    if (!(flags & MAP_ANONYMOUS) && (okosu_config.filtered || !okosu_sys.is_memory(fd)))
+        return;
+    /* Huge pages of a file lie at its multiples of 2 MiB. */
+    if (((uintptr_t)start - from) % OKOSU_CHUNK) {
+        okosu_reason_add(OKOSU_WHY_MAP_UNALIGNED);
+        return;
+    }
+    length = (length + OKOSU_PAGE - 1) & ~(OKOSU_PAGE - 1);
+    if (!touches_blocks((uintptr_t)start, length))
+        advise((uintptr_t)start, length);
 }
 
 void okosu_maps_forget(const void *start, size_t length)

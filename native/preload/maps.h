@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anonymous mappings that the program makes itself, advised, and aligned to 2 MiB where it leaves
- * their place to the kernel.
+/* Mappings that the program makes itself, advised: anonymous ones, aligned to 2 MiB where it leaves
+ * their place to the kernel, and with the tier `shared` shared memory, which the kernel aligns.
  *
  * 1. The program sees exactly mmap's and munmap's results: length, protection, errno.
  *
@@ -8,9 +8,13 @@
  * from one of its ends, as allocators cut what they align; a hole in the middle stays charged, so
  * that at worst too little is advised.
  *
- * 3. A mapping with MAP_NORESERVE is an allocator's arena or the address space of a table that will
- * never be full. It is advised as a whole or not at all: what is longer than the budget is taken for
- * the second. */
+ * 3. A mapping is advised as a whole, the ends that can hold no huge page too, or not at all. Advice to
+ * a part would make two mappings of it in the kernel, and mremap fails for two at once. What is longer
+ * than the rest of the budget is taken for the address space of a table that will never be full.
+ *
+ * 4. Advice to shared memory changes what a page is, and not what is in it: no fork copies it, a hole
+ * that is punched reads as zeros, and what is behind the end of the file stays out of reach. Each
+ * process that maps the memory charges it to a budget of its own. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,6 +26,14 @@ bool okosu_maps_wants(size_t length, int prot, int flags, long offset);
 
 /* mmap of such a call: the address or -errno (test with okosu_sys_failed). */
 long okosu_maps_map(void *hint, size_t length, int prot, int flags);
+
+/* Whether a call of mmap is one whose result to advise as shared memory: writable data of at least
+ * 2 MiB that is not populated at once. */
+bool okosu_maps_wants_shared(size_t length, int prot, int flags);
+
+/* Advises the result of such a call where it is memory: anonymous, or of a file in tmpfs (memfd_create,
+ * shm_open). */
+void okosu_maps_shared(void *start, size_t length, int flags, int fd, long offset);
 
 /* A new private anonymous mapping that begins at a multiple of OKOSU_CHUNK where that can be had:
  * its address or -errno. */

@@ -16,13 +16,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef MREMAP_DONTUNMAP
@@ -155,6 +158,19 @@ static enum okosu_thp_state sys_thp_state(void)
     return OKOSU_THP_OK;
 }
 
+/* The files of devices lie in a tmpfs, too, and are no memory of the kernel's. */
+static bool sys_is_memory(int fd)
+{
+    int saved = errno;
+    struct statfs system;
+    struct stat file;
+    bool memory = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && fstatfs(fd, &system) == 0 &&
+                  system.f_type == TMPFS_MAGIC;
+
+    errno = saved;
+    return memory;
+}
+
 static size_t sys_available(void)
 {
     int saved = errno;
@@ -208,6 +224,7 @@ struct okosu_sys okosu_sys = {
     .faults = sys_faults,
     .is_huge = sys_is_huge,
     .thp_state = sys_thp_state,
+    .is_memory = sys_is_memory,
     .available = sys_available,
     .address_limit = sys_address_limit,
     .address_top = sys_address_top,

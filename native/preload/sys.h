@@ -28,6 +28,8 @@ struct okosu_sys {
     /* Whether the chunk is one huge page: 1, 0, or -errno where the kernel cannot tell. */
     int (*is_huge)(const void *chunk);
     enum okosu_thp_state (*thp_state)(void);
+    /* Whether the file of a descriptor lies in memory (tmpfs), and not on a device. */
+    bool (*is_memory)(int fd);
     /* Bytes this process may still take: MemAvailable, and what its cgroups leave. */
     size_t (*available)(void);
     /* RLIMIT_AS in bytes, SIZE_MAX if there is none. */

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from okosu.levers.base import SHARED_OFF, SHARED_ON
 from okosu.machine.model import Cache, Machine, Node, Pool
 from okosu.machine.parse import show_cpulist
 from okosu.report.formats import counted, size
@@ -126,15 +127,27 @@ def _huge(m: Machine) -> list[str]:
         lines = [f"transparent: {thp.enabled}, of {_unit(m)}; defrag {thp.defrag or 'unknown'}"]
         if thp.max_ptes_none is not None:
             lines.append(f"khugepaged fills in at most {thp.max_ptes_none} missing pages (max_ptes_none)")
-        # Shown are only the sizes that differ from the common case: most sizes off, and the whole huge page as above.
-        shown = [
-            f"{_kib(int(kb))} {setting}" for kb, setting in thp.sizes.items() if setting not in ("never", "inherit")
-        ]
-        lines += [f"by size: {', '.join(shown)}"] if shown else []
+        lines += _by_size("by size", thp.sizes)
+        if thp.shmem:
+            lines.append(
+                f"shared memory: {thp.shared}"
+                + (f"; fix: {SHARED_ON} (needs root)" if thp.shared in SHARED_OFF else "")
+            )
+            lines += _by_size("shared memory by size", thp.shmem_sizes)
     if m.rights.thp_disabled:
         lines.append("switched off for this process (PR_SET_THP_DISABLE)")
     lines += [_pool(pool) for pool in m.pools] or ["no hugetlb pools"]
     return lines
+
+
+def _by_size(label: str, sizes: dict[str, str]) -> list[str]:
+    """The sizes of pages that the kernel offers; of those that are off, and of the whole huge page where it is as told
+    before, no more than that there are such.
+    """
+    on = [f"{_kib(int(kb))} {setting}" for kb, setting in sizes.items() if setting not in ("never", "inherit")]
+    off = sorted(int(kb) for kb, setting in sizes.items() if setting == "never")
+    shown = [*on, f"{_kib(off[0])} to {_kib(off[-1])} never"] if len(off) > 1 else on
+    return [f"{label}: {', '.join(shown)}"] if shown else []
 
 
 def _pool(pool: Pool) -> str:

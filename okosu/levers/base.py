@@ -64,6 +64,10 @@ NEVER = Availability(
     "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
 )
 
+SHARED_OFF = ("never", "deny")
+"""Settings with which the kernel gives shared memory no huge pages."""
+SHARED_ON = "echo advise | sudo tee /sys/kernel/mm/transparent_hugepage/shmem_enabled"
+
 
 def not_preloadable(program: Program) -> Availability:
     """What to say of a program for a lever that is nothing but a library."""

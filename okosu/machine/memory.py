@@ -38,14 +38,20 @@ def nodes(tree: Tree) -> list[Node]:
     return found
 
 
+def _by_size(tree: Tree, file: str) -> dict[str, str]:
+    found = {str(_kb(name)): chosen(tree.text(f"{_THP}/{name}/{file}")) for name in tree.names(_THP, _SIZED)}
+    return {kb: setting for kb, setting in found.items() if setting}
+
+
 def thp(tree: Tree) -> Thp:
-    sizes = {str(_kb(name)): chosen(tree.text(f"{_THP}/{name}/enabled")) for name in tree.names(_THP, _SIZED)}
     return Thp(
         chosen(tree.text(f"{_THP}/enabled")),
         chosen(tree.text(f"{_THP}/defrag")),
         number(tree.text(f"{_THP}/khugepaged/max_ptes_none")),
         count(tree.text(f"{_THP}/hpage_pmd_size")),
-        {kb: setting for kb, setting in sizes.items() if setting},
+        _by_size(tree, "enabled"),
+        chosen(tree.text(f"{_THP}/shmem_enabled")),
+        _by_size(tree, "shmem_enabled"),
     )
 
 

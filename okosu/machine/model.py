@@ -66,6 +66,16 @@ class Thp(msgspec.Struct, frozen=True):
     """Bytes of a huge page."""
     sizes: dict[str, str] = {}
     """Setting by size in KiB, where the kernel has one for each (6.8 and later)."""
+    shmem: str = ""
+    """Setting for shared memory (anonymous, memfd_create, System V): "" where the kernel has none."""
+    shmem_sizes: dict[str, str] = {}
+    """The same by size in KiB (6.11 and later)."""
+
+    @property
+    def shared(self) -> str:
+        """The setting for shared memory as it holds for whole huge pages."""
+        own = self.shmem_sizes.get(str(self.pmd_size // 1024), "inherit")
+        return self.shmem if own == "inherit" else own
 
     @property
     def mode(self) -> str:

@@ -77,8 +77,9 @@ def _check(made: RecipeFile, stem: str) -> None:
     _demand(math.isfinite(made.likely), "likely: it is no number from 0 to 1")
     _demand(made.name not in made.excludes, "excludes: it names itself")
     asked = made.recognise
-    by = (asked.names, asked.needed, asked.sections, asked.symbols, asked.mapped)
-    _demand(any(by), "recognise: names, needed, sections, symbols or mapped has to say which programs it is for")
+    by = (asked.names, asked.needed, asked.sections, asked.symbols, asked.mapped, asked.heaps_mib)
+    which = "names, needed, sections, symbols, mapped or heaps_mib"
+    _demand(any(by), f"recognise: {which} has to say which programs it is for")
     for condition in asked.set:
         _demand(
             "=" in condition and _CONDITION.fullmatch(condition), f"recognise.set: {condition!r} is not NAME=PATTERN"
@@ -140,8 +141,8 @@ def _check_proofs(made: RecipeFile) -> None:
 def _check_proof(proof: Proofs) -> None:
     named = proof.thread_names and (proof.thread_names.absent or proof.thread_names.present)
     _demand(not proof.thread_names or named, "proof.thread_names: neither absent nor present")
-    some = (proof.mapped, proof.unmapped, proof.threads, named, proof.faults, proof.switches, proof.said)
-    _demand(any(some), "proof: it has to say what shows that a value took effect")
+    some = (proof.mapped, proof.unmapped, proof.threads, named, proof.faults, proof.switches, proof.heaps)
+    _demand(any(some) or proof.said, "proof: it has to say what shows that a value took effect")
     if proof.said is not None:
         _check_said(proof.said)
 

@@ -47,7 +47,8 @@ class Recipe(Lever):
     @functools.cached_property
     def observes(self) -> frozenset[str]:
         every = [self.file.proof, *(value.proof for arm in self.file.arm for value in arm.value if value.proof)]
-        files = self.file.recognise.mapped or any(proof.mapped or proof.unmapped for proof in every)
+        asked = self.file.recognise.mapped or self.file.recognise.heaps_mib
+        files = asked or any(proof.mapped or proof.unmapped or proof.heaps for proof in every)
         threads = any(proof.threads or proof.thread_names for proof in every)
         return frozenset(["files"] * bool(files) + ["threads"] * threads)
 
@@ -76,7 +77,8 @@ class Recipe(Lever):
             return recognise.expected(asked, facts)
         seen = recognise.seen(tuple(base.files))
         matched = recognise.by_files(asked, facts) or recognise.by_files(asked, seen)
-        return matched and recognise.by_mapped(asked, base.files)
+        seen_there = recognise.by_mapped(asked, base.files)
+        return matched and seen_there and recognise.by_heaps(asked, base.heaps, base.heaps_kb)
 
     def needs(self, machine: Machine) -> Availability:
         """Always available; what a value needs depends on the program, too."""
@@ -109,6 +111,9 @@ class Recipe(Lever):
             return Availability(False, "the variables of the environment leave nothing to try")
         if base is not None and base.files and not recognise.by_mapped(asked, base.files):
             return Availability(False, f"the program maps none of {', '.join(asked.mapped)}")
+        if base is not None and base.files and not recognise.by_heaps(asked, base.heaps, base.heaps_kb):
+            why = f"{base.heaps_kb >> 10} MiB lie in {base.heaps} heaps of arenas: threads take hardly any by malloc"
+            return Availability(False, why)
         if not self._fits(program, base):
             other = f"{program.path} is none of the programs that this recipe is for"
             return Availability(False, self._excepted(program, base) or other)

@@ -36,6 +36,8 @@ def judge(asked: Proofs, run: Measurement, base: Measurement, pilot: Measurement
     for way, noun, of in ((asked.faults, "page faults", "minflt"), (asked.switches, "voluntary switches", "nvcsw")):
         if way:
             parts.append(_counted(way, noun, *(None if m is None else getattr(m, of) for m in (run, base, pilot))))
+    if asked.heaps:
+        parts.append(_heaps(asked.heaps, run, base, pilot))
     if asked.said is not None:
         parts.append(_said(run, base, pilot))
     failed = [part for part in parts if not part.holds]
@@ -102,6 +104,19 @@ def _counted(way: str, noun: str, mine: int | None, base: int | None, pilot: int
         return Proof(holds, text if holds else f"{text}, where the pilot had {pilot:,}", numbers)
     holds = differs(way, mine, base) and abs(mine - base) >= LEAST
     return Proof(holds, text if holds else f"not clearly {way} {noun}: {text}", numbers)
+
+
+def _heaps(way: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+    # Their number hangs on which threads met at a lock, but base's and the arm's differ by far where it was limited.
+    if not run.files or not base.files or run.names_cut or base.names_cut:
+        return _unread("mappings")
+    numbers = {"heaps": float(run.heaps), "base_heaps": float(base.heaps)}
+    text = f"{_count(run.heaps, 'heap')} of arenas instead of {base.heaps}"
+    if pilot is not None:
+        holds = resembles_pilot(run.heaps, pilot.heaps, base.heaps)
+        return Proof(holds, text if holds else f"{text}, where the pilot had {pilot.heaps}", numbers)
+    holds = differs(way, run.heaps, base.heaps)
+    return Proof(holds, text if holds else f"not clearly {way} heaps of arenas: {text}", numbers)
 
 
 def differs(way: str, mine: int, base: int) -> bool:

@@ -16,6 +16,8 @@ from okosu.machine.program import Program
 from okosu.records.recipe import Recognise
 
 _MOST_IMAGES = 64
+_FEWEST_HEAPS = 2
+"""With one heap there is nothing that arenas would share."""
 _has_symbol = functools.lru_cache(1024)(elf.has_symbol)
 
 
@@ -129,6 +131,8 @@ def expected(asked: Recognise, of: Facts) -> bool:
     """Say whether a run of the program can be expected to show that the recipe is for it."""
     if fits(of.names, asked.expect):
         return True
+    if asked.heaps_mib:
+        return False
     tells = asked.names or asked.needed or asked.sections or asked.symbols
     return by_files(asked, of) if tells else bool(fits(of.mapped, asked.mapped))
 
@@ -136,6 +140,11 @@ def expected(asked: Recognise, of: Facts) -> bool:
 def by_mapped(asked: Recognise, mapped: Sequence[str]) -> bool:
     """Say whether base's pilot run mapped what it has to."""
     return not asked.mapped or bool(fits(mapped, asked.mapped))
+
+
+def by_heaps(asked: Recognise, heaps: int, heaps_kb: int) -> bool:
+    """Say whether base's pilot run had as much memory in heaps of arenas as it has to have."""
+    return not asked.heaps_mib or (heaps >= _FEWEST_HEAPS and heaps_kb >= asked.heaps_mib << 10)
 
 
 def _is_set(condition: str, present: Mapping[str, str]) -> bool:

@@ -9,13 +9,17 @@ import msgspec
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Kibibytes, summed over processes: resident, anonymous, anonymous on huge pages, files on huge pages, hugetlb."""
+    """Kibibytes, summed over processes: resident, anonymous, anonymous on huge pages, files on huge pages, hugetlb,
+    shared memory (of each process its share), shared memory that is mapped by huge pages (in each process all of it).
+    """
 
     rss_kb: int = 0
     anon_kb: int = 0
     anon_huge_kb: int = 0
     file_huge_kb: int = 0
     hugetlb_kb: int = 0
+    shmem_kb: int = 0
+    shmem_huge_kb: int = 0
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -28,6 +32,8 @@ class Process(msgspec.Struct, frozen=True):
     anon_huge_kb: int = 0
     file_huge_kb: int = 0
     hugetlb_kb: int = 0
+    shmem_kb: int = 0
+    shmem_huge_kb: int = 0
     hwm_kb: int = 0
     cpus_allowed: str = ""
     cpus_used: list[int] = []
@@ -81,6 +87,10 @@ class Measurement(msgspec.Struct, frozen=True):
     """Names that threads had at their end (with --threads)."""
     names_cut: bool = False
     """Whether there were more files or names of threads than are kept: what is missing above proves nothing."""
+    heaps: int = 0
+    """Heaps of glibc's arenas (with --files): what malloc reserves for threads beside the first, 64 MiB each."""
+    heaps_kb: int = 0
+    """How much of them could be read and written, at the most."""
     said: bool | None = None
     """Of a pilot run under a recipe: whether the runtime itself said what proves it; None where it was not asked."""
     preload: list[dict[str, Any]] = []

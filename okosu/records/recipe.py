@@ -77,6 +77,10 @@ class Recognise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """NAME or NAME=PATTERN: none of these variables may be set (so)."""
     mapped: list[str] = []
     """Files of which one has to be mapped by a process of base's pilot run."""
+    heaps_mib: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """How much has to lie, in base's pilot run, in the heaps of glibc's arenas, of which there must be two at least:
+    threads that take memory by malloc. 0 asks for none.
+    """
     expect: list[str] = []
     """File names of programs for which a run may well show that it is for them, though no file of theirs says so:
     doctor, which runs nothing, goes by them."""
@@ -116,6 +120,8 @@ class Proofs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: Literal["", "fewer", "more"] = ""
     switches: Literal["", "fewer", "more"] = ""
     """Voluntary context switches."""
+    heaps: Literal["", "fewer", "more"] = ""
+    """Heaps that glibc's malloc reserved for the arenas of threads."""
     said: Said | None = None
 
 

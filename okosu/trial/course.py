@@ -224,9 +224,11 @@ class Course:
             return self._leaving_beside(arm, PLACEBO, "bounded", affordable)
         if j.verdict == FASTER:
             return None
-        # Beside an answer what nobody asked about is worth no more than as many rounds again.
-        enough = 0.0 if first and unnamed else None
-        return self._futile(j, self.session.log_ratios(arm.name), affordable, least, enough)
+        left = self._futile(j, self.session.log_ratios(arm.name), affordable, least)
+        if left is None and first and unnamed:
+            # Beside an answer what nobody asked about is worth no more than as many rounds again.
+            left = "beaten" if self._takes_as_long_again(j) else None
+        return left
 
     def _adds_nothing(self, arm: Arm, first: str) -> bool:
         """Whether an arm that is not faster than the leader is of no use beside it, either: the stack runs already, or
@@ -256,27 +258,32 @@ class Course:
             return None
         return self._futile(j, self.session.against(arm.name, other), affordable)
 
-    def _futile(
-        self, j: Judgement, xs: list[float], affordable: int, least: float = 0.0, enough: float | None = None
-    ) -> Leaving | None:
+    def _futile(self, j: Judgement, xs: list[float], affordable: int, least: float = 0.0) -> Leaving | None:
         """Why more rounds are not worth their time: there is too little to gain, or too few can be had to decide, or to
-        show that there is too little to gain. `least`: the least ratio that arithmetic leaves possible; `enough`: where
-        that is excluded which is below, at most as many rounds again are spent (default: NEAR).
+        show that there is too little to gain. `least`: the least ratio that arithmetic leaves possible.
         """
         assert j.interval is not None
         options, k = self.session.plan.options, max(1, self.session.plan.k)
         near = 1 - NEAR * options.min_effect
         n = j.rounds - j.ties
+        if max(j.interval[0], least) >= near and self._takes_as_long_again(j):
+            return "bounded"
+        if n < 2 * eprocess.fewest_rounds(k, options.alpha) or self._needed(j) <= affordable:
+            return None
+        return None if self._expected(xs, affordable)[0] >= near and affordable > n else "futile"
+
+    def _needed(self, j: Judgement) -> int:
+        """The rounds after which an undecided arm may be known."""
+        options, k = self.session.plan.options, max(1, self.session.plan.k)
+        n = j.rounds - j.ties
         # Of what nobody named it is of no use to know that it is slower.
         share = j.wins if options.race else max(j.wins, n - j.wins)
         # The share of wins is known to about a standard deviation only, and the arm is given the benefit of it.
         hopeful = min(n, share + ceil(sqrt(n) / 2))
-        needed = eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
-        if max(j.interval[0], least) >= (near if enough is None else enough) and needed > 2 * n:
-            return "bounded"
-        if n < 2 * eprocess.fewest_rounds(k, options.alpha) or needed <= affordable:
-            return None
-        return None if self._expected(xs, affordable)[0] >= near and affordable > n else "futile"
+        return eprocess.rounds_needed(n, hopeful, k, options.alpha, MOST_FORECAST) or MOST_FORECAST
+
+    def _takes_as_long_again(self, j: Judgement) -> bool:
+        return self._needed(j) > 2 * (j.rounds - j.ties)
 
     def _expected(self, xs: list[float], rounds: int) -> tuple[float, float]:
         """The interval after so many rounds, if the ratios of further ones lie as those so far."""

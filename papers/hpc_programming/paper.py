@@ -15,7 +15,8 @@ from papers.hpc_programming import compare, loops
 ROUNDS = "21"
 """Of these rounds a third may be dropped: 14 give an interval at 95 % over 400 points."""
 QUICK = ("--rounds", "11")
-FOUR = "dsum,dsumsq,ddot,daxpy"
+FOUR = {"dsum", "dsumsq", "ddot", "daxpy"}
+"""The routines of the paper's listings."""
 INLINE = ("base", "avx2", "avx512")
 """For which instructions the header forms are compiled in the benches."""
 
@@ -36,7 +37,9 @@ class HpcProgramming(Paper):
             return Experiment(name, f"okosu-bench-{name}", full, quick)
 
         listings = {listing.variant for listing in loops.LISTINGS.values()} | {loops.SCALAR}
-        blas1 = ("--only", FOUR, *self._rows_of("blas1", *listings))
+        targets = [target for target in self.targets() if target.bench == "blas1"]
+        routines = FOUR.union(*(target.select.routine for target in targets))
+        blas1 = ("--only", ",".join(sorted(routines)), *self._rows_of("blas1", *listings))
         copy, zero = self._rows_of("copy"), self._rows_of("zero")
         few = ("--sizes", "64,512,4096,16384,1048576,4194304")
         x86 = [listing("ticks", "0", text=True), listing("intrinsics", may_fail=True), listing("compare")]
@@ -48,7 +51,7 @@ class HpcProgramming(Paper):
             listing("bind", may_fail=True),
             bench("latency", (), ("--rounds", "5")),
             bench("numa", ("--rounds", "5"), ("--smoke",)),
-            bench("blas1", ("--rounds", ROUNDS, *blas1), (*QUICK, *blas1, "--sizes", "8,32,2048,32768,524288")),
+            bench("blas1", ("--rounds", ROUNDS, *blas1), (*QUICK, *blas1, "--sizes", "8,32,2048,4096,32768,524288")),
             bench("copy", ("--rounds", ROUNDS, *copy), (*QUICK, *copy, *few)),
             bench("zero", ("--rounds", ROUNDS, *zero), (*QUICK, *zero, *few)),
         ]

@@ -19,7 +19,9 @@ from papers.scheduling_hardware.verilator import check_tools
 
 BACKENDS = ("ssh", "software")
 COMPILER = "mipsel-linux-gnu-gcc"
-_TOOLS = {COMPILER: "gcc-mipsel-linux-gnu"}
+COMPILERS = {"mips1": COMPILER, "rv32": "riscv64-unknown-elf-gcc"}
+"""The compiler for each instruction set of a machine."""
+_PACKAGES = {"mips1": "gcc-mipsel-linux-gnu", "rv32": "gcc-riscv64-unknown-elf"}
 _KIND = "rtl-program"
 _ELF = "program.elf"
 _SOURCES = (".c", ".S", ".s")
@@ -70,23 +72,25 @@ def parse(words: Sequence[str]) -> Command:
     return Command(tuple(sources), tuple(flags), tuple(rest))
 
 
-def compile_(wanted: Command, backend: str, say: Say = quiet) -> Path:
-    """Return the program, compiled where the cache has none; OkosuError (1) with the compiler's words if it fails."""
+def compile_(wanted: Command, backend: str, say: Say = quiet, isa: str = "mips1") -> Path:
+    """Return the program, compiled for an instruction set where the cache has none; OkosuError (1) with the compiler's
+    words if it fails."""
     if wanted.elf:
         return wanted.elf
-    check_tools(_TOOLS)
+    compiler = COMPILERS[isa]
+    check_tools({compiler: _PACKAGES[isa]})
     library = ROOM / "sw"
     own = {name: Path(name).read_bytes().hex() for name in wanted.sources}
     # Headers beside a source may be included, so they belong to the key.
     beside = {str(path): _digest(path) for name in wanted.sources for path in sorted(Path(name).parent.glob("*.h"))}
     base = {str(path.relative_to(library)): _digest(path) for path in sorted(library.rglob("*")) if path.is_file()}
-    key = cache.key(own, beside, base, wanted.flags, wanted.arguments, backend, compiler_version(COMPILER))
+    key = cache.key(own, beside, base, wanted.flags, wanted.arguments, backend, isa, compiler_version(compiler))
 
     def fill(folder: Path) -> None:
-        objects = _library(library, backend, base, say)
+        objects = _library(library, backend, isa, base, say)
         say(f"compiling {' '.join(wanted.sources)} for {backend}")
         words = ["sh", str(library / "build.sh"), backend, str(folder / _ELF), *wanted.sources, *wanted.flags]
-        env = {**os.environ, "LIBRARY": str(objects)}
+        env = {**os.environ, "LIBRARY": str(objects), "ISA": isa}
         done = subprocess.run([*words, "--", *wanted.arguments], capture_output=True, text=True, check=False, env=env)
         if done.returncode:
             raise _failed(wanted, done.stderr)
@@ -94,17 +98,19 @@ def compile_(wanted: Command, backend: str, say: Say = quiet) -> Path:
     return cache.made(_KIND, key, fill, say) / _ELF
 
 
-def _library(folder: Path, backend: str, digests: dict[str, str], say: Say) -> Path:
+def _library(folder: Path, backend: str, isa: str, digests: dict[str, str], say: Say) -> Path:
     """Return the objects that every program of a back end is linked with, compiled where the cache has none."""
 
     def fill(to: Path) -> None:
         say(f"compiling the library for {backend}")
         words = ["sh", str(folder / "build.sh"), "--library", backend, str(to)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        env = {**os.environ, "ISA": isa}
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=env)
         if done.returncode:
             raise OkosuError("the machine's library does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
 
-    return cache.made(f"{_KIND}-library", cache.key(digests, backend, compiler_version(COMPILER)), fill, say)
+    key = cache.key(digests, backend, isa, compiler_version(COMPILERS[isa]))
+    return cache.made(f"{_KIND}-library", key, fill, say)
 
 
 def _failed(wanted: Command, said: str) -> OkosuError:

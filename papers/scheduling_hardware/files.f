@@ -10,10 +10,12 @@ rtl/bus/mem_bus.sv
 rtl/bus/wide_bus.sv
 rtl/bus/sched_bus.sv
 rtl/cpu/decoder.sv
+rtl/cpu/decoder_rv32.sv
 rtl/cpu/alu.sv
 rtl/cpu/muldiv.sv
 rtl/cpu/register_banks.sv
 rtl/cpu/cp0.sv
+rtl/cpu/csrs.sv
 rtl/cpu/lsu.sv
 rtl/cpu/core.sv
 rtl/ssh/list_unit.sv

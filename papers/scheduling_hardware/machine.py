@@ -17,6 +17,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 
 CONTEXTS = ("soft", "mem", "local", "banked")
 BUSES = ("multiplexed", "pipelined")
+ISAS = ("mips1", "rv32")
 MOST_PES = 64
 IMEM_WORDS = 65536
 DMEM_WORDS = 1048576
@@ -134,6 +135,16 @@ class Machine:
         values=BUSES,
     )
 
+    isa: str = _option(
+        ISAS[0],
+        metavar="SET",
+        help="instruction set of the PEs: mips1 or rv32",
+        wrong=f"the instruction set is {' or '.join(ISAS)}",
+        parameter="Isa",
+        macro="OKOSU_RV32",
+        values=ISAS,
+    )
+
     def having(self, name: str, text: str) -> Machine:
         """Return this machine with an option as it was typed; ValueError where it should be a number and is none."""
         return Machine(**{**asdict(self), name: BY_NAME[name].read(text)})
@@ -147,6 +158,8 @@ class Machine:
         ]
         if self.threads <= self.pes:
             wrong.append(f"--threads {self.threads}: {self.pes} PEs want more thread ids than there are of them")
+        if self.isa == "rv32" and (self.dcache or self.bus != BUSES[0]):
+            wrong.append("--isa rv32: its reservations are those of the multiplexed bus without data caches")
         if wrong:
             raise OkosuError(wrong[0], "", "okosu lab run --help", USAGE_ERROR)
 

@@ -99,7 +99,7 @@ def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
 
 def _result(run: Run, simulator: verilator.Simulator) -> dict[str, Any]:
     """Return what a run gave, simulated where it is not kept; OkosuError where it does not end well."""
-    program = cross_compile.compile_(cross_compile.parse(run.point.words), run.backend)
+    program = cross_compile.compile_(cross_compile.parse(run.point.words), run.backend, isa=run.machine.isa)
     key = cache.key(simulator.key, hashlib.sha256(program.read_bytes()).hexdigest())
 
     def fill(folder: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.run import process
 from okosu.errors import LAUNCHER_FAILED, OkosuError
-from papers.scheduling_hardware.cross_compile import COMPILER
+from papers.scheduling_hardware.cross_compile import COMPILERS
 from papers.scheduling_hardware.verilator import Simulator
 
 MAX_CYCLES = 1_000_000_000
@@ -23,7 +23,8 @@ MAX_CYCLES = 1_000_000_000
 TIMEOUT_S = 86400.0
 SECTIONS = ("user", "create", "join", "switch", "lock", "library")
 KINDS = ("execute", "memory", "scheduler")
-_ADDR2LINE = COMPILER.replace("gcc", "addr2line")
+# By the machine's number in an ELF file, what finds lines in it.
+_ADDR2LINE = {number: COMPILERS[isa].replace("gcc", "addr2line") for number, isa in ((8, "mips1"), (243, "rv32"))}
 _TEXT = range(0x80000000, 0x90000000)
 
 
@@ -126,8 +127,10 @@ def place(address: int, program: Path) -> str:
     """
     if address not in _TEXT:
         return "outside the program's text"
-    words = [_ADDR2LINE, "-f", "-i", "-s", "-e", str(program), hex(address)]
     try:
+        with program.open("rb") as file:
+            number = int.from_bytes(file.read(20)[18:], "little")
+        words = [_ADDR2LINE.get(number, "addr2line"), "-f", "-i", "-s", "-e", str(program), hex(address)]
         said = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
     except OSError:
         return ""

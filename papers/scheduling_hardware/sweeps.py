@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lab.cache import Say, quiet
@@ -84,9 +85,7 @@ def run(
         simulators[machine] = build(machine, checked, say=say)
     cores = len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(cores) as pool:
-        programs = list(
-            pool.map(lambda one: cross_compile.compile_(cross_compile.parse(one.words), one.backend), wanted)
-        )
+        programs = list(pool.map(_compiled, wanted))
 
     def one(index: int) -> PointRecord:
         point = wanted[index]
@@ -137,6 +136,10 @@ def described(point: Point, status: int, **measured: Any) -> PointRecord:
         status=status,
         **measured,
     )
+
+
+def _compiled(point: Point) -> Path:
+    return cross_compile.compile_(cross_compile.parse(point.words), point.backend, isa=point.machine.isa)
 
 
 def _said(error: OkosuError) -> str:

@@ -26,7 +26,7 @@ _LOG = "build.log"
 _TOOLS = {"verilator": "verilator", "make": "make", "g++": "g++"}
 _PROGRAM = "machine"
 _RUNNER = ("elf", "model", "counters", "schedule", "stacks", "trace", "options", "run", "describe", "machine_main")
-_GOLDEN = ("effect", "golden", "lockstep", "lockstep_pe")
+_GOLDEN = ("effect", "golden", "golden_rv32", "lockstep", "lockstep_pe")
 _SOURCES = (*_RUNNER, *_GOLDEN)
 # Measured with 4 PEs, -O2 simulates 1.17 times as fast as -O1. Code that runs once (OPT_SLOW) is not optimised.
 _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")

@@ -35,7 +35,7 @@ XEON = cpuinfo(
 def server() -> Files:
     """A 2-socket server of 4 nodes (sub-NUMA clustering) with SMT, a hugetlb pool and a GPU; bare metal."""
     files = processor(2, 2, 4, 2, ICE_LAKE_SERVER, memory_gib=256)
-    files |= process(32, 4) | thp("always") | pool(2048, 1024, 512, 100) | pool(1048576, 0, 0)
+    files |= process(32, 4) | thp("always", shmem="advise") | pool(2048, 1024, 512, 100) | pool(1048576, 0, 0)
     files |= system("6.1.0-28-amd64", "2.36") | {"proc/cpuinfo": XEON}
     for cpu in range(32):
         files[f"{CPU}/cpu{cpu}/thermal_throttle/core_throttle_count"] = "2" if cpu == 7 else "0"

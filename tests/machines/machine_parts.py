@@ -128,10 +128,14 @@ def process(
     }
 
 
-def thp(enabled: str, pmd_bytes: int = 2 << 20) -> Files:
-    choices = " ".join(f"[{word}]" if word == enabled else word for word in ("always", "madvise", "never"))
+def _chosen(word: str, words: str) -> str:
+    return " ".join(f"[{one}]" if one == word else one for one in words.split())
+
+
+def thp(enabled: str, pmd_bytes: int = 2 << 20, shmem: str = "never") -> Files:
     return {
-        f"{THP}/enabled": choices,
+        f"{THP}/enabled": _chosen(enabled, "always madvise never"),
+        f"{THP}/shmem_enabled": _chosen(shmem, "always within_size advise never deny force"),
         f"{THP}/defrag": "always defer defer+madvise [madvise] never",
         f"{THP}/hpage_pmd_size": str(pmd_bytes),
         f"{THP}/khugepaged/max_ptes_none": str(pmd_bytes // 4096 - 1),

@@ -170,6 +170,24 @@ def test_the_size_of_a_huge_page_may_have_a_setting_of_its_own(
     assert machine.read(built.write(tree, tmp_path)).thp.mode == mode
 
 
+@pytest.mark.parametrize(
+    ("global_", "own", "setting"),
+    [
+        ("advise", "inherit", "advise"),
+        ("never", "advise", "advise"),
+        ("always", "never", "never"),
+        ("deny", "", "deny"),
+    ],
+)
+def test_shared_memory_has_a_setting_too(global_: str, own: str, setting: str, tmp_path: Path) -> None:
+    tree = built.thp("madvise", shmem=global_) | {f"{built.THP}/hugepages-64kB/shmem_enabled": "always [inherit]"}
+    if own:
+        tree[f"{built.THP}/hugepages-2048kB/shmem_enabled"] = f"x [{own}] y"
+    thp = machine.read(built.write(tree, tmp_path)).thp
+    assert (thp.shmem, thp.shared) == (global_, setting)
+    assert thp.shmem_sizes == ({"2048": own} if own else {}) | {"64": "inherit"}
+
+
 def test_capabilities_inside_a_user_namespace_are_told_apart(tmp_path: Path) -> None:
     tree = built.process(4, 1, caps="1ffffffffff") | {"proc/self/uid_map": "0 1000 1"}
     rights = machine.read(built.write(tree, tmp_path)).rights

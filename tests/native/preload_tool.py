@@ -28,6 +28,7 @@ PROBE_SOURCES = ("probe.c", "probe_memory.c", "probe_process.c", "probe_legal.c"
 
 THP = {"OKOSU_SUPERPAGE": "thp"}
 SMALL = {"OKOSU_SUPERPAGE": "small"}
+SHARED = {"OKOSU_SUPERPAGE": "shared"}
 RETAIN = {"OKOSU_SUPERPAGE": "thp", "OKOSU_RETAIN": "1"}
 HUGETLB = {"OKOSU_SUPERPAGE": "hugetlb"}
 # Every way in which a block can be served: huge, retained, over the budget, hugetlb or its fallback.
@@ -35,6 +36,7 @@ MODES = {
     "placebo": {},
     "thp": THP,
     "small": SMALL,
+    "shared": SHARED,
     "retain": RETAIN,
     "no budget": THP | {"OKOSU_BUDGET": "0"},
     "small budget": RETAIN | {"OKOSU_BUDGET": str(16 * MIB)},
@@ -128,6 +130,14 @@ def thp_possible() -> bool:
     """Say whether this kernel gives huge pages to a process that asks for them."""
     enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     return enabled.exists() and "[never]" not in enabled.read_text()
+
+
+def shared_setting() -> str:
+    """What decides whether shared memory gets huge pages: never, deny, advise, within_size, always or force."""
+    folder = Path("/sys/kernel/mm/transparent_hugepage")
+    files = [folder / "hugepages-2048kB/shmem_enabled", folder / "shmem_enabled"]
+    settings = [file.read_text().partition("[")[2].partition("]")[0] for file in files if file.exists()]
+    return next((setting for setting in settings if setting != "inherit"), "never")
 
 
 def huge_pages_now(mib: int) -> bool:

@@ -113,6 +113,32 @@ def test_thp_tier(launcher: Path, machine: Path) -> None:
 
 
 @pytest.mark.preloads
+@pytest.mark.parametrize(
+    ("setting", "own", "why"),
+    [
+        ("always within_size [advise] never deny force", "", ""),
+        ("always within_size advise [never] deny force", "", "shmem_enabled is never"),
+        ("always within_size advise never [deny] force", "", "shmem_enabled is deny"),
+        ("always within_size [advise] never deny force", "always [inherit] within_size advise never", ""),
+        ("always within_size [advise] never deny force", "always inherit [never]", "shmem_enabled is never"),
+        ("always within_size advise [never] deny force", "always inherit within_size [advise] never", ""),
+        ("", "", "no huge pages for shared memory"),
+    ],
+)
+def test_shared_tier(launcher: Path, machine: Path, setting: str, own: str, why: str) -> None:
+    thp = machine / "sys/kernel/mm/transparent_hugepage"
+    if setting:
+        write(thp / "shmem_enabled", setting)
+    if own:
+        write(thp / "hugepages-2048kB/shmem_enabled", own)
+    if why:
+        assert why in refusal(launcher, machine, "--superpage=shared")
+    else:
+        env = plan(launcher, machine, "--superpage=shared")["env"]
+        assert (env["OKOSU_SUPERPAGE"], env["GLIBC_TUNABLES"]) == ("shared", "glibc.malloc.hugetlb=1")
+
+
+@pytest.mark.preloads
 def test_hugetlb_tier(launcher: Path, machine: Path) -> None:
     env = plan(launcher, machine, "--superpage=hugetlb", "--no-fork")["env"]
     assert env["OKOSU_SUPERPAGE"] == "hugetlb"

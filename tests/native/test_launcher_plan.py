@@ -54,7 +54,7 @@ def test_describe(launcher: Path) -> None:
     values = {lever["name"]: [value["value"] for value in lever["values"]] for lever in levers}
     assert values["pin"] == ["compact", "scatter", "one-per-core", "list:CPUS"]
     assert values["numa"] == ["bind:NODES", "interleave", "interleave:NODES", "local", "preferred:NODE"]
-    assert values["superpage"] == ["glibc", "thp", "small", "hugetlb", "collapse"]
+    assert values["superpage"] == ["glibc", "thp", "small", "shared", "hugetlb", "collapse"]
     assert values["retain"] == ["on"]
     assert values["copy"] == ["auto", "variant:NAME", "profile", "profile:FILE", "libc"]
     assert values["prezero"] == ["on", "broker:SOCKET"]
@@ -74,6 +74,7 @@ LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED"
         "numa=local",
         "superpage=thp",
         "superpage=glibc",
+        "superpage=shared",
         "retain",
         "copy",
         "copy=variant:ref",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,43 @@ def test_files_of_any_name(tools: Tools, tmp_path: Path, options: list[str]) -> 
     assert not run.names_cut
 
 
+TAKES_MEMORY = """
+import ctypes, threading
+met, libc = threading.Barrier(3), ctypes.CDLL(None)
+def take():
+    for _ in range(256):
+        libc.memset(libc.malloc(8192), 1, 8192)
+    met.wait()
+libc.malloc.restype = ctypes.c_void_p
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+threads = [threading.Thread(target=take) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+@pytest.mark.ptrace
+@pytest.mark.parametrize("options", MODES, ids=" ".join)
+def test_heaps_of_arenas_are_counted(tools: Tools, options: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    found = {}
+    for most, heaps in (("8", 3), ("2", 1), ("1", 0)):
+        monkeypatch.setenv("MALLOC_ARENA_MAX", most)
+        run = tools.run(Path(sys.executable), "-S", "-c", TAKES_MEMORY, options=[*options, FILES])
+        assert run.status == 0
+        assert run.heaps == heaps
+        found[heaps] = run.heaps_kb
+    # Each thread takes 2 MiB; the one arena of the second run and libc's first share them.
+    assert 6 << 10 <= found[3] < 8 << 10
+    assert 1 << 10 <= found[1] <= 7 << 10
+    assert found[0] == 0
+
+
 @pytest.mark.ptrace
 def test_files_are_read_only_when_asked(tools: Tools) -> None:
     run = tools.subject_run("end", 0)
     assert (run.files, run.thread_names, run.names_cut) == ([], [], False)
+    assert (run.heaps, run.heaps_kb) == (0, 0)
 
 
 @pytest.mark.ptrace

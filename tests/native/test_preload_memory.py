@@ -8,11 +8,25 @@ from pathlib import Path
 
 import pytest
 from effort import some
-from preload_tool import HUGETLB, MIB, MODES, RETAIN, SMALL, THP, huge_pages_now, passed, run, thp_possible
+from preload_tool import (
+    HUGETLB,
+    MIB,
+    MODES,
+    RETAIN,
+    SHARED,
+    SMALL,
+    THP,
+    huge_pages_now,
+    passed,
+    run,
+    shared_setting,
+    thp_possible,
+)
 
 pytestmark = pytest.mark.preloads
 
 PR_SET_THP_DISABLE = 41
+SHARED_ON = shared_setting() not in ("never", "deny")
 
 needs_thp = pytest.mark.skipif(not thp_possible(), reason="transparent_hugepage/enabled is never")
 every_mode = pytest.mark.parametrize("levers", MODES.values(), ids=MODES.keys())
@@ -56,6 +70,36 @@ def test_small_mappings_are_their_own(levers: dict[str, str]) -> None:
     ran = passed(run("small-mappings", levers=levers))
     if levers == SMALL and thp_possible():
         assert ran.evidence[-1]["mmaps"] >= 140
+
+
+@every_mode
+def test_shared_memory_is_as_mmap_has_it(levers: dict[str, str]) -> None:
+    passed(run("shared-mappings", levers=levers))
+
+
+def test_shared_memory_is_advised_as_a_whole_or_not_at_all() -> None:
+    whole = passed(run("shared-huge", "16", levers=SHARED)).evidence[-1]
+    part = passed(run("shared-huge", "16", levers=SHARED | {"OKOSU_BUDGET": str(20 * MIB)})).evidence[-1]
+    other = passed(run("shared-huge", "16", levers=SMALL)).evidence[-1]
+    assert other["advised_bytes_total"] == 0
+    if not thp_possible():
+        assert (whole["advised_bytes_total"], part["advised_bytes_total"]) == (0, 0)
+    elif SHARED_ON:
+        assert (whole["advised_bytes_peak"], part["advised_bytes_peak"]) == (32 * MIB, 16 * MIB)
+        assert any("taken for a reservation" in reason for reason in part["reasons"])
+    else:
+        # Without huge pages for shared memory the kernel does not align it.
+        assert whole["advised_bytes_peak"] in (0, 16 * MIB, 32 * MIB)
+
+
+@needs_thp
+@pytest.mark.skipif(not SHARED_ON, reason="shmem_enabled is off")
+def test_shared_memory_is_on_huge_pages() -> None:
+    if not huge_pages_now(64):
+        pytest.skip("the kernel has no huge pages for 64 MiB")
+    assert int(passed(run("shared-huge", "32", levers=SHARED)).stdout) == 64 << 10
+    if shared_setting() == "advise":
+        assert int(passed(run("shared-huge", "32", levers=SMALL)).stdout) == 0
 
 
 @pytest.mark.parametrize("levers", some(MODES.values(), 2))

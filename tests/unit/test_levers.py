@@ -188,6 +188,17 @@ def test_hugetlb_needs_pages_and_a_program_that_does_not_fork() -> None:
     assert "hugetlb" not in tiers(with_(pools=[Pool(1 << 20, 4, 4)]), DYNAMIC)
 
 
+def test_shared_memory_is_advised_where_the_kernel_heeds_it_and_there_is_some() -> None:
+    holds = msgspec.structs.replace(BASE, peak=Memory(anon_kb=64 << 10, shmem_kb=2048), exit=Memory(anon_kb=64 << 10))
+    for setting in ("advise", "within_size"):
+        there = with_(thp=Thp("madvise", pmd_size=2 << 20, shmem=setting))
+        assert tiers(there, DYNAMIC, None) == tiers(there, DYNAMIC, holds) == ["glibc", "thp", "small", "shared"]
+        assert "shared" not in tiers(there, DYNAMIC)
+        assert tiers(there, STATIC_GLIBC, holds) == ["glibc"]
+    for setting in ("", "never", "deny", "always"):
+        assert "shared" not in tiers(with_(thp=Thp("madvise", pmd_size=2 << 20, shmem=setting)), DYNAMIC, holds)
+
+
 def test_collapse_is_never_offered() -> None:
     everything = Rights(capabilities=["SYS_NICE"])
     assert all("collapse" not in tiers(with_(rights=everything), p) for p in (DYNAMIC, STATIC, GO))
@@ -232,8 +243,8 @@ def test_thp_always_is_still_tried() -> None:
 
 def test_which_values_load_the_library() -> None:
     loads = Superpage().loads_preload
-    values = ("glibc", "thp", "small", "hugetlb", "collapse")
-    assert [value for value in values if loads(value, DYNAMIC)] == ["thp", "small", "hugetlb"]
+    values = ("glibc", "thp", "small", "shared", "hugetlb", "collapse")
+    assert [value for value in values if loads(value, DYNAMIC)] == ["thp", "small", "shared", "hugetlb"]
     assert not loads("thp", STATIC)
 
 

@@ -100,6 +100,24 @@ def test_superpage_is_proved_on_the_arenas_of_an_interpreter() -> None:
 
 @thp_here
 @pytest.mark.preloads
+@pytest.mark.skipif(HERE.thp.shared not in ("advise", "within_size"), reason="needs shmem_enabled set to advise")
+def test_superpage_is_proved_on_shared_memory() -> None:
+    """Which only `shared` reaches: Python's anonymous mmap is shared, unless it is told otherwise."""
+
+    def proofs(code: str) -> list[Proof]:
+        pilot, again = run(code, "--superpage=shared"), run(code, "--superpage=shared")
+        lever = ALL["superpage"]
+        assert not lever.proof("shared", run(code), base(code), pilot).holds
+        return [lever.proof("shared", pilot, base(code), None), lever.proof("shared", again, base(code), pilot)]
+
+    hold = "import mmap, time; m = mmap.mmap(-1, 24 << 20); m[::4096] = b'x' * len(m[::4096]); time.sleep(0.1)"
+    if HERE.thp.shared == "advise":
+        assert not ALL["superpage"].proof("shared", run(hold, "--superpage=small"), base(hold), None).holds
+    check_superpage(proofs, hold)
+
+
+@thp_here
+@pytest.mark.preloads
 def test_superpage_is_not_proved_by_the_placebo() -> None:
     assert not ALL["superpage"].proof("thp", run(HOLD, "--placebo"), base(HOLD), None).holds
 
@@ -165,4 +183,6 @@ def test_a_memory_policy_is_proved_even_on_one_node() -> None:
 
 def test_what_base_leaves_to_try() -> None:
     program = inspect(PYTHON)
-    assert ALL["superpage"].values(HERE, program, base(HOLD)) == ALL["superpage"].values(HERE, program, None)
+    # It has no shared memory, which is not known before it runs.
+    tiers = [[value for value in arm if value != "shared"] for arm in ALL["superpage"].values(HERE, program, None)]
+    assert ALL["superpage"].values(HERE, program, base(HOLD)) == tiers

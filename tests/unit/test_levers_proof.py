@@ -54,6 +54,49 @@ def test_base_proves_nothing() -> None:
     assert "none of its memory" in proof.text
 
 
+def shared(anon_mib: int, shmem_mib: int, huge_mib: int, anon_huge_mib: int = 0) -> Memory:
+    anon, huge = anon_mib * MIB, anon_huge_mib * MIB
+    return Memory(anon, anon, huge, shmem_kb=shmem_mib * MIB, shmem_huge_kb=huge_mib * MIB)
+
+
+@pytest.mark.parametrize(
+    ("run", "before", "holds", "words"),
+    [
+        (shared(10, 90, 90), shared(10, 90, 0), True, "90 % of 100 MiB anonymous and shared on huge pages"),
+        (shared(10, 90, 1800), shared(10, 90, 0), True, "90 % of 100 MiB"),
+        (shared(10, 90, 45), shared(10, 90, 0), False, "less than half"),
+        (shared(10, 90, 90), shared(10, 90, 80), True, "80 % in base"),
+        (shared(10, 90, 90), shared(10, 90, 89), False, "no more of its shared memory"),
+        (shared(96, 4, 4), shared(96, 4, 0), False, "less than half"),
+        (shared(96, 4, 4, 96), shared(96, 4, 0, 94), True, "100 % of 100 MiB"),
+        (shared(100, 0, 0, 100), shared(100, 0, 0), False, "no more of its shared memory"),
+    ],
+)
+def test_shared_memory_is_proved_by_its_own_huge_pages(run: Memory, before: Memory, holds: bool, words: str) -> None:
+    base, mine = measured(exit=before, peak=before), measured(exit=run, peak=run)
+    proof = ALL["superpage"].proof("shared", mine, base, None)
+    assert proof.holds is holds
+    assert words in proof.text
+    assert not ALL["superpage"].proof("shared", base, base, None).holds
+
+
+def test_later_runs_with_shared_memory_resemble_the_pilot() -> None:
+    lever, base, pilot = ALL["superpage"], measured(exit=shared(10, 90, 0)), measured(exit=shared(10, 90, 90))
+    for huge, holds in ((90, True), (45, True), (44, False), (0, False)):
+        assert lever.proof("shared", measured(exit=shared(10, 90, huge)), base, pilot).holds is holds
+    # Its memory was freed before the end: faults tell.
+    base, pilot = measured(50_000, exit=shared(10, 0, 0)), measured(500, exit=shared(10, 0, 0))
+    assert lever.proof("shared", pilot, base, pilot).holds
+    assert not lever.proof("shared", base, base, pilot).holds
+
+
+def test_more_values_are_tried_while_shared_memory_lies_on_small_pages() -> None:
+    run = measured(exit=shared(100, 100, 0, 100), peak=shared(100, 100, 0, 100))
+    proof = superpage(run)
+    assert proof.holds
+    assert not ALL["superpage"].enough(proof)
+
+
 @pytest.mark.parametrize(
     ("huge_mib", "base_huge_mib", "holds"),
     [(60, 0, True), (50, 0, True), (49, 0, False), (1.9, 0, False), (96, 95, False), (96, 90, True), (60, 80, False)],

@@ -34,6 +34,7 @@ PROGRAM = Program("/bin/app", "glibc")
 HERE = Machine(cpus_online=[0, 1, 2, 3], rights=Rights(cpus=[0, 1, 2, 3]), memory=Memory(available_kb=8 << 20))
 
 FOR = {
+    "arenas": "pbzip2",
     "blas": "python3-numpy",
     "erlang-spin": "erl",
     "erlang-width": "erl",
@@ -82,6 +83,7 @@ class Captured:
         loaded = {Path(file).name for file in kept["mapped"] if ".so" in Path(file).name}
         self.names, self.needed = frozenset(kept["names"]), loaded.union(kept["needed"])
         self.sections, self.symbols, self.mapped = tuple(kept["sections"]), kept["symbols"], kept["mapped"]
+        self.heaps = [int(number) for number in kept.get("heaps", ["0", "0"])]
 
     def has_symbol(self, pattern: str) -> bool:
         return any(fnmatchcase(symbol, pattern) for symbol in self.symbols)
@@ -108,7 +110,9 @@ def test_a_recipe_is_for_its_program_and_not_for_five_others(name: str) -> None:
     fitting = {
         program
         for program, facts in PROGRAMS.items()
-        if recognise.by_files(asked, facts) and recognise.by_mapped(asked, facts.mapped)
+        if recognise.by_files(asked, facts)
+        and recognise.by_mapped(asked, facts.mapped)
+        and recognise.by_heaps(asked, *facts.heaps)
     }
     assert FOR[name] in fitting
     assert len(PROGRAMS.keys() - fitting) >= 5
@@ -133,6 +137,7 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         threads=100,
         minflt=100_000,
         nvcsw=100_000,
+        heaps=100,
         said=False if asked.said else None,
     )
     parts: dict[str, dict[str, Any]] = {}
@@ -146,6 +151,8 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         parts["faults"] = {"minflt": like(asked.faults, base.minflt)}
     if asked.switches:
         parts["switches"] = {"nvcsw": like(asked.switches, base.nvcsw)}
+    if asked.heaps:
+        parts["heaps"] = {"heaps": like(asked.heaps, base.heaps)}
     if asked.said:
         parts["said"] = {"said": True}
     return base, parts
@@ -158,6 +165,7 @@ ALL_PROOFS = Proofs(
     thread_names=Names(absent=["GC*"], present=["Serial?"]),
     faults="fewer",
     switches="fewer",
+    heaps="fewer",
     said=Said({"V": "1"}, stderr="x"),
 )
 
@@ -231,7 +239,7 @@ def test_few_faults_prove_nothing_however_large_their_share() -> None:
         ('changes = "nothing"', 'changes = "rules"', "hazard: it changes rules, and has to say how"),
         ('changes = "nothing"', 'changes = "nothing"\nhazard = "x"', "hazard: it changes nothing"),
         ('changes = "nothing"', 'changes = "nothing"\nexcludes = ["fast"]', "excludes: it names itself"),
-        ('names = ["app"]', "", "recognise: names, needed, sections, symbols or mapped"),
+        ('names = ["app"]', "", "recognise: names, needed, sections, symbols, mapped or"),
         ('names = ["app"]', 'name = ["app"]', "recognise: Object contains unknown field `name`"),
         ('names = ["app"]', 'symbols = ["*"]', "recognise.symbols: '*' fits every name"),
         ('names = ["app"]', 'names = ["app"]\nset = ["LANG"]', "recognise.set: 'LANG' is not NAME=PATTERN"),
@@ -551,6 +559,22 @@ def test_who_frees_by_functions_of_its_own_malloc_gets_no_other(symbols: list[st
     assert bool(recognise.excepted(SHIPPED["malloc"].file.recognise, [of])) is harmed
 
 
+def test_threads_that_take_memory_are_seen_in_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    made = SHIPPED["arenas"]
+    files = ["/bin/app", "/lib/x86_64-linux-gnu/libc.so.6"]
+    assert made.values(HERE, PROGRAM, Measurement(1, files=files, heaps=2, heaps_kb=8 << 10)) == [["1", "cpus"]]
+    for few in (Measurement(1, files=files, heaps=1, heaps_kb=64 << 10), Measurement(1, files=files, heaps=9)):
+        assert made.values(HERE, PROGRAM, few) == []
+        assert f"{few.heaps} heaps of arenas" in made.nothing(HERE, PROGRAM, few).why
+    assert not made.matches(PROGRAM, None)
+    assert made.matches(Program("/usr/bin/java", "glibc"), None)
+    for name, text in (("MALLOC_ARENA_MAX", "4"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, text)
+            assert not made.matches(PROGRAM, Measurement(1, files=files, heaps=9, heaps_kb=8 << 10))
+
+
 def test_the_pilot_confirms_by_what_is_mapped() -> None:
     made = recipe(TEXT.replace('names = ["app"]', 'names = ["app"]\nmapped = ["*/libblas.so.3*"]'))
     assert made.observes == {"files", "threads"}
@@ -603,6 +627,6 @@ if __name__ == "__main__":
         run = msgspec.json.decode(subprocess.run(measure, stdout=subprocess.PIPE, check=True).stdout, type=Measurement)
         kept[name] = {
             "names": sorted(of.names), "needed": sorted(of.needed), "sections": list(of.sections), "symbols": symbols,
-            "mapped": sorted(run.files),
+            "mapped": sorted(run.files), "heaps": [str(run.heaps), str(run.heaps_kb)],
         }  # fmt: skip
     print(json.dumps(kept, indent=1))

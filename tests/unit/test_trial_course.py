@@ -275,6 +275,27 @@ def test_an_arm_that_could_not_beat_a_winner_returns_when_the_winner_is_refuted(
     assert found["steady"].later.rounds >= fewest_rounds(2, 0.05)
 
 
+def test_what_left_beside_an_answer_returns_when_the_answer_is_refuted() -> None:
+    class Turn(SimRunner):
+        def run(self, arm: Arm, **rest: object):  # type: ignore[no-untyped-def,override]
+            if self.ran.count("flash") > fewest_rounds(3, 0.05) + 2:
+                self.ratios["flash"] = 1.2
+            return super().run(arm, **rest)  # type: ignore[arg-type]
+
+    returned = 0
+    for seed in range(8):
+        runner = Turn({"flash": 0.85, "steady": 0.97}, noise=0.03, seed=seed)
+        made, _ = trial(runner, [FakeLever("flash"), FakeLever("steady")], race=True, seed=seed, budget_s=2000)
+        found = by_arm(made)
+        if found["flash"].verdict == "NOT CONFIRMED":
+            # Nothing that may still gain more than three per cent is left out where there is no answer any more.
+            returned += 1
+            left = made.envelope.left.get("steady")
+            assert found["steady"].verdict == "FASTER" or left in (None, "bounded", "futile")
+            assert left != "bounded" or (found["steady"].bound or 0) >= 0.97
+    assert returned > 2
+
+
 @pytest.mark.parametrize(("least", "most", "ran"), [(13, 1000, 13), (13, 11, 11), (0, 5, 5)])
 def test_as_many_rounds_are_run_as_are_asked_for(least: int, most: int, ran: int) -> None:
     made, _ = trial(SimRunner({"a": 1.5}, noise=0.001), [FakeLever("a")], min_rounds=least, max_rounds=most)

@@ -213,8 +213,10 @@ def read(trial: Trial, held: dict[str, Any]) -> None:
 
 def left_open(v: dict[str, Any]) -> float | None:
     """The largest gain that a verdict does not exclude; None for an arm that cannot be had here, or whose gain is
-    known.
+    known, or which was not judged because nobody accepted what it changes: it is none that could be recommended.
     """
+    if v["verdict"] == "UNRESOLVED" and v.get("why", "").endswith("what it changes was not accepted"):
+        return None
     if v["verdict"] == "CANNOT MATTER":
         return float(v["bound"])
     if v["verdict"] in ("FASTER", "NOT APPLIED", "WRONG OUTPUT", "UNAVAILABLE"):

@@ -3,7 +3,7 @@
 # Installs all that the lab builds kernels and machines from, and what runs them. Silent when it is there.
 set -eu
 complete() {
-    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc musl-gcc sbatch; do
+    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc riscv64-unknown-elf-gcc musl-gcc sbatch; do
         command -v $tool >/dev/null || return 1
     done
     # Compiles and links against the headers and static libraries that a kernel's build and the guest's programs want.
@@ -17,7 +17,7 @@ complete() {
 complete && exit 0
 building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binutils libelf-dev libssl-dev sparse musl-tools'
 booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio'
-simulating='verilator g++ gcc-mipsel-linux-gnu'
+simulating='verilator g++ gcc-mipsel-linux-gnu gcc-riscv64-unknown-elf'
 # OpenCL on the CPU, for okosu-zerod's engine of that name.
 clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
 # Slurm on one machine, for tests/long/test_slurm_real.py: 3 MB to fetch, 13 MB on disk.

@@ -13,7 +13,7 @@
         const double *x = o.x;                                                                     \
                                                                                                    \
         for (size_t i = 0; i < calls; i++) {                                                       \
-            double *y = o.y + (i & o.mask) * o.stride;                                             \
+            double *y = (double *)o.y + (i & o.mask) * o.stride;                                   \
                                                                                                    \
             bench_keep_memory(y);                                                                  \
             bench_keep(ONCE(x, y, o.a, N));                                                        \

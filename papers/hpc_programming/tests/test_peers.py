@@ -68,6 +68,7 @@ class Peers:
     def __init__(self, folder: Path, compiled: Compile) -> None:
         self.folder = folder
         self.compiled = compiled
+        self.notes: list[str] = []
 
     def add(self, name: str, *flags: str, source: str = GOOD, description: str = DESCRIPTION) -> None:
         shutil.copy(self.compiled(source, "-shared", "-fPIC", *flags), self.folder / f"{name}.so")
@@ -87,11 +88,14 @@ class Peers:
         assert done.returncode == 0, done.stderr
         rows: dict[str, list[dict[str, Any]]] = {}
         absent = {}
+        self.notes = []
         for line in map(json.loads, done.stdout.splitlines()):
             if line["type"] == "row" and line["kind"] in ("peer", "paper"):
                 rows.setdefault(line["variant"], []).append(line)
             elif line["type"] == "absent":
                 absent[line["variant"]] = line
+            elif line["type"] == "note":
+                self.notes.append(line["text"])
         return rows, absent
 
 
@@ -171,18 +175,25 @@ def test_variables_hold_while_their_peer_is_loaded_and_no_longer(peers: Peers, m
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "right", "told"),
     [
-        (["-DBIAS=1e-9"], "its result is wrong: dsumsq of 0 elements gave 1.0000000000000001e-09, not 0"),
-        (["-DBEYOND=1"], "its result is wrong: daxpy of 0 elements left"),
-        (["-DBEYOND=-1"], "its result is wrong: daxpy of 1 elements left"),
+        (["-DBIAS=1e-9"], {"daxpy"}, "its result is wrong: ddot of 0 elements gave 1.0000000000000001e-09, not 0"),
+        (["-DBEYOND=1"], {"ddot", "dsumsq"}, "its result is wrong: daxpy of 0 elements left"),
+        (["-DBEYOND=-1"], {"ddot", "dsumsq"}, "its result is wrong: daxpy of 1 elements left"),
     ],
 )
-def test_a_wrong_peer_is_not_timed(peers: Peers, flags: list[str], told: str) -> None:
+def test_a_wrong_routine_is_not_timed_and_is_told(peers: Peers, flags: list[str], right: set[str], told: str) -> None:
     peers.add("wrong", *flags)
+    rows, _ = peers.run()
+    assert {row["routine"] for row in rows["wrong"]} == right
+    assert any(told in note for note in peers.notes)
+
+
+def test_a_peer_with_nothing_right_is_absent(peers: Peers) -> None:
+    peers.add("wrong", "-DBIAS=1e-9", "-DBEYOND=1")
     rows, absent = peers.run()
     assert "wrong" not in rows
-    assert told in absent["wrong"]["why"]
+    assert "its result is wrong" in absent["wrong"]["why"]
 
 
 def test_a_peer_for_another_processor_is_not_timed(peers: Peers) -> None:

@@ -4,9 +4,13 @@
 
 #define MULADD(a, b, c) OP(fmadd)(a, b, c)
 #define ABS(a) OP(andnot)(OP(set1)(-0.0f), a)
-/* Eight running sums are two more than twice the latency of an addition; 16 registers leave no room
- * for more. */
+/* Eight running sums are two more than twice the latency of an addition. sumsq waits for nothing but
+ * multiply-adds, of which two begin in a cycle and each takes four (Zen, Skylake) or five (Haswell):
+ * twelve sums are the most that sixteen registers leave room for. */
 #define SUMS 8
+#define SQUARE_SUMS 12
+#define SQUARE_FROM 256
+#define THIRDS
 #define SMALL 0
 
 /* Masks for loads: any LANES neighbours of these are one mask. */
@@ -25,6 +29,17 @@ VEC_INLINE VEC ROUTINE(first)(const TYPE *p, size_t skip)
 VEC_INLINE VEC ROUTINE(last)(const TYPE *p, size_t left)
 {
     return ROUTINE(masked)(p, 2 * LANES - left);
+}
+
+/* The lanes of `low` from the lane `skip` < LANES on, and behind them the first of `high`. */
+VEC_INLINE VEC ROUTINE(behind)(VEC low, VEC high, size_t skip)
+{
+    static const int eight[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    __m256i from = _mm256_loadu_si256((const __m256i *)&eight[skip * (8 / LANES)]);
+    __m256i mask = _mm256_loadu_si256((const __m256i *)&ROUTINE(masks)[skip]);
+
+    return OP(blendv)((VEC)_mm256_permutevar8x32_ps((__m256)low, from),
+                      (VEC)_mm256_permutevar8x32_ps((__m256)high, from), (VEC)mask);
 }
 
 #include "vec/avx_edge.h"

@@ -6,7 +6,8 @@
  * skip makes all loads of x but the first aligned: a load that crosses a line costs two (measured
  * on Zen 5: 7.9 against 15.6 elements a cycle in dsum). As the tree at the end pairs sums that are
  * half the ring apart, then a quarter and so on, turning the ring by `skip` does not change a bit
- * of it. */
+ * of it. Of a ring of twelve vectors three are left when its halves and quarters are added: these
+ * are turned back before they are. */
 
 /* The running vectors are the variables sum0 ... sum15, because gcc 12 would keep an array in
  * memory; the compiler drops those from `sums` on. Each macro below is a statement for one of
@@ -70,6 +71,7 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
 {
     const size_t ring = (size_t)sums * LANES;
     const bool two = what == VEC_DOT;
+    size_t turned = 0;
 
     EACH(DEFINE)
     if (SMALL || n > ring) {
@@ -79,7 +81,7 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
          * Below one and a half turns it costs less to let loads cross lines than to align them. */
         if (VEC_RARE(skip)) {
             if (two || n >= ring + ring / 2) {
-                x -= skip, y -= skip, n += skip;
+                x -= skip, y -= skip, n += skip, turned = skip;
                 ADD_TERM(0, FIRST)
             } else {
                 BEGIN
@@ -100,6 +102,18 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
     }
     EACH(END)
 add:
+#ifdef THIRDS
+    if (sums == 12) {
+        VEC a = sum0 + sum6 + (sum3 + sum9), b = sum1 + sum7 + (sum4 + sum10);
+        VEC c = sum2 + sum8 + (sum5 + sum11);
+
+        if (VEC_RARE(turned))
+            return ROUTINE(total)(ROUTINE(behind)(a, b, turned) + ROUTINE(behind)(b, c, turned) +
+                                  ROUTINE(behind)(c, a, turned));
+        return ROUTINE(total)(a + b + c);
+    }
+#endif
+    (void)turned;
     EACH_PAIR(ADD)
     return ROUTINE(total)(sum0);
 }

@@ -6,6 +6,8 @@
  * - MULADD(a, b, c), ABS(a): of vectors, a * b + c and |a|; MULADD_ONE(a, b, c): of elements
  * - SUMS: running vectors of a reduction, 4, 8 or 16
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
+ * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
+ * vectors from `skip` on
  * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES;
  * total() then adds +0 as well
  * and these functions:
@@ -137,4 +139,5 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SUMS
 #undef SQUARE_SUMS
 #undef SQUARE_FROM
+#undef THIRDS
 #undef SMALL

@@ -128,7 +128,7 @@ def _run_one(args: argparse.Namespace, point: Point) -> int:
     # SystemExit ends the simulator with us.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with _kernel_options.progress() as say:
-        program = cross_compile.compile_(wanted, point.backend, say)
+        program = cross_compile.compile_(wanted, point.backend, say, point.machine.isa)
         simulator = verilator.build(point.machine, bool(args.checked), args.fst is not None, say)
     failed = None
     try:

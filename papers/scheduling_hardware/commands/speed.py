@@ -69,7 +69,7 @@ def _measure(wanted: Machine, runs: int, say: Say) -> list[Outcome]:
 
     source = ROOM.parents[1] / _WORK
     command = cross_compile.parse([str(source), str(_THREADS_PER_PE * wanted.pes), str(_STEPS)])
-    program = cross_compile.compile_(command, cross_compile.BACKENDS[0], say)
+    program = cross_compile.compile_(command, cross_compile.BACKENDS[0], say, wanted.isa)
     simulator = verilator.build(wanted, say=say)
     outcomes = []
     for turn in range(runs):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds core-lockstep (sim/core_main.cpp) and the directed programs (dv/isa).
+"""Builds core-lockstep (sim/core_main.cpp) and the directed programs (dv/isa, dv/rv32).
 
-python -m papers.scheduling_hardware.dv.core_bench FOLDER
+python -m papers.scheduling_hardware.dv.core_bench FOLDER [mips1|rv32]
 
-writes FOLDER/core-lockstep, FOLDER/NAME.elf, and FOLDER/NAME.linux of those programs that Linux can run.
+writes FOLDER/core-lockstep, FOLDER/NAME.elf, and FOLDER/NAME.linux of those programs that Linux can run, for one
+instruction set (mips1).
 """
 
 from __future__ import annotations
@@ -11,31 +12,57 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from papers.scheduling_hardware import ROOM
 from papers.scheduling_hardware.cross_compile import COMPILER
 
-ISA = ROOM / "dv" / "isa"
 PROGRAM = "core-lockstep"
-_SOURCES = (
-    "core_main",
-    "core_bench",
-    "coverage",
-    "effect",
-    "elf",
-    "golden",
-    "random_program",
-    "instruction",
-    "timing",
-    "core_switch",
+
+
+@dataclass(frozen=True)
+class Isa:
+    """An instruction set: the value of core_top's parameter, where its directed programs lie, what compiles them (of
+    which Debian package), what runs them on Linux, and the sources that are its own."""
+
+    name: str
+    number: int
+    programs: Path
+    compiler: str
+    package: str
+    flags: tuple[str, ...]
+    qemu: str
+    sources: tuple[str, ...]
+
+
+MIPS1 = Isa(
+    "mips1",
+    0,
+    ROOM / "dv" / "isa",
+    COMPILER,
+    "gcc-mipsel-linux-gnu",
+    ("-march=r3000", "-mfp32", "-msoft-float", "-mno-abicalls", "-fno-pic", "-no-pie", "-static", "-nostdlib"),
+    "qemu-mipsel-static",
+    ("coverage", "golden", "random_program", "instruction"),
 )
-_FLAGS = ("-march=r3000", "-mfp32", "-msoft-float", "-mno-abicalls", "-fno-pic", "-no-pie", "-static", "-nostdlib")
+RV32 = Isa(
+    "rv32",
+    1,
+    ROOM / "dv" / "rv32",
+    "riscv64-unknown-elf-gcc",
+    "gcc-riscv64-unknown-elf",
+    ("-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-fno-pic", "-static", "-nostdlib"),
+    "qemu-riscv32-static",
+    ("coverage_rv32", "golden_rv32", "random_rv32", "instruction_rv32"),
+)
+ISAS = {isa.name: isa for isa in (MIPS1, RV32)}
+_SOURCES = ("core_main", "core_bench", "effect", "elf", "timing", "core_switch")
 _VERILATOR = ("--cc", "--exe", "--build", "-j", "2", "-O3", "--assert", "--x-assign", "unique", "--x-initial", "unique")
 
 
-def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = ()) -> Path:
-    """Build core-lockstep in `folder` from the sources in `room`; return it."""
+def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = (), isa: Isa = MIPS1) -> Path:
+    """Build core-lockstep in `folder` from the sources in `room` for an instruction set; return it."""
     folder.mkdir(parents=True, exist_ok=True)
     sim = room / "sim"
     words = [
@@ -46,15 +73,16 @@ def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = ()) -> Path:
         str(sim / "core_top.sv"),
         "--top-module",
         "core_top",
+        f"-GIsa={isa.number}",
     ]
-    words += ["-CFLAGS", f"-O1 -std=c++17 -I{sim} -include verilator_print.h", *more]
-    words += [str(sim / f"{name}.cpp") for name in _SOURCES]
+    words += ["-CFLAGS", f"-O1 -std=c++17 -I{sim} -include verilator_print.h -DOKOSU_RV32={isa.number}", *more]
+    words += [str(sim / f"{name}.cpp") for name in (*_SOURCES, *isa.sources)]
     run([*words, "--Mdir", str(folder / "core"), "-o", str(folder / PROGRAM)])
     return folder / PROGRAM
 
 
-def programs() -> list[Path]:
-    return sorted(ISA.glob("*.S"))
+def programs(isa: Isa = MIPS1) -> list[Path]:
+    return sorted(isa.programs.glob("*.S"))
 
 
 def for_linux(source: Path) -> bool:
@@ -63,10 +91,10 @@ def for_linux(source: Path) -> bool:
     return "MACHINE_ONLY" not in text and "traps.inc" not in text
 
 
-def compile_(source: Path, folder: Path) -> None:
+def compile_(source: Path, folder: Path, isa: Isa = MIPS1) -> None:
     """Compile a directed program for the machine, and for Linux if it is for it."""
-    words = [COMPILER, *_FLAGS, "-Wl,--build-id=none", f"-I{ISA}", str(source), "-o"]
-    run([*words, str(folder / f"{source.stem}.elf"), f"-Wl,-T,{ISA / 'link.ld'}"])
+    words = [isa.compiler, *isa.flags, "-Wl,--build-id=none", f"-I{isa.programs}", str(source), "-o"]
+    run([*words, str(folder / f"{source.stem}.elf"), f"-Wl,-T,{isa.programs / 'link.ld'}"])
     if for_linux(source):
         run([*words, str(folder / f"{source.stem}.linux"), "-DON_LINUX", "-Wl,-e,_start"])
 
@@ -79,14 +107,14 @@ def run(words: list[str]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Build all of it; return 2 where no folder is named."""
-    if len(arguments) != 1:
+    """Build all of it; return 2 where no folder is named, or no instruction set that there is."""
+    if not 1 <= len(arguments) <= 2 or (isa := ISAS.get([*arguments, MIPS1.name][1])) is None:
         print(__doc__, file=sys.stderr)
         return 2
     folder = Path(arguments[0]).absolute()
-    build(folder)
-    for source in programs() if shutil.which(COMPILER) else ():
-        compile_(source, folder)
+    build(folder, isa=isa)
+    for source in programs(isa) if shutil.which(isa.compiler) else ():
+        compile_(source, folder, isa)
     return 0
 
 

@@ -91,7 +91,7 @@ class Suite(ABC):
 
 
 class CoreSuite(Suite):
-    """The core beside the golden simulator."""
+    """The core beside the golden simulators of both instruction sets: a mutant may be in what only one of them uses."""
 
     # Seed, programs, instructions. The first run is short, for most mutants fail at once.
     RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
@@ -102,23 +102,28 @@ class CoreSuite(Suite):
         """Build core-lockstep and the directed programs."""
         room = planting.copy(self.folder / "room")
         found = mutants.plant(room, CORE)
-        core_bench.build(self.folder, room, ("-Wno-lint", "-Wno-style"))
-        for source in core_bench.programs():
-            core_bench.compile_(source, self.folder)
+        for isa in core_bench.ISAS.values():
+            core_bench.build(self.folder / isa.name, room, ("-Wno-lint", "-Wno-style"), isa)
+            for source in core_bench.programs(isa):
+                core_bench.compile_(source, self.folder / isa.name, isa)
         return found
 
     def runs(self) -> list[list[str]]:
         """Return random programs, all directed ones, and more random ones."""
-        program = str(self.folder / core_bench.PROGRAM)
-        first, then = ([program, "random", *map(str, numbers)] for numbers in self.RANDOM)
-        sources = core_bench.programs()
-        return [first, *([program, "program", str(self.folder / f"{source.stem}.elf")] for source in sources), then]
+        first, directed, then = [], [], []
+        for isa in core_bench.ISAS.values():
+            program = str(self.folder / isa.name / core_bench.PROGRAM)
+            elves = [self.folder / isa.name / f"{source.stem}.elf" for source in core_bench.programs(isa)]
+            first.append([program, "random", *map(str, self.RANDOM[0])])
+            directed += [[program, "program", str(elf)] for elf in elves]
+            then.append([program, "random", *map(str, self.RANDOM[1])])
+        return [*first, *directed, *then]
 
     def killer(self, mutant: Mutant | None) -> str:
         """Return the first program on which core and golden simulator differ."""
         for words in self.runs():
             if run(words, mutant.number if mutant else 0).returncode not in self.WELL[words[1]]:
-                return " ".join(Path(word).stem for word in words[1:])
+                return " ".join((words[1], Path(words[0]).parent.name, *(Path(word).stem for word in words[2:])))
         return ""
 
 

@@ -25,8 +25,8 @@ struct CoreRun {
     std::string difference;
 };
 
-// The disturbances of a core: a full outgoing buffer, and interrupts at times that are drawn with
-// `seed` (0: there are none).
+// The disturbances of a core: a full outgoing buffer, and interrupts and stores of another
+// processor at times that are drawn with `seed` (0: there are none).
 struct CoreWorld {
     bool room = true;
     uint64_t seed = 0;

@@ -41,7 +41,7 @@ void CoreSwitch::ask()
     left_ = static_cast<unsigned>(!now ? random_() % 600 : random_() % 4 ? random_() % 20 : 2000);
 }
 
-std::string CoreSwitch::look(const Golden &golden, const ThreadState &thread)
+std::string CoreSwitch::look(const CoreGolden &golden, const ThreadState &thread)
 {
     moved_ = false;
     if (top_.preempted_o && !golden.may_stop(thread))
@@ -104,8 +104,8 @@ std::string CoreSwitch::move(const ThreadState &thread)
     written = read(from, kWritten);
     if (cold)
         write(to, kWritten, 0);
-    // HI and LO first: they have to be there at once.
-    for (unsigned n = 0; n < 3; n++)
+    // HI and LO first: they have to be there at once. On RISC-V they are no state of the thread.
+    for (unsigned n = OKOSU_RV32 ? 2 : 0; n < 3; n++)
         alike(indices[n], values[n]);
     for (unsigned reg = 1; reg < 32; reg++) {
         if (!(written >> reg & 1) && thread.regs[reg])

@@ -4,7 +4,7 @@
 #ifndef OKOSU_CORE_SWITCH_H
 #define OKOSU_CORE_SWITCH_H
 
-#include "golden.h"
+#include "core_golden.h"
 
 #include <functional>
 #include <random>
@@ -27,7 +27,7 @@ class CoreSwitch
     // To be called after a cycle, when its retirement has been compared. If the core has parked,
     // this compares each register with the golden thread's, moves the thread and starts the core
     // again. Returns the difference, or "".
-    std::string look(const Golden &golden, const ThreadState &thread);
+    std::string look(const CoreGolden &golden, const ThreadState &thread);
     // The thread was moved in the last look().
     bool moved() const
     {

@@ -4,13 +4,16 @@
 // In SSH-s's place stands something simple that the golden simulator can foretell: COP2 request number n is answered after a few cycles, a read
 // with
 // n * CopMultiplier ^ {register, 27 zeros}; commands do nothing; control registers 0, 1 and 6 set the stacks' guard, as SSH-s's do.
-// `cop2_*_o` shows each request when it is answered, a cycle later, with the retirement of its instruction.
+// `cop2_*_o` shows each request when it is answered, a cycle later, with the retirement of its instruction; `seen_*_o` likewise what was
+// on the bus. On the bus there is another master, too, whose stores come from outside (`other_*_i`, held until `other_ready_o`).
 
 module core_top
   import okosu_pkg::*;
 #(
   parameter int unsigned ImemWords = 16384,
-  parameter int unsigned DmemWords = 65536
+  parameter int unsigned DmemWords = 65536,
+  // 0 MIPS I, 1 RV32.
+  parameter int unsigned Isa       = 0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -33,6 +36,15 @@ module core_top
   output logic [31:0] at_pc_o,
   output logic        waits_memory_o,
   output logic        waits_sched_o,
+  input  logic        other_valid_i,
+  input  logic [31:0] other_addr_i,
+  input  logic [31:0] other_data_i,
+  output logic        other_ready_o,
+  output logic        seen_store_o,
+  output logic        seen_other_o,
+  output logic [31:0] seen_addr_o,
+  output logic [31:0] seen_data_o,
+  output logic [3:0]  seen_be_o,
   output logic        cop2_answered_o,
   output logic [1:0]  cop2_kind_o,
   output logic [4:0]  cop2_index_o,
@@ -47,7 +59,10 @@ module core_top
   logic        bus_valid, bus_ready, mem_re, mem_we, mem_error, cop2_valid, cop2_done, guard_q;
   logic [3:0]  mem_be;
   mem_req_t    bus_req;
-  mem_rsp_t    bus_rsp;
+  mem_rsp_t    bus_rsp, unused_other;
+  mem_req_t    other_req;
+  mem_snoop_t  snoop;
+  logic        snoop_other;
   cop2_req_t   cop2_req;
   logic [31:0] cop2_number_q, stack_top_q;
   logic [1:0]  cop2_waited_q;
@@ -67,7 +82,8 @@ module core_top
   core #(
     .ImemWords(ImemWords),
     .DmemWords(DmemWords),
-    .Banks    (2)
+    .Banks    (2),
+    .Rv32     (Isa == 1)
   ) u_core (
     .clk_i,
     .rst_ni,
@@ -77,6 +93,7 @@ module core_top
     .bus_req_o     (bus_req),
     .bus_ready_i   (bus_ready),
     .bus_rsp_i     (bus_rsp),
+    .snoop_i       (snoop),
     .cop2_valid_o  (cop2_valid),
     .cop2_req_o    (cop2_req),
     .cop2_rsp_i    ('{
@@ -100,6 +117,7 @@ module core_top
     .guard_on_i    (guard_q),
     .stack_top_i   (stack_top_q),
     .stack_log2_i  (stack_log2_q),
+    .pe_i          (pe_t'(Isa)),
     .tid_i         ('0),
     .retire_o,
     .at_pc_o,
@@ -138,14 +156,14 @@ module core_top
   end
 
   mem_bus #(
-    .NumPorts(1)
+    .NumPorts(2)
   ) u_bus (
     .clk_i,
     .rst_ni,
-    .valid_i    (bus_valid),
-    .req_i      (bus_req),
-    .ready_o    (bus_ready),
-    .rsp_o      (bus_rsp),
+    .valid_i    ({other_valid_i, bus_valid}),
+    .req_i      ({other_req, bus_req}),
+    .ready_o    ({other_ready_o, bus_ready}),
+    .rsp_o      ({unused_other, bus_rsp}),
     .mem_re_o   (mem_re),
     .mem_we_o   (mem_we),
     .mem_addr_o (mem_addr),
@@ -153,11 +171,20 @@ module core_top
     .mem_be_o   (mem_be),
     .mem_rdata_i(mem_rdata),
     .mem_error_i(mem_error),
-    .snoop_o    (),
-    .master_o   (),
+    .snoop_o    (snoop),
+    .master_o   (snoop_other),
     .active_o   (),
     .ad_o       ()
   );
+
+  assign other_req = '{kind: MemWrite, we: 1'b1, addr: other_addr_i, wdata: other_data_i, be: 4'b1111, len: 6'd0};
+  always_ff @(posedge clk_i) begin
+    seen_store_o <= rst_ni && snoop.valid && snoop.is_store;
+    seen_other_o <= snoop_other;
+    seen_addr_o  <= snoop.addr;
+    seen_data_o  <= snoop.data;
+    seen_be_o    <= snoop.be;
+  end
 
   shared_memory #(
     .Words(DmemWords)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coverage.h"
 
-#include "bits.h"
 #include "golden.h"
 #include "instruction.h"
 
@@ -126,7 +125,7 @@ void Coverage::note(const Effect &effect, uint64_t cycle)
 
 void Coverage::note_dependences(uint32_t instr, const char *op)
 {
-    const unsigned sources[] = {bits(instr, 25, 21), bits(instr, 20, 16)};
+    const unsigned sources[] = {rs_of(instr), rt_of(instr)};
     const char *const uses[] = {use_of_rs(op, instr), use_of_rt(op, instr)};
 
     for (unsigned n = 0; n < 2; n++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What random programs have reached: every instruction, every exception, every way a result takes
-// to the instruction that needs it, and what meets while something is still under way.
+// to the instruction that needs it, and what meets while something is still under way. coverage.cpp
+// is MIPS I, coverage_rv32.cpp is RV32.
 #ifndef OKOSU_COVERAGE_H
 #define OKOSU_COVERAGE_H
 

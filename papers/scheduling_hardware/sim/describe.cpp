@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "counters.h"
+#include "isa.h"
 #include "stacks.h"
 
 #include <cstdio>
@@ -13,11 +14,30 @@ namespace okosu
 namespace
 {
 
-// Causes of MIPS I (cpu_pkg.sv), in words, each with the signal that Linux would send.
+// Causes (cpu_pkg.sv), in words, each with the signal that Linux would send.
 struct Cause {
     const char *words;
     int signal;
 };
+#if OKOSU_RV32
+constexpr Cause kCauses[] = {
+    {"jump into the middle of an instruction", 7},
+    {"jump out of the program's text", 11},
+    {"instruction that this processor does not have", 4},
+    {"break instruction", 5},
+    {"load from an address that is not aligned", 7},
+    {"access to memory that is not there", 11},
+    {"store to an address that is not aligned", 7},
+    {"access to memory that is not there", 11},
+    {"", 11},
+    {"", 11},
+    {"", 11},
+    {"system call, and there is no system", 31},
+    {"", 11},
+    {"stack overrun", 11},
+};
+enum : unsigned { kFetch = 1, kIllegal = 2, kLoad = 4, kLoadBus = 5, kStore = 6, kDataBus = 7 };
+#else
 constexpr Cause kCauses[] = {
     {"unexpected interrupt", 4},
     {"", 11},
@@ -34,12 +54,26 @@ constexpr Cause kCauses[] = {
     {"integer overflow", 8},
     {"stack overrun", 11},
 };
+enum : unsigned { kLoad = 4, kStore = 5, kFetch = 6, kDataBus = 7, kLoadBus = 7, kBreak = 9 };
+#endif
 constexpr unsigned kCausesN = sizeof(kCauses) / sizeof(kCauses[0]);
-enum : unsigned { kLoad = 4, kStore = 5, kFetch = 6, kDataBus = 7, kBreak = 9 };
-// gcc checks divisors with this break; the number stands in the instruction's upper field.
+// gcc checks divisors of MIPS with this break; the number stands in the instruction's upper field.
 constexpr unsigned kBreakDivide = 7, kBreakOverflow = 6;
 constexpr int kSignalFpe = 8, kSignalSegv = 11, kFailed = 125;
 
+// Whether the trap is that an instruction could not be fetched, or lies outside of the program's
+// text.
+#if OKOSU_RV32
+bool breaks_with(const Retired &, unsigned)
+{
+    return false;
+}
+
+bool left_text(const Retired &trap)
+{
+    return trap.cause == kFetch || (trap.cause == kIllegal && trap.instruction == kNoText);
+}
+#else
 unsigned break_number(const Retired &trap)
 {
     return trap.instruction >> 16 & 0x3ff;
@@ -50,13 +84,12 @@ bool breaks_with(const Retired &trap, unsigned number)
     return trap.cause == kBreak && break_number(trap) == number;
 }
 
-// Whether the trap is that an instruction could not be fetched, or lies outside of the program's
-// text.
 bool left_text(const Retired &trap)
 {
     return trap.cause == kFetch || breaks_with(trap, kBreakNoText) ||
            (trap.cause == kLoad && (trap.pc % 4 != 0 || trap.pc < kTextBase));
 }
+#endif
 
 // The jump that led out of the text: it lies before its delay slot, which was the PE's instruction
 // before. 0 if the PE ran on out of the text.
@@ -64,7 +97,7 @@ uint32_t jump_of(const Outcome &outcome)
 {
     if (!left_text(outcome.trap) || outcome.trap.pc == outcome.from + 4)
         return 0;
-    return outcome.from - 4;
+    return OKOSU_RV32 ? outcome.from : outcome.from - 4;
 }
 
 std::string hex(uint32_t value)
@@ -137,8 +170,9 @@ const char *end_name(End end)
 
 bool has_address(const Retired &trap)
 {
-    return !left_text(trap) && (trap.cause == kLoad || trap.cause == kStore ||
-                                trap.cause == kDataBus || trap.cause == kCauseStack);
+    return !left_text(trap) &&
+           (trap.cause == kLoad || trap.cause == kStore || trap.cause == kLoadBus ||
+            trap.cause == kDataBus || trap.cause == kCauseStack);
 }
 
 } // namespace
@@ -151,7 +185,7 @@ std::string describe_trap(const Retired &trap, const Program &program)
         return "division overflow";
     if (left_text(trap))
         return kCauses[kFetch].words;
-    if (trap.cause == kDataBus && in_guard(trap.address, program))
+    if ((trap.cause == kDataBus || trap.cause == kLoadBus) && in_guard(trap.address, program))
         return kCauses[kCauseStack].words;
     return trap.cause < kCausesN ? kCauses[trap.cause].words : "unknown trap";
 }

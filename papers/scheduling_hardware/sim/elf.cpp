@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf.h"
 
+#include "isa.h"
+
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +13,10 @@ namespace okosu
 namespace
 {
 
-constexpr uint16_t kMachineMips = 8, kTypeExecutable = 2;
+constexpr uint16_t kMachine = OKOSU_RV32 ? 243 : 8, kTypeExecutable = 2;
+const char *const kMachineName = OKOSU_RV32 ? "RISC-V (243)" : "MIPS (8)";
+// RISC-V's flags: compressed instructions, the ABI's floating point (none), and its 16 registers.
+constexpr uint32_t kRvMask = 0x1 | 0x6 | 0x8;
 constexpr uint32_t kLoad = 1, kSymbols = 2, kMipsOneMask = 0xf0000000;
 constexpr uint32_t kHeaderBytes = 52, kSegmentBytes = 32, kSectionBytes = 40, kSymbolBytes = 16;
 constexpr unsigned kObject = 1, kFunction = 2, kLongestName = 255;
@@ -92,12 +97,15 @@ void check_header(const Reader &file)
     if (file.byte(5) != 1)
         throw BadElf("this is a big-endian ELF file; the machine is little-endian");
     file.bytes(0, kHeaderBytes);
-    if (file.half(18) != kMachineMips)
+    if (file.half(18) != kMachine)
         throw BadElf("this is an ELF file for machine " + std::to_string(file.half(18)) +
-                     "; the machine is a MIPS (8)");
+                     "; the machine is a " + kMachineName);
     if (file.half(16) != kTypeExecutable)
         throw BadElf("this ELF file is no linked program");
-    if ((file.word(36) & kMipsOneMask) != 0)
+    if (OKOSU_RV32 && (file.word(36) & kRvMask) != 0)
+        throw BadElf("this program is compiled for compressed instructions, a floating-point unit "
+                     "or 16 registers; the machine is an RV32IMA (-march=rv32ima -mabi=ilp32)");
+    if (!OKOSU_RV32 && (file.word(36) & kMipsOneMask) != 0)
         throw BadElf("this program is compiled for a later MIPS than MIPS I");
     if (file.word(24) != kTextBase)
         throw BadElf("this program begins at " + hex(file.word(24)) + "; the machine begins at " +

@@ -50,6 +50,8 @@ class Outside
     virtual Room cop2_room() = 0;
     // The level of the interrupt line.
     virtual bool irq() = 0;
+    // Cycles since reset when the instruction read its operands.
+    virtual uint64_t cycle() = 0;
 };
 
 struct Limits {
@@ -59,6 +61,8 @@ struct Limits {
     bool guard = false;
     uint32_t stack_top = 0;
     unsigned stack_log2 = 0;
+    // The number of the processor, which RISC-V calls a hart.
+    uint32_t hart = 0;
 };
 
 // What a thread takes along from PE to PE. A new one has 0 in every register.

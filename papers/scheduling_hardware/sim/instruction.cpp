@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instruction.h"
 
+#include "bits.h"
+
 #include <cstring>
 
 namespace okosu
@@ -109,6 +111,53 @@ bool branches(const char *op)
 {
     return is(op, {"jr", "jalr", "bltz", "bgez", "bltzal", "bgezal", "j", "jal", "beq", "bne",
                    "blez", "bgtz", "bc2f", "bc2t"});
+}
+
+const unsigned kBranchCycles = 0;
+
+unsigned rs_of(uint32_t instr)
+{
+    return bits(instr, 25, 21);
+}
+
+unsigned rt_of(uint32_t instr)
+{
+    return bits(instr, 20, 16);
+}
+
+bool asks_ssh(uint32_t instr)
+{
+    return instr >> 26 == 0x12;
+}
+
+bool may_access(const char *)
+{
+    return false;
+}
+
+bool commands(const char *op)
+{
+    return is(op, {"mtc2 of a command"});
+}
+
+bool waits_for_muldiv(const char *op)
+{
+    return is(op, {"mfhi", "mflo", "mthi", "mtlo", "mult", "multu", "div", "divu"});
+}
+
+unsigned own_cycles(const char *)
+{
+    return 0;
+}
+
+bool refetches(const char *)
+{
+    return false;
+}
+
+bool branches_to_next(uint32_t)
+{
+    return false;
 }
 
 const char *use_of_rs(const char *op, uint32_t instr)

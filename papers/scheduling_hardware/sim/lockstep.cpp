@@ -95,6 +95,7 @@ bool Lockstep::switch_to(const Model &model, unsigned number, unsigned thread)
         return wrong(number, "  the thread was sent with another generation\n");
     pe.current = &threads_[thread];
     pe.ended = false;
+    pe.note_switch();
     return true;
 }
 
@@ -153,6 +154,10 @@ bool Lockstep::commit(const Transaction &seen)
         return wrong(seen.master, "  memory gave another word than was stored there\n");
     if (seen.master < pes_.size() && !commit_of_core(*pes_[seen.master], seen))
         return false;
+    for (unsigned pe = 0; seen.stores && seen.bytes && pe < pes_.size(); pe++) {
+        if (pe != seen.master)
+            pes_[pe]->note_store(seen.address);
+    }
     if (seen.stores) {
         last_store_ = seen.address;
         last_old_ = at ? *at : 0;
@@ -180,6 +185,16 @@ bool Lockstep::commit_of_core(LockstepPe &pe, const Transaction &seen)
     const uint32_t *const at = word(seen.address);
     const BusWord made = {seen.address, seen.data, seen.bytes, at ? *at : 0};
 
+    // A conditional store of RISC-V whose reservation has ended changes nothing; an operation reads
+    // anew then, and else its store follows what it read.
+    if (OKOSU_RV32 && seen.stores && !pe.posted && !pe.exchanged &&
+        (!pe.loaded || pe.loaded->addr == seen.address)) {
+        if (!seen.bytes)
+            pe.loaded.reset();
+        else
+            pe.exchanged = made;
+        return true;
+    }
     if (pe.loaded || pe.exchanged)
         return wrong(seen.master, "  the bus made an access that no instruction made\n");
     if (!seen.stores) {
@@ -192,6 +207,7 @@ bool Lockstep::commit_of_core(LockstepPe &pe, const Transaction &seen)
         if (want.addr != made.addr || want.data != made.data || want.bytes != made.bytes)
             return wrong(seen.master, "  another store came to the bus than retired\n");
         pe.posted.reset();
+        pe.note_store(seen.address);
     } else {
         pe.exchanged = made;
     }

@@ -28,9 +28,19 @@ enum : unsigned {
     kNext = 26,
 };
 enum : unsigned { kStackBase = 0, kStackLog2 = 1, kExitStub = 2, kGp = 3, kGuardOn = 6 };
+#if OKOSU_RV32
+enum : unsigned { kA0 = 10, kGpRegister = 3, kSp = 2, kRa = 1 };
+#else
 enum : unsigned { kA0 = 4, kGpRegister = 28, kSp = 29, kRa = 31 };
+#endif
 constexpr uint32_t kArgumentArea = 16;
 constexpr unsigned kBlocked = 255;
+
+// The instruction's store, if it makes one, is on the bus when it retires.
+bool stores_at_once(uint32_t instr)
+{
+    return OKOSU_RV32 ? (instr & 0x7f) == 0x2f : instr >> 26 == 0x32;
+}
 
 std::string hex(uint32_t value)
 {
@@ -48,6 +58,7 @@ LockstepPe::LockstepPe(unsigned number, const uint32_t *text, uint32_t text_word
 {
     limits_.text_words = text_words;
     limits_.data_words = data_words;
+    limits_.hart = number;
 }
 
 std::string LockstepPe::step(const Effect &core, uint64_t cycle)
@@ -60,7 +71,7 @@ std::string LockstepPe::step(const Effect &core, uint64_t cycle)
 
     if (differs(core, want))
         wrong_ += "  core   " + in_words(core) + "\n  golden " + in_words(want) + "\n";
-    if (want.stores && !want.traps && want.instr >> 26 != 0x32) {
+    if (want.stores && !want.traps && !stores_at_once(want.instr)) {
         if (posted)
             wrong_ += "  a store retired while one was in the buffer\n";
         posted = BusWord{want.addr & ~3u, want.data, want.bytes, 0};
@@ -68,6 +79,7 @@ std::string LockstepPe::step(const Effect &core, uint64_t cycle)
         if (!exchanged || exchanged->addr != want.addr || exchanged->data != want.data)
             wrong_ += "  the exchange was not on the bus like that\n";
         exchanged.reset();
+        stored(golden_, want.addr);
     }
     if (loaded || exchanged)
         wrong_ += "  the bus made an access that no instruction made\n";
@@ -106,7 +118,7 @@ LockstepThread LockstepPe::begin(const Dispatched &as) const
 // the core did.
 bool LockstepPe::irq()
 {
-    constexpr uint32_t kLine = 0x400;
+    constexpr uint32_t kLine = OKOSU_RV32 ? 0x800 : 0x400;
 
     return core_->traps || (core_->value & kLine);
 }

@@ -3,7 +3,7 @@
 #ifndef OKOSU_LOCKSTEP_PE_H
 #define OKOSU_LOCKSTEP_PE_H
 
-#include "golden.h"
+#include "core_golden.h"
 
 #include <array>
 #include <cstdint>
@@ -49,6 +49,15 @@ class LockstepPe : public Outside
     std::optional<Dispatched> take(unsigned thread);
     // The state of a new thread according to the settings of SSH-s.
     LockstepThread begin(const Dispatched &as) const;
+    // A word was stored to, not by the instruction that retires next; another thread runs here.
+    void note_store(uint32_t addr)
+    {
+        stored(golden_, addr);
+    }
+    void note_switch()
+    {
+        moved(golden_);
+    }
     // Where the hardware keeps contexts; 0: nowhere.
     uint32_t contexts() const
     {
@@ -63,13 +72,18 @@ class LockstepPe : public Outside
         return Room::kUnknown;
     }
     bool irq() override;
+    uint64_t cycle() override
+    {
+        return cycle_ - 1;
+    }
 
     // The thread that runs, or the state in which the PE came out of reset.
     LockstepThread boot;
     LockstepThread *current = &boot;
     // The PE's thread has ended, and the PE runs nothing until another one comes.
     bool ended = false;
-    // The store that is not on the bus yet, and the load or exchange that is not retired yet.
+    // The store that is not on the bus yet, and the load, or the exchange or other store that leaves
+    // no buffer, that is not retired yet.
     std::optional<BusWord> posted, loaded, exchanged;
     // Whether a data cache may hold the word for the address; none: there is no cache.
     std::function<bool(uint32_t addr, uint32_t word)> may_hold;
@@ -87,7 +101,7 @@ class LockstepPe : public Outside
     bool soft_;
     unsigned pes_;
     Limits limits_;
-    Golden golden_;
+    CoreGolden golden_;
     std::array<uint32_t, 8> settings_{};
     std::optional<uint32_t> next_pc_, next_arg_;
     uint32_t cycle_high_ = 0;

@@ -33,9 +33,6 @@ enum : unsigned {
     kSnoopStoresAt = 68,
     kSnoopValidAt = 69,
 };
-// A break instruction with a number that no compiler uses fills the memory behind the program's
-// text.
-constexpr uint32_t kNoText = 0x000d | kBreakNoText << 16;
 
 // The signal `name` of the instance `place` of the RTL.
 template <typename Word>

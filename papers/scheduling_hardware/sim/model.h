@@ -6,6 +6,7 @@
 
 #include "effect.h"
 #include "elf.h"
+#include "isa.h"
 
 #include <cstdint>
 #include <memory>
@@ -22,10 +23,12 @@ constexpr const char *kSections[] = {"user", "create", "join", "switch", "lock",
 constexpr const char *kSectionSymbols[] = {"", "create", "join", "switch", "lock", "lib", "idle"};
 constexpr unsigned kSectionsN = 7;
 
-// The cause that a trap of the simulator itself has, beyond those of MIPS I (cpu_pkg.sv).
+// The cause that a trap of the simulator itself has, beyond the core's (cpu_pkg.sv).
 constexpr unsigned kCauseStack = 13;
-// The number in the break instructions that fill the instruction memory behind the program.
+// What fills the instruction memory behind the program: a break with a number that no compiler uses;
+// on RISC-V the word that is illegal for this purpose.
 constexpr uint32_t kBreakNoText = 1023;
+constexpr uint32_t kNoText = OKOSU_RV32 ? 0 : 0x000d | kBreakNoText << 16;
 
 // The retirement port's fields that the simulator looks at (retire_t in rtl/pkg/okosu_pkg.sv).
 struct Retired {

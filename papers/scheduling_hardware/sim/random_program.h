@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs for lockstep: any MIPS I instruction, with everything that is hard in a pipeline
-// made frequent (dependences at every distance, delay slots, unaligned halves, products and
-// quotients in use at once, traps).
+// Random programs for lockstep: any instruction of MIPS I (random_program.cpp) or RV32
+// (random_rv32.cpp), with everything that is hard in a pipeline made frequent (dependences at every
+// distance, delay slots, unaligned halves, products and quotients in use at once, reservations,
+// traps).
 #pragma once
 
 #include <cstdint>

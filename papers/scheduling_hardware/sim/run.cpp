@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
+#include "isa.h"
 #include "lockstep.h"
 #include "stacks.h"
 #include "trace.h"
@@ -17,7 +18,7 @@ namespace okosu
 namespace
 {
 
-constexpr unsigned kCauseInterrupt = 0;
+constexpr unsigned kCauseInterrupt = OKOSU_RV32 ? 31 : 0;
 // After so many cycles without any event nothing will happen any more: a context moves in a few
 // hundred cycles.
 constexpr unsigned kQuietCycles = 10000;
@@ -25,8 +26,8 @@ constexpr unsigned kQuietCycles = 10000;
 // them do, none will come.
 constexpr unsigned kIdleCycles = 100000;
 
-// The delay slot of a call lies behind it.
-constexpr uint32_t kCallBytes = 4;
+// The delay slot of a call lies behind it, where there are any.
+constexpr uint32_t kCallBytes = OKOSU_RV32 ? 0 : 4;
 
 // A range of the program's text.
 struct Range {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks.h"
 
+#include "isa.h"
+
 #include <algorithm>
 
 namespace okosu
@@ -11,15 +13,23 @@ namespace
 
 constexpr uint32_t kGuardBytes = 1024;
 
-// `addiu sp, sp, n`; `addu sp, sp, r` and `subu sp, sp, r`, without r and the bit between them.
+// `addiu sp, sp, n`; `addu sp, sp, r` and `subu sp, sp, r`, without r and the bit between them. On
+// RISC-V `addi`, `add` and `sub`.
 constexpr bool adds_constant(uint32_t instruction)
 {
-    return (instruction & 0xffff0000) == 0x27bd0000;
+    return OKOSU_RV32 ? (instruction & 0xfffff) == 0x10113
+                      : (instruction & 0xffff0000) == 0x27bd0000;
 }
 
 constexpr bool adds_register(uint32_t instruction)
 {
-    return (instruction & 0xffe0fffd) == 0x03a0e821;
+    return OKOSU_RV32 ? (instruction & 0xbe0fffff) == 0x10133
+                      : (instruction & 0xffe0fffd) == 0x03a0e821;
+}
+
+constexpr int32_t added_constant(uint32_t instruction)
+{
+    return OKOSU_RV32 ? static_cast<int32_t>(instruction) >> 20 : static_cast<int16_t>(instruction);
 }
 
 } // namespace
@@ -71,7 +81,7 @@ bool Stacks::overrun(const Model &model, unsigned pe, const Retired &retired, ui
 
     sp = model.written(pe);
     if (by_constant)
-        before = sp - static_cast<uint32_t>(static_cast<int16_t>(retired.instruction));
+        before = sp - static_cast<uint32_t>(added_constant(retired.instruction));
     pointer = {sp, retired.thread};
     const uint32_t bottom = before > sp ? bottom_of(before) : 0;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an instruction has to retire: a cycle behind the one in front of it, one more if it needs
-// what that one only knew at its end, and as many as the core says that it waited, for memory or
-// SSH-s. It also says where it is, for the counters. What waits for a product is left out.
+// what that one only knew at its end, kBranchCycles more behind a branch that was taken, and as many
+// as the core says that it waited, for memory or SSH-s. It also says where it is, for the counters.
+// What waits for another instruction's product is left out.
 #ifndef OKOSU_TIMING_H
 #define OKOSU_TIMING_H
 
@@ -21,6 +22,7 @@ class Timing
     void begin()
     {
         behind_trap_ = true;
+        stood_ = false;
     }
     // What the core reported for the previous cycle.
     void spent(uint32_t at_pc, bool on_memory, bool on_scheduler);
@@ -34,6 +36,10 @@ class Timing
     uint64_t cycle_ = 0;
     // The register that the previous instruction wrote with a late result; 0: none.
     unsigned late_ = 0;
+    // Where the next one lies if the previous one did not branch; the previous one waited; what a
+    // branch costs was spent while the one in front of it waited; nobody sees whether it branched.
+    uint32_t next_pc_ = 0;
+    bool stood_ = false, hidden_ = false, unseen_ = false;
     // Cycles since then, by what they were spent on, and where the last one was.
     unsigned on_memory_ = 0, on_scheduler_ = 0;
     uint32_t at_pc_ = 0;

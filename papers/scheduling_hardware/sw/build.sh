@@ -5,7 +5,7 @@
 #   build.sh BACKEND OUT SOURCE... [-D…|-I…|-Wl,…] [-- ARGUMENT...]
 #   build.sh --library BACKEND FOLDER
 #
-# BACKEND is ssh or software. ARGUMENTs become the program's argv[1] and so on. CC names another compiler (a ccache in front, say).
+# BACKEND is ssh or software; the environment's ISA mips1, which is meant where it is not set, or rv32. ARGUMENTs become the program's argv[1] and so on. CC names another compiler (a ccache in front, say).
 # --library compiles what every program is linked with into FOLDER; LIBRARY=FOLDER then spares each program that.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,27 +18,49 @@ ssh | software) ;;
 *) echo "build.sh: no such back end: $backend (ssh and software are there)" >&2 && exit 2 ;;
 esac
 
-# MIPS I; no division without its check for zero, no floating-point unit, no code for a loader or for Linux.
+# No division without MIPS's check for zero, no floating-point unit, no compressed instructions, no code for a loader or for Linux;
+# nothing by gp, which on RISC-V is the handler's.
+case ${ISA:-mips1} in
+mips1)
+    CC=${CC:-mipsel-linux-gnu-gcc} assembly=
+    target='-march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc'
+    ;;
+rv32)
+    CC=${CC:-riscv64-unknown-elf-gcc} assembly=rv32/
+    target='-march=rv32ima_zicsr -mabi=ilp32 -mcmodel=medlow -mno-relax -msmall-data-limit=0 -fno-pic -static'
+    ;;
+*) echo "build.sh: no such instruction set: $ISA (mips1 and rv32 are there)" >&2 && exit 2 ;;
+esac
 compile() {
-    ${CC:-mipsel-linux-gnu-gcc} -march=r3000 -mfp32 -msoft-float -mno-abicalls -fno-pic -no-pie -static -G0 -mno-llsc \
+    # shellcheck disable=SC2086
+    $CC $target \
         -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix \
         -fno-builtin -nostdlib -nostdinc -std=gnu17 -O2 -g -Wall \
-        -isystem "$here/include" -idirafter "$(${CC:-mipsel-linux-gnu-gcc} -print-file-name=include)" \
+        -isystem "$here/include" -idirafter "$($CC -print-file-name=include)" \
         -I"$here/$backend" -I"$here/pthread" "$@"
+}
+# A part of the library, in the folder that it is called in: its C, and the assembly of the instruction set.
+compile_part() {
+    for source in "$here/$assembly$1"/*.S; do
+        [ ! -e "$source" ] || set -- "$@" "$source"
+    done
+    part=$1
+    shift
+    compile -ffreestanding -c "$here/$part"/*.c "$@"
 }
 
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 if [ -n "$only_library" ]; then
     # What only some programs use is an archive, of which the linker takes what they call.
     mkdir -p "$out/posix"
-    (cd "$out/posix" && compile -ffreestanding -c "$here"/posix/*.[cS])
-    "$(${CC:-mipsel-linux-gnu-gcc} -print-prog-name=ar)" rcs "$out/libposix.a" "$out"/posix/*.o
+    (cd "$out/posix" && compile_part posix)
+    "$($CC -print-prog-name=ar)" rcs "$out/libposix.a" "$out"/posix/*.o
     rm -r "$out/posix"
-    for part in boot libc pthread "$backend"; do
+    for each in boot libc pthread "$backend"; do
         # In the order of their numbers the parts are linked.
         number=$((${number:-0} + 1))
-        mkdir -p "$out/$number-$part"
-        (cd "$out/$number-$part" && compile -ffreestanding -c "$here/$part"/*.[cS])
+        mkdir -p "$out/$number-$each"
+        (cd "$out/$number-$each" && compile_part "$each")
     done
     exit
 fi
@@ -65,4 +87,9 @@ if [ -z "${LIBRARY:-}" ]; then
     mkdir "$LIBRARY"
     sh "$here/build.sh" --library "$backend" "$LIBRARY"
 fi
-compile -Wl,-T,"$here/link.ld" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" "$@" "$LIBRARY"/*/*.o "$LIBRARY/libposix.a" "$scratch/arguments.s"
+script=$here/link.ld
+if [ -n "$assembly" ]; then
+    script=$scratch/link.ld
+    sed 's/^OUTPUT_ARCH(mips)/OUTPUT_ARCH(riscv)/' "$here/link.ld" > "$script"
+fi
+compile -Wl,-T,"$script" -Wl,--build-id=none -Wl,-z,noexecstack -o "$out" "$@" "$LIBRARY"/*/*.o "$LIBRARY/libposix.a" "$scratch/arguments.s"

@@ -32,7 +32,8 @@ class Lab:
         monkeypatch.setattr(cross_compile, "compile_", self.compile)
         monkeypatch.setattr(simulation, "run", self.run)
 
-    def compile(self, wanted: cross_compile.Command, backend: str) -> Path:
+    def compile(self, wanted: cross_compile.Command, backend: str, isa: str) -> Path:
+        assert isa == "mips1"
         elf = self.folder / f"{backend}-{'-'.join(wanted.arguments)}"
         elf.write_text(elf.name)
         return elf

@@ -97,7 +97,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[simulatio
     # The command would take SIGTERM from the process of the tests.
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(verilator, "build", build)
-    monkeypatch.setattr(cross_compile, "compile_", lambda *_: tmp_path / "program")
+    monkeypatch.setattr(cross_compile, "compile_", lambda *_, **__: tmp_path / "program")
     monkeypatch.setattr(simulation, "run", run)
     return given
 

@@ -90,6 +90,11 @@ static int fake_is_huge(const void *chunk)
     return 0;
 }
 
+static bool fake_is_memory(int fd)
+{
+    return fd == 7;
+}
+
 static enum okosu_thp_state fake_thp_state(void)
 {
     return fake.thp;
@@ -122,6 +127,7 @@ void fake_install(void)
         .faults = fake_faults,
         .is_huge = fake_is_huge,
         .thp_state = fake_thp_state,
+        .is_memory = fake_is_memory,
         .available = fake_available,
         .address_limit = fake_address_limit,
         .address_top = real.address_top,

@@ -430,7 +430,48 @@ static void a_reservation_is_not_advised(void)
     CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 0);
     CHECK(okosu_reason_count(OKOSU_WHY_RESERVATION) == 1);
     p = okosu_maps_map(NULL, 18 * MIB, RW, ANON);
-    CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 16 * MIB);
+    CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 0);
+    CHECK(okosu_reason_count(OKOSU_WHY_RESERVATION) == 2);
+    p = okosu_maps_map(NULL, 15 * MIB, RW, ANON);
+    CHECK(!okosu_sys_failed(p) && okosu_counters.advised == 14 * MIB);
+}
+
+static void shared_memory_is_charged_while_it_is_mapped(void)
+{
+    char *p = (char *)okosu_maps_map(NULL, 8 * MIB, RW, ANON);
+
+    okosu_maps_forget(p, 8 * MIB);
+    CHECK(okosu_counters.advised == 0);
+    okosu_maps_shared(p, 5 * MIB + 1, MAP_SHARED | MAP_ANONYMOUS, -1, 1);
+    CHECK(okosu_counters.advised == 4 * MIB);
+    okosu_maps_forget(p, 5 * MIB + 1);
+    CHECK(okosu_counters.advised == 0);
+    okosu_maps_shared(p + OKOSU_PAGE, 6 * MIB, MAP_SHARED, 7, OKOSU_CHUNK + OKOSU_PAGE);
+    CHECK(okosu_counters.advised == 4 * MIB);
+    okosu_maps_forget(p, 8 * MIB);
+    okosu_maps_shared(p, 6 * MIB, MAP_SHARED, 7, OKOSU_PAGE);
+    CHECK(okosu_counters.advised == 0 && okosu_reason_count(OKOSU_WHY_MAP_UNALIGNED) == 1);
+    okosu_maps_shared(p, 6 * MIB, MAP_SHARED, 8, 0);
+    okosu_config.filtered = true;
+    okosu_maps_shared(p, 6 * MIB, MAP_SHARED, 7, 0);
+    CHECK(okosu_counters.advised == 0);
+}
+
+static void shared_memory_wanted(void)
+{
+    int shared = MAP_SHARED | MAP_ANONYMOUS;
+
+    CHECK(!okosu_maps_wants_shared(2 * MIB, RW, shared));
+    okosu_config.tier = OKOSU_TIER_SHARED;
+    CHECK(okosu_maps_wants_shared(2 * MIB, RW, shared));
+    CHECK(okosu_maps_wants_shared(2 * MIB, RW, MAP_SHARED));
+    CHECK(okosu_maps_wants_shared(2 * MIB, RW, MAP_SHARED_VALIDATE | MAP_FIXED | MAP_NORESERVE));
+    CHECK(!okosu_maps_wants_shared(2 * MIB - 1, RW, shared));
+    CHECK(!okosu_maps_wants_shared(2 * MIB, PROT_READ, shared));
+    CHECK(!okosu_maps_wants_shared(2 * MIB, RW, ANON));
+    CHECK(!okosu_maps_wants_shared(2 * MIB, RW, shared | MAP_POPULATE));
+    CHECK(!okosu_maps_wants_shared(2 * MIB, RW, shared | MAP_HUGETLB));
+    CHECK(!okosu_maps_wants_shared(2 * MIB, RW, shared | MAP_LOCKED));
 }
 
 static void maps_keep_what_cannot_be_aligned(void)
@@ -509,6 +550,8 @@ const struct test_case cases_large[] = {
     CASE(maps_cut_at_their_ends_are_charged_less),
     CASE(maps_at_a_place_are_advised_where_they_lie),
     CASE(a_reservation_is_not_advised),
+    CASE(shared_memory_is_charged_while_it_is_mapped),
+    CASE(shared_memory_wanted),
     CASE(maps_keep_what_cannot_be_aligned),
     CASE(maps_table_fills_up),
     CASE(maps_wanted),

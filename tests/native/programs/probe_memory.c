@@ -3,6 +3,7 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <string.h>
@@ -374,6 +375,13 @@ static int mappings(int argc, char **argv)
     CHECK(p != MAP_FAILED && mincore(p + 3 * MIB, 4096, &resident) == 0 && resident == 1);
     q = mremap(p, 4 * MIB, 12 * MIB, MREMAP_MAYMOVE);
     CHECK(q != MAP_FAILED && munmap(q, 12 * MIB) == 0);
+    for (i = 0; i < 20; i++) {
+        p = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK(p != MAP_FAILED);
+        fill(p, length, 4);
+        q = mremap(p, length, length + 16 * MIB, MREMAP_MAYMOVE);
+        CHECK(q != MAP_FAILED && is_filled(q, length, 4) && q[length + 16 * MIB - 1] == 0);
+    }
     CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED &&
           errno == EINVAL);
     CHECK(mmap(NULL, (size_t)1 << 47, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
@@ -386,6 +394,121 @@ static int mappings(int argc, char **argv)
 }
 
 /* What a program may do to a small mapping concerns that mapping alone, whatever lies beside it. */
+static char *map_shared(int fd, size_t length, off_t offset)
+{
+    int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+    char *p;
+
+    errno = EXDEV;
+    p = mmap(NULL, length, PROT_READ | PROT_WRITE, flags, fd, offset);
+    CHECK(p != MAP_FAILED && errno == EXDEV);
+    return p;
+}
+
+/* What one process writes the other sees, and a fork copies nothing. */
+static void check_between_processes(char *p, size_t length)
+{
+    int status;
+    pid_t child;
+
+    fill(p, length, 1);
+    child = fork();
+    if (child == 0) {
+        CHECK(is_filled(p, length, 1));
+        fill(p, length, 2);
+        CHECK(munmap(p, length) == 0);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(is_filled(p, length, 2));
+}
+
+/* Two mappings and the file itself are one memory, of which holes, its end and a private copy are as
+ * mmap(2), ftruncate(2) and madvise(2) have them. */
+static void check_file(int fd, size_t length)
+{
+    int rw = PROT_READ | PROT_WRITE;
+    char *p = map_shared(fd, length, 0), *q = map_shared(fd, length - 3 * PAGE, 3 * PAGE), *own, *r;
+    char byte = 0;
+
+    fill(p, length, 3);
+    CHECK(!memcmp(q, p + 3 * PAGE, length - 3 * PAGE));
+    own = mmap(NULL, length, rw, MAP_PRIVATE, fd, 0);
+    CHECK(own != MAP_FAILED && own[0] == p[0]);
+    own[0] = (char)~p[0];
+    CHECK(pread(fd, &byte, 1, 5 * MIB + 7) == 1 && byte == p[5 * MIB + 7]);
+    CHECK(pwrite(fd, "okosu", 5, 2 * MIB - 2) == 5 && !memcmp(p + 2 * MIB - 2, "okosu", 5));
+    CHECK(q[2 * MIB - 2 - 3 * PAGE] == 'o' && own[0] == (char)~p[0]);
+    CHECK(madvise(p + MIB, 2 * MIB, MADV_REMOVE) == 0);
+    CHECK(p[MIB] == 0 && p[3 * MIB - 1] == 0 && q[2 * MIB] == 0 && p[3 * MIB] != 0);
+    byte = p[3 * MIB];
+    CHECK(madvise(p, length, MADV_DONTNEED) == 0 && p[3 * MIB] == byte);
+    CHECK(ftruncate(fd, 4 * MIB + 5) == 0 && ftruncate(fd, (off_t)length) == 0);
+    CHECK(p[4 * MIB + 5] == 0 && p[length - 1] == 0 && p[3 * MIB] == byte);
+    CHECK(mprotect(p + 2 * MIB, MIB, PROT_READ) == 0 && p[3 * MIB - 1] == 0);
+    r = mremap(q, length - 3 * PAGE, length - 3 * PAGE + 2 * MIB, MREMAP_MAYMOVE);
+    CHECK(r != MAP_FAILED && r[3 * MIB - 3 * PAGE] == byte);
+    CHECK(munmap(r, length - 3 * PAGE + 2 * MIB) == 0 && munmap(own, length) == 0);
+    CHECK(mmap(p + MIB, MIB, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p + MIB);
+    memset(p + MIB, 9, MIB);
+    CHECK(munmap(p, MIB) == 0 && munmap(p + 2 * MIB, length - 2 * MIB) == 0);
+    CHECK(p[MIB] == 9 && munmap(p + MIB, MIB) == 0);
+    CHECK(pread(fd, &byte, 1, MIB) == 1 && byte == 0);
+}
+
+static int shared_mappings(int argc, char **argv)
+{
+    size_t length = 12 * MIB + 5 * PAGE;
+    char name[] = "/tmp/okosu-probe-XXXXXX", path[64], *p;
+    int fd, i;
+
+    (void)argc, (void)argv;
+    for (i = 0; i < 3; i++) {
+        p = map_shared(-1, length, 0);
+        CHECK(p[0] == 0 && p[length - 1] == 0);
+        check_between_processes(p, length);
+        CHECK(munmap(p, length) == 0);
+        fd = memfd_create("probe", MFD_CLOEXEC);
+        CHECK(fd >= 0 && ftruncate(fd, (off_t)length) == 0);
+        check_file(fd, length);
+        CHECK(close(fd) == 0);
+        snprintf(path, sizeof(path), "/okosu-probe-%d", (int)getpid());
+        fd = shm_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        CHECK(fd >= 0 && shm_unlink(path) == 0 && ftruncate(fd, (off_t)length) == 0);
+        check_file(fd, length);
+        CHECK(close(fd) == 0);
+    }
+    fd = mkstemp(name);
+    CHECK(fd >= 0 && unlink(name) == 0 && ftruncate(fd, (off_t)length) == 0);
+    p = map_shared(fd, length, 0);
+    check_between_processes(p, length);
+    CHECK(mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, -1, 0) == MAP_FAILED);
+    CHECK(errno == EBADF);
+    return 0;
+}
+
+/* Holds shared memory of that many MiB in each of two ways, and prints how much of it lies on huge pages. */
+static int shared_huge(int argc, char **argv)
+{
+    size_t length = (argc > 1 ? strtoul(argv[1], NULL, 10) : 16) * MIB;
+    int fd = memfd_create("probe", MFD_CLOEXEC);
+    char line[256], *p = map_shared(-1, length, 0), *q;
+    unsigned long kb = 0;
+    FILE *file;
+
+    CHECK(fd >= 0 && ftruncate(fd, (off_t)length) == 0);
+    q = map_shared(fd, length, 0);
+    memset(p, 1, length);
+    memset(q, 1, length);
+    file = fopen("/proc/self/smaps_rollup", "re");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof(line), file))
+        sscanf(line, "ShmemPmdMapped: %lu kB", &kb);
+    fclose(file);
+    printf("%lu\n", kb);
+    return 0;
+}
+
 static int small_mappings(int argc, char **argv)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS, rw = PROT_READ | PROT_WRITE, status, i;
@@ -492,6 +615,8 @@ const struct command memory_commands[] = {
     {"limited", limited},
     {"mappings", mappings},
     {"small-mappings", small_mappings},
+    {"shared-mappings", shared_mappings},
+    {"shared-huge", shared_huge},
     {"arenas", arenas},
     {"small-blocks", small_blocks},
     {NULL, NULL},

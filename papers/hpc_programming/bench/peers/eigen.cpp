@@ -1,57 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eigen: its expressions behind the names that the benchmark looks for. Built by tools/peers.sh
- * against Debian's headers, never part of okosu. */
+/* Eigen: its expressions behind the names that the benchmark looks for. Built by peers.sh against
+ * Debian's headers, never part of okosu. */
 #include <Eigen/Core>
 
 #include <cstddef>
 
-using Const = Eigen::Map<const Eigen::VectorXd>;
-using Mutable = Eigen::Map<Eigen::VectorXd>;
+template <typename Real> using Const = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
+template <typename Real> using Mutable = Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
 
 static Eigen::Index length(std::size_t n)
 {
     return static_cast<Eigen::Index>(n);
 }
 
+#define EIGEN(P, REAL)                                                                             \
+    REAL eigen_##P##sum(const REAL *x, std::size_t n)                                              \
+    {                                                                                              \
+        return Const<REAL>(x, length(n)).sum();                                                    \
+    }                                                                                              \
+    REAL eigen_##P##sumsq(const REAL *x, std::size_t n)                                            \
+    {                                                                                              \
+        return Const<REAL>(x, length(n)).squaredNorm();                                            \
+    }                                                                                              \
+    REAL eigen_##P##asum(const REAL *x, std::size_t n)                                             \
+    {                                                                                              \
+        return Const<REAL>(x, length(n)).template lpNorm<1>();                                     \
+    }                                                                                              \
+    REAL eigen_##P##dot(const REAL *x, const REAL *y, std::size_t n)                               \
+    {                                                                                              \
+        return Const<REAL>(x, length(n)).dot(Const<REAL>(y, length(n)));                           \
+    }                                                                                              \
+    REAL eigen_##P##nrm2(const REAL *x, std::size_t n)                                             \
+    {                                                                                              \
+        return Const<REAL>(x, length(n)).stableNorm();                                             \
+    }                                                                                              \
+    void eigen_##P##axpy(REAL a, const REAL *x, REAL *y, std::size_t n)                            \
+    {                                                                                              \
+        Mutable<REAL>(y, length(n)) += a * Const<REAL>(x, length(n));                              \
+    }                                                                                              \
+    void eigen_##P##scal(REAL a, REAL *x, std::size_t n)                                           \
+    {                                                                                              \
+        Mutable<REAL>(x, length(n)) *= a;                                                          \
+    }                                                                                              \
+    void eigen_##P##triad(REAL a, const REAL *b, const REAL *c, REAL *out, std::size_t n)          \
+    {                                                                                              \
+        Mutable<REAL>(out, length(n)) = Const<REAL>(b, length(n)) + a * Const<REAL>(c, length(n)); \
+    }
+
 extern "C" {
-
-double eigen_dsum(const double *x, std::size_t n)
-{
-    return Const(x, length(n)).sum();
-}
-
-double eigen_dsumsq(const double *x, std::size_t n)
-{
-    return Const(x, length(n)).squaredNorm();
-}
-
-double eigen_dasum(const double *x, std::size_t n)
-{
-    return Const(x, length(n)).lpNorm<1>();
-}
-
-double eigen_ddot(const double *x, const double *y, std::size_t n)
-{
-    return Const(x, length(n)).dot(Const(y, length(n)));
-}
-
-double eigen_dnrm2(const double *x, std::size_t n)
-{
-    return Const(x, length(n)).stableNorm();
-}
-
-void eigen_daxpy(double a, const double *x, double *y, std::size_t n)
-{
-    Mutable(y, length(n)) += a * Const(x, length(n));
-}
-
-void eigen_dscal(double a, double *x, std::size_t n)
-{
-    Mutable(x, length(n)) *= a;
-}
-
-void eigen_dtriad(double a, const double *b, const double *c, double *out, std::size_t n)
-{
-    Mutable(out, length(n)) = Const(b, length(n)) + a * Const(c, length(n));
-}
+EIGEN(d, double)
+EIGEN(s, float)
 }

@@ -1,73 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops: what a user gets who writes the plain loop and asks the compiler for everything
- * (-O3 -march=native -ffast-math). Built by tools/peers.sh, never part of okosu. */
+ * (-O3 -march=native -ffast-math). Built by peers.sh, never part of okosu. */
 #include <stddef.h>
 
-double loops_dsum(const double *x, size_t n);
-double loops_dsumsq(const double *x, size_t n);
-double loops_dasum(const double *x, size_t n);
-double loops_ddot(const double *x, const double *y, size_t n);
-double loops_dnrm2(const double *x, size_t n);
-void loops_daxpy(double a, const double *x, double *y, size_t n);
-void loops_dscal(double a, double *x, size_t n);
-void loops_dtriad(double a, const double *b, const double *c, double *out, size_t n);
+/* nrm2 is not safe against overflow, as such loops are. */
+#define LOOPS(P, REAL, FABS, SQRT)                                                                 \
+    REAL loops_##P##sum(const REAL *x, size_t n)                                                   \
+    {                                                                                              \
+        REAL sum = 0;                                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            sum += x[i];                                                                           \
+        return sum;                                                                                \
+    }                                                                                              \
+    REAL loops_##P##sumsq(const REAL *x, size_t n)                                                 \
+    {                                                                                              \
+        REAL sum = 0;                                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            sum += x[i] * x[i];                                                                    \
+        return sum;                                                                                \
+    }                                                                                              \
+    REAL loops_##P##asum(const REAL *x, size_t n)                                                  \
+    {                                                                                              \
+        REAL sum = 0;                                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            sum += FABS(x[i]);                                                                     \
+        return sum;                                                                                \
+    }                                                                                              \
+    REAL loops_##P##dot(const REAL *x, const REAL *y, size_t n)                                    \
+    {                                                                                              \
+        REAL sum = 0;                                                                              \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            sum += x[i] * y[i];                                                                    \
+        return sum;                                                                                \
+    }                                                                                              \
+    REAL loops_##P##nrm2(const REAL *x, size_t n)                                                  \
+    {                                                                                              \
+        return SQRT(loops_##P##sumsq(x, n));                                                       \
+    }                                                                                              \
+    void loops_##P##axpy(REAL a, const REAL *x, REAL *restrict y, size_t n)                        \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            y[i] += a * x[i];                                                                      \
+    }                                                                                              \
+    void loops_##P##scal(REAL a, REAL *x, size_t n)                                                \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            x[i] *= a;                                                                             \
+    }                                                                                              \
+    void loops_##P##triad(REAL a, const REAL *b, const REAL *c, REAL *restrict out, size_t n)      \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            out[i] = b[i] + a * c[i];                                                              \
+    }
 
-double loops_dsum(const double *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
-}
-
-double loops_dsumsq(const double *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * x[i];
-    return sum;
-}
-
-double loops_dasum(const double *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += __builtin_fabs(x[i]);
-    return sum;
-}
-
-double loops_ddot(const double *x, const double *y, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* Not safe against overflow, as such loops are. */
-double loops_dnrm2(const double *x, size_t n)
-{
-    return __builtin_sqrt(loops_dsumsq(x, n));
-}
-
-void loops_daxpy(double a, const double *x, double *restrict y, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        y[i] += a * x[i];
-}
-
-void loops_dscal(double a, double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] *= a;
-}
-
-void loops_dtriad(double a, const double *b, const double *c, double *restrict out, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = b[i] + a * c[i];
-}
+LOOPS(d, double, __builtin_fabs, __builtin_sqrt)
+LOOPS(s, float, __builtin_fabsf, __builtin_sqrtf)

@@ -29,7 +29,7 @@ struct answer {
     ({                                                                                             \
         struct answer answer;                                                                      \
         __asm__ volatile(ASM_COP2("mtc2 %2,$0\n\tmtc2 %3,$1\n\tmtc2 %4,$2\n\tmtc2 %5,$3\n\t"       \
-                                  "mtc2 %6,$" #number "\n\tmfc2 %0,$5\n\tmfc2 %1,$6")              \
+                                  "mtc2 %6,$" #number "\n\tmfc2 %0,$5\n\tmfc2 %1,$6\n\t")          \
                          : "=&r"(answer.error), "=&r"(answer.result)                               \
                          : "r"(arg0), "r"(arg1), "r"(arg2), "r"(arg3), "r"(last)                   \
                          : "memory");                                                              \
@@ -52,7 +52,7 @@ static void registers(void)
 
     printf("%x %x %x %x\n", COP2_READ(7), COP2_READ(8), COP2_READ(9), COP2_READ(12));
     printf("%x %x %x %x\n", COP2_READ(0), COP2_READ(13), COP2_READ(14), COP2_READ(15));
-    __asm__ volatile(ASM_COP2("mtc2 %2,$5\n\tmtc2 %3,$6\n\tmfc2 %0,$5\n\tmfc2 %1,$6")
+    __asm__ volatile(ASM_COP2("mtc2 %2,$5\n\tmtc2 %3,$6\n\tmfc2 %0,$5\n\tmfc2 %1,$6\n\t")
                      : "=&r"(err), "=&r"(res)
                      : "r"(0xa5u), "r"(0x12345678u));
     printf("%x %x\n", res, err);
@@ -175,7 +175,7 @@ static void *parent(void *argument)
      * messages before and behind them. */
     __asm__ volatile(ASM_COP2("bc2t 1f\n\tnop\n\taddiu %0,%0,1000\n1:\t"
                               ".rept 3\n\tmtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %3,$16\n\t.endr\n\t"
-                              "bc2t 1f\n\tnop\n\taddiu %0,%0,100\n1:\tmtc2 %0,$17")
+                              "bc2t 1f\n\tnop\n\taddiu %0,%0,100\n1:\tmtc2 %0,$17\n\t")
                      : "+r"(argument)
                      : "r"(baby), "r"(16u), "r"(&born)
                      : "memory");
@@ -213,12 +213,12 @@ static void *pour(void *argument)
 
     pthread_barrier_wait(&start_line);
     /* Each id is put behind all others; then ids are granted anew. */
-    __asm__ volatile(ASM_COP2(CHILDREN(12)) : "+r"(argument) : "r"(stillborn), "r"(16u));
+    __asm__ volatile(ASM_COP2(CHILDREN(12) "\n\t") : "+r"(argument) : "r"(stillborn), "r"(16u));
     start = COP2_READ(10);
     while (COP2_READ(10) - start < 500)
         ;
     /* Words alone behind the pairs, so that the buffer gets room for one message, and no more. */
-    __asm__ volatile(ASM_COP2(CHILDREN(4) ".rept 5\n\tmtc2 %3,$25\n\t.endr\n\tmtc2 %0,$17")
+    __asm__ volatile(ASM_COP2(CHILDREN(4) ".rept 5\n\tmtc2 %3,$25\n\t.endr\n\tmtc2 %0,$17\n\t")
                      : "+r"(argument)
                      : "r"(stillborn), "r"(16u), "r"(EDF));
     return NULL;

@@ -46,7 +46,7 @@ static pthread_t with_priority(void *(*entry)(void *), void *argument, unsigned 
 
 static void set_goal(unsigned handle, unsigned cycle)
 {
-    __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$27\n\tmfc2 $0,$5")
+    __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$27\n\tmfc2 $0,$5\n\t")
                      :
                      : "r"(handle), "r"(cycle));
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MIPS I core in five stages: fetch, decode, execute, memory, write-back. One per PE.
+// Core in five stages: fetch, decode, execute, memory, write-back. One per PE; of MIPS I or, with `Rv32`, of RV32IM_Zicsr_Zaamo_Zalrsc.
+// The instruction set decides on the decoder, the control registers (cp0.sv, csrs.sv) and on what is said of RISC-V below; all else is one.
 //
 // Instruction memory answers in the next cycle: `imem_addr_o` is the address that will be fetched, `imem_rdata_i` the word at the
 // address given a cycle ago. Operands are read, and bypassed from all later stages, in decode, where branches are resolved
-// too: one delay slot and no other bubble. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
+// too: one delay slot and no other bubble; on RISC-V, which has no slots, a branch that is taken drops the instruction that was fetched
+// behind it, and so costs a cycle. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
 // dependent next instruction one cycle. Every effect (memory, HI and LO, coprocessors, traps) takes place in the memory stage, in
 // order, so traps are precise; the stage holds everything behind it until its instruction is done.
 //
@@ -19,6 +21,7 @@ module core
   parameter int unsigned DmemWords = 1024,
   parameter int unsigned Threads   = 256,
   parameter int unsigned Banks     = 1,
+  parameter bit          Rv32      = 1'b0,
   // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
@@ -32,6 +35,7 @@ module core
   output mem_req_t             bus_req_o,
   input  logic                 bus_ready_i,
   input  mem_rsp_t             bus_rsp_i,
+  input  mem_snoop_t           snoop_i,
 
   output logic                 cop2_valid_o,
   output cop2_req_t            cop2_req_o,
@@ -56,6 +60,7 @@ module core
   input  logic [31:0]          stack_top_i,
   input  logic [4:0]           stack_log2_i,
 
+  input  pe_t                  pe_i,
   input  tid_t                 tid_i,
   output retire_t              retire_o,
   // What this cycle is spent on, for the counters: the instruction at `at_pc_o` waits for memory or for SSH-s, or neither.
@@ -93,7 +98,9 @@ module core
   logic [BankWidth-1:0] w_bank_q;
 
   logic [31:0] x_alu, m_result;
-  logic        stall, flush, hazard, d_advance;
+  logic        stall, flush, hazard, d_advance, returns;
+  // Where a trap goes, and where a return from one.
+  logic [31:0] vector, return_pc;
 
   // Fetch.
 
@@ -109,16 +116,29 @@ module core
 
   // Decode.
 
-  decoder u_decoder (
-    .instr_i  (d_instr_q),
-    .decoded_o(d_dec),
-    .imm_o    (d_imm)
-  );
-
   logic [4:0]  rs, rt;
   logic [31:0] rf_a, rf_b, d_a, d_b;
-  assign rs = d_instr_q[25:21];
-  assign rt = d_instr_q[20:16];
+  logic        csr_exists;
+  if (Rv32) begin : gen_decoder_rv32
+    decoder_rv32 u_decoder (
+      .instr_i     (d_instr_q),
+      .decoded_o   (d_dec),
+      .imm_o       (d_imm),
+      .ra_o        (rs),
+      .rb_o        (rt),
+      .csr_exists_i(csr_exists)
+    );
+  end else begin : gen_decoder
+    decoder u_decoder (
+      .instr_i  (d_instr_q),
+      .decoded_o(d_dec),
+      .imm_o    (d_imm)
+    );
+    assign rs = d_instr_q[25:21];
+    assign rt = d_instr_q[20:16];
+    logic unused_csr;
+    assign unused_csr = csr_exists;
+  end
 
   logic x_writes, m_writes;
   assign x_writes = x_valid_q && x_dec_q.we && !x_dec_q.trap && x_dec_q.rd != '0;
@@ -139,31 +159,49 @@ module core
                   ((d_dec.uses_rs && x_dec_q.rd == rs) || (d_dec.uses_rt && x_dec_q.rd == rt));
   assign d_advance = d_valid_q && !hazard && !stall;
 
-  logic d_traps;
+  logic d_traps, d_fetch_traps, condition, target_misaligned;
   logic [31:0] d_next_pc;
-  assign d_next_pc = d_pc_q + 32'd4;
-  assign d_traps   = d_fetch_misaligned_q || d_fetch_fault_q || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q);
+  assign d_next_pc     = d_pc_q + 32'd4;
+  assign d_fetch_traps = d_fetch_misaligned_q || d_fetch_fault_q;
+  assign d_traps       = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q) || target_misaligned;
+  assign branch_taken  = condition && d_advance && !d_traps;
 
   always_comb begin
     unique case (d_dec.branch)
-      BranchEq:        branch_taken = d_a == d_b;
-      BranchNe:        branch_taken = d_a != d_b;
-      BranchLez:       branch_taken = d_a[31] || d_a == '0;
-      BranchGtz:       branch_taken = !d_a[31] && d_a != '0;
-      BranchLtz:       branch_taken = d_a[31];
-      BranchGez:       branch_taken = !d_a[31];
+      BranchEq:        condition = d_a == d_b;
+      BranchNe:        condition = d_a != d_b;
+      BranchLez:       condition = d_a[31] || d_a == '0;
+      BranchGtz:       condition = !d_a[31] && d_a != '0;
+      BranchLtz:       condition = d_a[31];
+      BranchGez:       condition = !d_a[31];
+      BranchLt:        condition = $signed(d_a) < $signed(d_b);
+      BranchGe:        condition = $signed(d_a) >= $signed(d_b);
+      BranchLtu:       condition = d_a < d_b;
+      BranchGeu:       condition = d_a >= d_b;
       BranchJump,
-      BranchReg:       branch_taken = 1'b1;
-      BranchCop2True:  branch_taken = cop2_room_i;
-      BranchCop2False: branch_taken = !cop2_room_i;
-      default:         branch_taken = 1'b0;
+      BranchReg:       condition = 1'b1;
+      BranchCop2True:  condition = cop2_room_i;
+      BranchCop2False: condition = !cop2_room_i;
+      default:         condition = 1'b0;
     endcase
-    if (!d_advance || d_traps) branch_taken = 1'b0;
-    unique case (d_dec.branch)
-      BranchReg:  branch_target = d_a;
-      BranchJump: branch_target = {d_next_pc[31:28], d_imm[25:0], 2'b00};
-      default:    branch_target = d_next_pc + {d_imm[29:0], 2'b00};
-    endcase
+  end
+
+  if (Rv32) begin : gen_target_rv32
+    logic [31:0] target;
+    assign target            = (d_dec.branch == BranchReg ? d_a : d_pc_q) + d_imm;
+    assign branch_target     = {target[31:1], 1'b0};
+    assign target_misaligned = condition && target[1];
+    logic unused_target;
+    assign unused_target = ^{target[0], d_next_pc};
+  end else begin : gen_target
+    assign target_misaligned = 1'b0;
+    always_comb begin
+      unique case (d_dec.branch)
+        BranchReg:  branch_target = d_a;
+        BranchJump: branch_target = {d_next_pc[31:28], d_imm[25:0], 2'b00};
+        default:    branch_target = d_next_pc + {d_imm[29:0], 2'b00};
+      endcase
+    end
   end
 
   // Execute.
@@ -185,7 +223,7 @@ module core
   logic [4:0]  access_cause;
   logic [31:0] access_result, trace_data;
   logic [3:0]  trace_be;
-  logic        muldiv_busy, needs_muldiv, m_done, is_operand, is_command;
+  logic        muldiv_busy, muldiv_start, muldiv_started_q, muldiv_answers, needs_muldiv, trace_access, m_done, is_operand, is_command;
   logic [31:0] hi, lo, cp0_rdata, swap_q, port_hi_lo;
 
   // An interrupt or a preemption comes before an instruction, and so in its first cycle here, and not between the operands of a
@@ -199,15 +237,17 @@ module core
   assign access_valid = live && m_dec_q.access != AccessNone;
   lsu #(
     .DmemWords(DmemWords),
-    .Threads  (Threads)
+    .Threads  (Threads),
+    .Rv32     (Rv32)
   ) u_lsu (
     .clk_i,
     .rst_ni,
     .valid_i     (access_valid),
     .access_i    (m_dec_q.access),
+    .amo_i       (m_dec_q.cop_reg),
     .addr_i      (m_alu_q),
     .rt_i        (m_b_q),
-    .swap_i      (swap_q),
+    .swap_i      (Rv32 ? m_b_q : swap_q),
     .done_o      (access_done),
     .fault_o     (access_fault),
     .cause_o     (access_cause),
@@ -220,17 +260,24 @@ module core
     .bus_req_o,
     .bus_ready_i,
     .bus_rsp_i,
+    .snoop_i,
+    .drop_i      (flush),
+    .trace_o     (trace_access),
     .trace_data_o(trace_data),
     .trace_be_o  (trace_be)
   );
 
-  assign needs_muldiv = m_dec_q.muldiv != MulDivNone || m_dec_q.result == FromHi || m_dec_q.result == FromLo;
+  // An instruction of RISC-V starts the unit and waits for it, one of MIPS does one of the two.
+  assign needs_muldiv   = m_dec_q.muldiv != MulDivNone || m_dec_q.result == FromHi || m_dec_q.result == FromLo;
+  assign muldiv_start   = live && m_dec_q.muldiv != MulDivNone && !muldiv_busy && !muldiv_started_q;
+  assign muldiv_answers = Rv32 && m_dec_q.muldiv != MulDivNone;
   muldiv #(
-    .Banks(Banks)
+    .Banks(Banks),
+    .Rv32 (Rv32)
   ) u_muldiv (
     .clk_i,
     .rst_ni,
-    .start_i     (live && m_dec_q.muldiv != MulDivNone && !muldiv_busy),
+    .start_i     (muldiv_start),
     .op_i        (m_dec_q.muldiv),
     .a_i         (m_a_q),
     .b_i         (m_b_q),
@@ -245,24 +292,70 @@ module core
     .port_rdata_o(port_hi_lo)
   );
 
-  cp0 u_cp0 (
-    .clk_i,
-    .rst_ni,
-    .irq_i,
-    .reg_i          (m_dec_q.cop_reg),
-    .rdata_o        (cp0_rdata),
-    .we_i           (live && m_dec_q.effect == EffectMtc0),
-    .wdata_i        (m_b_q),
-    .trap_i         (traps),
-    .trap_cause_i   (take_irq ? CauseInterrupt : m_dec_q.trap ? m_dec_q.cause : access_cause),
-    .trap_pc_i      (m_pc_q),
-    .trap_in_slot_i (m_in_slot_q),
-    .trap_bad_i     (!take_irq && (m_dec_q.trap ? m_dec_q.cause == CauseAddressLoad || m_dec_q.cause == CauseFetchBus : 1'b1)),
-    .trap_bad_addr_i(m_dec_q.trap ? m_pc_q : m_alu_q),
-    .trap_cop_i     (m_dec_q.trap && m_dec_q.cause == CauseCoprocessor ? m_instr_q[27:26] : 2'd0),
-    .rfe_i          (live && m_dec_q.effect == EffectRfe),
-    .interrupt_o    (interrupt)
-  );
+  logic [4:0] trap_cause;
+  assign trap_cause = take_irq ? (Rv32 ? CauseRvInterrupt : CauseInterrupt) : m_dec_q.trap ? m_dec_q.cause : access_cause;
+  if (Rv32) begin : gen_csrs
+    logic [31:0] trap_value;
+    // The address of what was not reached (of a jump: where it went, which the ALU was given), or the instruction that there is not.
+    always_comb begin
+      trap_value = '0;
+      if (!take_irq) begin
+        unique case (trap_cause)
+          CauseRvFetch:                trap_value = m_pc_q;
+          CauseRvIllegal:              trap_value = m_instr_q;
+          CauseRvBreak, CauseRvCall:   trap_value = '0;
+          default:                     trap_value = m_alu_q;
+        endcase
+      end
+    end
+    csrs u_csrs (
+      .clk_i,
+      .rst_ni,
+      .irq_i,
+      .hart_i      (32'(pe_i)),
+      .named_i     (d_instr_q[31:20]),
+      .exists_o    (csr_exists),
+      .valid_i     (live && m_dec_q.effect == EffectCsr),
+      .instr_i     (m_instr_q),
+      .operand_i   (m_a_q),
+      .rdata_o     (cp0_rdata),
+      .retires_i   (m_valid_q && m_done && !traps && !take_preempt),
+      .trap_i      (traps),
+      .trap_cause_i(trap_cause),
+      .trap_pc_i   (m_pc_q),
+      .trap_value_i(trap_value),
+      .mret_i      (returns),
+      .interrupt_o (interrupt),
+      .vector_o    (vector),
+      .epc_o       (return_pc)
+    );
+    assign returns = live && m_dec_q.effect == EffectRfe;
+  end else begin : gen_cp0
+    cp0 u_cp0 (
+      .clk_i,
+      .rst_ni,
+      .irq_i,
+      .reg_i          (m_dec_q.cop_reg),
+      .rdata_o        (cp0_rdata),
+      .we_i           (live && m_dec_q.effect == EffectMtc0),
+      .wdata_i        (m_b_q),
+      .trap_i         (traps),
+      .trap_cause_i   (trap_cause),
+      .trap_pc_i      (m_pc_q),
+      .trap_in_slot_i (m_in_slot_q),
+      .trap_bad_i     (!take_irq && (m_dec_q.trap ? m_dec_q.cause == CauseAddressLoad || m_dec_q.cause == CauseFetchBus : 1'b1)),
+      .trap_bad_addr_i(m_dec_q.trap ? m_pc_q : m_alu_q),
+      .trap_cop_i     (m_dec_q.trap && m_dec_q.cause == CauseCoprocessor ? m_instr_q[27:26] : 2'd0),
+      .rfe_i          (live && m_dec_q.effect == EffectRfe),
+      .interrupt_o    (interrupt)
+    );
+    assign csr_exists = 1'b0;
+    assign returns    = 1'b0;
+    assign vector     = ExceptionVector;
+    assign return_pc  = '0;
+    logic unused_pe;
+    assign unused_pe = ^pe_i;
+  end
 
   // A command is not sent before the core's stores are on the bus, nor while HI and LO are on their way.
   assign is_operand   = m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand && m_dec_q.cop_reg < RegSwap;
@@ -280,12 +373,12 @@ module core
   always_comb begin
     m_done = 1'b1;
     if (access_valid) m_done = access_done;
-    if (live && needs_muldiv) m_done = !muldiv_busy;
+    if (live && needs_muldiv) m_done = !muldiv_busy && (muldiv_started_q || !muldiv_answers);
     if (live && m_dec_q.effect == EffectCop2) m_done = cop2_valid_o && (cop2_rsp_i.done || cop2_rsp_i.park);
     if (traps || take_preempt) m_done = 1'b1;
   end
   assign stall = m_valid_q && !m_done;
-  assign flush = traps || parks;
+  assign flush = traps || parks || returns;
 
   always_comb begin
     unique case (m_dec_q.result)
@@ -309,7 +402,8 @@ module core
     running_d = running_q;
     pc_d      = pc_q;
     if (running_q && (!d_valid_q || d_advance)) pc_d = branch_taken ? branch_target : pc_q + 32'd4;
-    if (traps) pc_d = ExceptionVector;
+    if (returns) pc_d = return_pc;
+    if (traps) pc_d = vector;
     if (parks) running_d = 1'b0;
     if (run_i) begin
       running_d = 1'b1;
@@ -327,6 +421,7 @@ module core
       x_valid_q            <= 1'b0;
       m_valid_q            <= 1'b0;
       m_first_q            <= 1'b0;
+      muldiv_started_q     <= 1'b0;
       w_we_q               <= 1'b0;
       in_handler_q         <= 1'b0;
       hold_q               <= 1'b0;
@@ -342,11 +437,13 @@ module core
       if (port_we_i && port_index_i == BankPc) bank_pc_q[port_bank_i] <= port_wdata_i;
 
       if (flush || (d_advance && !fetching)) d_valid_q <= 1'b0;
-      else if (fetching) d_valid_q <= 1'b1;
+      else if (fetching) d_valid_q <= !(Rv32 && branch_taken);
 
       if (!stall) x_valid_q <= d_advance && !flush;
       if (!stall) m_valid_q <= x_valid_q && !flush;
       m_first_q <= !stall;
+      // Set only while the instruction that started it waits.
+      muldiv_started_q <= stall && (muldiv_start || muldiv_started_q);
 
       w_we_q <= m_valid_q && m_done && !traps && !take_preempt && m_dec_q.we && !m_dec_q.trap;
 
@@ -368,17 +465,18 @@ module core
     if (fetching) begin
       d_pc_q               <= pc_q;
       d_instr_q            <= imem_rdata_i;
-      d_in_slot_q          <= d_valid_q && d_dec.branch != BranchNone && !d_traps;
+      d_in_slot_q          <= !Rv32 && d_valid_q && d_dec.branch != BranchNone && !d_traps;
       d_fetch_fault_q      <= f_outside;
-      d_fetch_misaligned_q <= f_misaligned;
+      d_fetch_misaligned_q <= !Rv32 && f_misaligned;
     end
     if (!stall) begin
       x_pc_q      <= d_pc_q;
       x_instr_q   <= d_instr_q;
       x_in_slot_q <= d_in_slot_q;
-      x_a_q       <= d_dec.link ? d_pc_q : d_a;
+      x_a_q       <= d_dec.link || d_dec.from_pc ? d_pc_q : d_a;
       x_b_q       <= d_b;
-      x_imm_q     <= d_dec.link ? 32'd8 : d_imm;
+      // Behind the branch and its slot.
+      x_imm_q     <= d_dec.link ? (Rv32 ? 32'd4 : 32'd8) : d_imm;
       x_dec_q     <= d_dec;
       if (d_dec.link) begin
         x_dec_q.alu     <= AluAdd;
@@ -386,8 +484,15 @@ module core
       end
       if (d_traps) begin
         x_dec_q.trap  <= 1'b1;
-        x_dec_q.cause <= d_fetch_misaligned_q ? CauseAddressLoad : d_fetch_fault_q ? CauseFetchBus :
-                         d_dec.trap ? d_dec.cause : CauseReserved;
+        x_dec_q.cause <= d_fetch_misaligned_q ? CauseAddressLoad : d_fetch_fault_q ? (Rv32 ? CauseRvFetch : CauseFetchBus) :
+                         d_dec.trap ? d_dec.cause : Rv32 ? CauseRvFetchMisaligned : CauseReserved;
+      end
+      // For mtval, which is where the jump would have gone.
+      if (target_misaligned) begin
+        x_a_q           <= branch_target;
+        x_imm_q         <= '0;
+        x_dec_q.alu     <= AluAdd;
+        x_dec_q.use_imm <= 1'b1;
       end
       m_pc_q      <= x_pc_q;
       m_instr_q   <= x_instr_q;
@@ -458,8 +563,8 @@ module core
     retire_o.rd        <= m_dec_q.rd;
     retire_o.rd_data   <= m_result;
     retire_o.trap      <= traps;
-    retire_o.cause     <= take_irq ? CauseInterrupt : m_dec_q.trap ? m_dec_q.cause : access_cause;
-    retire_o.mem_valid <= access_valid && !access_fault;
+    retire_o.cause     <= trap_cause;
+    retire_o.mem_valid <= access_valid && !access_fault && trace_access;
     retire_o.mem_store <= m_dec_q.access >= AccessSb;
     retire_o.mem_addr  <= m_alu_q;
     retire_o.mem_data  <= trace_data;

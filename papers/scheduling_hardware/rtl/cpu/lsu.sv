@@ -5,19 +5,27 @@
 // that buffer is on the bus, so the bus sees a core's accesses in program order. `fault_o` and `cause_o` say, in the access's first
 // cycle and before it has any effect, that the address is none; then nothing is done.
 // Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value.
+//
+// RISC-V's atomic accesses (`Rv32`). A reservation is the address of the word that lr read, or an operation of amo; any store to that
+// word on the bus ends it, the core's own too, and so does `drop_i` (the thread stops, or traps). A conditional store is a write whose byte
+// enables are all 0 where the reservation has ended: nothing comes between a write's address and its data, so the bus decides.
+// An operation is a read that reserves and a conditional store, again from the read on where that failed.
 
 module lsu
   import okosu_pkg::*;
   import cpu_pkg::*;
 #(
   parameter int unsigned DmemWords = 1024,
-  parameter int unsigned Threads   = 256
+  parameter int unsigned Threads   = 256,
+  parameter bit          Rv32      = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
 
   input  logic        valid_i,
   input  access_e     access_i,
+  // What AccessAmo does: the instruction's funct5.
+  input  logic [4:0]  amo_i,
   input  logic [31:0] addr_i,
   input  logic [31:0] rt_i,
   input  logic [31:0] swap_i,
@@ -36,8 +44,11 @@ module lsu
   output mem_req_t    bus_req_o,
   input  logic        bus_ready_i,
   input  mem_rsp_t    bus_rsp_i,
+  input  mem_snoop_t  snoop_i,
+  input  logic        drop_i,
 
-  // What the access did, for the retirement port: the word's address, what was on the bus, and which bytes.
+  // What the access did, for the retirement port: whether it reached memory, what was on the bus, and which bytes.
+  output logic        trace_o,
   output logic [31:0] trace_data_o,
   output logic [3:0]  trace_be_o
 );
@@ -48,7 +59,7 @@ module lsu
   localparam logic [31:0] DeviceBytes = 32'd8;
   localparam logic [31:0] GuardBytes = 32'd1024;
 
-  logic        is_store, is_exchange;
+  logic        is_store, is_exchange, is_sc, is_amo;
   logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;
   logic [31:0] below_top, slot_mask;
   logic [1:0]  lane;
@@ -57,6 +68,8 @@ module lsu
 
   assign lane        = addr_i[1:0];
   assign is_exchange = access_i == AccessExchange;
+  assign is_sc       = access_i == AccessSc;
+  assign is_amo      = access_i == AccessAmo;
   assign is_store    = access_i == AccessSb || access_i == AccessSh || access_i == AccessSw || access_i == AccessSwl ||
                        access_i == AccessSwr;
 
@@ -72,14 +85,20 @@ module lsu
   always_comb begin
     unique case (access_i)
       AccessLh, AccessLhu, AccessSh:          misaligned = addr_i[0];
-      AccessLw, AccessSw, AccessExchange:     misaligned = |addr_i[1:0];
-      default:                                misaligned = 1'b0;
+      AccessLb, AccessLbu, AccessSb, AccessLwl, AccessLwr,
+      AccessSwl, AccessSwr, AccessNone:       misaligned = 1'b0;
+      default:                                misaligned = |addr_i[1:0];
     endcase
   end
   assign fault_o = valid_i && (misaligned || outside || !addr_i[31] || &addr_i[31:30]);
   always_comb begin
-    if (misaligned || !addr_i[31] || &addr_i[31:30]) cause_o = is_store ? CauseAddressStore : CauseAddressLoad;
-    else cause_o = CauseDataBus;
+    if (Rv32) begin
+      if (misaligned) cause_o = access_i >= AccessSb ? CauseRvStoreMisaligned : CauseRvLoadMisaligned;
+      else cause_o = access_i >= AccessSb ? CauseRvStore : CauseRvLoad;
+    end else begin
+      if (misaligned || !addr_i[31] || &addr_i[31:30]) cause_o = is_store ? CauseAddressStore : CauseAddressLoad;
+      else cause_o = CauseDataBus;
+    end
   end
 
   always_comb begin
@@ -111,10 +130,73 @@ module lsu
   logic        posting, direct;
   logic [31:0] word, by_lane;
 
-  assign direct     = valid_i && !fault_o && !is_store && access_i != AccessNone && !posted_q;
+  // Reservations and what is made of them.
+
+  logic        reserved, conditional, sc_lost, amo_writes;
+  logic [31:0] amo_old, amo_new;
+  if (Rv32) begin : gen_atomic
+    logic        reserved_q, asked_q, amo_writes_q, reserves, ended;
+    logic [31:0] reserved_addr_q, amo_old_q;
+
+    assign reserved    = reserved_q && reserved_addr_q[31:2] == addr_i[31:2];
+    assign amo_writes  = is_amo && amo_writes_q;
+    assign conditional = is_sc || amo_writes;
+    // A request, once on its way to the bus, is not taken back.
+    assign sc_lost     = is_sc && !reserved && !asked_q;
+    assign amo_old     = amo_old_q;
+    assign reserves    = direct && bus_ready_i && (access_i == AccessLr || (is_amo && !amo_writes_q));
+    assign ended       = snoop_i.valid && snoop_i.is_store && snoop_i.be != '0 &&
+                         snoop_i.addr[31:2] == (reserves ? addr_i[31:2] : reserved_addr_q[31:2]);
+    logic unused_snoop;
+    assign unused_snoop = ^{snoop_i.data, snoop_i.addr[1:0], reserved_addr_q[1:0]};
+
+    always_comb begin
+      unique case (amo_i)
+        5'h00:   amo_new = amo_old_q + rt_i;
+        5'h04:   amo_new = amo_old_q ^ rt_i;
+        5'h08:   amo_new = amo_old_q | rt_i;
+        5'h0c:   amo_new = amo_old_q & rt_i;
+        5'h10:   amo_new = $signed(amo_old_q) < $signed(rt_i) ? amo_old_q : rt_i;
+        5'h14:   amo_new = $signed(amo_old_q) < $signed(rt_i) ? rt_i : amo_old_q;
+        5'h18:   amo_new = amo_old_q < rt_i ? amo_old_q : rt_i;
+        default: amo_new = amo_old_q < rt_i ? rt_i : amo_old_q;
+      endcase
+    end
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        reserved_q   <= 1'b0;
+        asked_q      <= 1'b0;
+        amo_writes_q <= 1'b0;
+      end else begin
+        if (reserves) reserved_q <= !ended;
+        else if (ended || drop_i || (is_sc && done_o)) reserved_q <= 1'b0;
+        asked_q <= direct && !bus_ready_i;
+        if (is_amo && direct && bus_ready_i) amo_writes_q <= !amo_writes_q;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (reserves) begin
+        reserved_addr_q <= addr_i;
+        amo_old_q       <= bus_rsp_i.rdata;
+      end
+    end
+  end else begin : gen_no_atomic
+    assign reserved    = 1'b0;
+    assign conditional = 1'b0;
+    assign sc_lost     = 1'b0;
+    assign amo_writes  = 1'b0;
+    assign amo_old     = '0;
+    assign amo_new     = '0;
+    logic unused_atomic;
+    assign unused_atomic = ^{snoop_i, drop_i, amo_i};
+  end
+
+  assign direct     = valid_i && !fault_o && !is_store && access_i != AccessNone && !posted_q && !sc_lost;
   // The buffer takes the next store in the cycle in which the last one leaves.
   assign posting    = valid_i && !fault_o && is_store && (!posted_q || bus_ready_i);
-  assign done_o     = posting || (direct && bus_ready_i);
+  assign done_o     = posting || (direct && bus_ready_i && (!is_amo || (amo_writes && reserved))) ||
+                      (valid_i && !fault_o && sc_lost);
   assign buffered_o = posted_q;
 
   assign bus_valid_o = posted_q || direct;
@@ -123,10 +205,11 @@ module lsu
       bus_req_o = posted_req_q;
     end else begin
       bus_req_o       = '0;
-      bus_req_o.kind  = is_exchange ? MemExchange : MemRead;
+      bus_req_o.kind  = is_exchange ? MemExchange : conditional ? MemWrite : MemRead;
+      bus_req_o.we    = conditional;
       bus_req_o.addr  = {addr_i[31:2], 2'b00};
-      bus_req_o.wdata = swap_i;
-      bus_req_o.be    = 4'b1111;
+      bus_req_o.wdata = amo_writes ? amo_new : is_sc ? rt_i : swap_i;
+      bus_req_o.be    = conditional && !reserved ? 4'b0000 : 4'b1111;
     end
   end
 
@@ -140,11 +223,14 @@ module lsu
       AccessLhu: result_o = {16'd0, by_lane[15:0]};
       AccessLwl: result_o = (word << {2'd3 - lane, 3'd0}) | (rt_i & ~(32'hffff_ffff << {2'd3 - lane, 3'd0}));
       AccessLwr: result_o = by_lane | (rt_i & ~(32'hffff_ffff >> {lane, 3'd0}));
+      AccessSc:  result_o = {31'd0, !reserved};
+      AccessAmo: result_o = amo_old;
       default:   result_o = word;
     endcase
   end
 
-  assign trace_data_o = is_store ? store_data : is_exchange ? swap_i : word;
+  assign trace_o      = !(is_sc && !reserved);
+  assign trace_data_o = is_store ? store_data : is_exchange ? swap_i : is_sc ? rt_i : is_amo ? amo_new : word;
   assign trace_be_o   = is_store ? store_be : 4'b1111;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -6,12 +6,13 @@
 // the bank must not change while busy.
 //
 // Division by zero and overflow give what an R3000 gives: dividend in HI, and in LO -1 (1 where a signed dividend is negative);
-// -2^31 / -1 = -2^31, remainder 0.
+// -2^31 / -1 = -2^31, remainder 0. On RISC-V (`Rv32`) a quotient by zero is always -1; there HI and LO are the unit's own.
 
 module muldiv
   import cpu_pkg::*;
 #(
   parameter int unsigned Banks = 1,
+  parameter bit          Rv32  = 1'b0,
   // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
@@ -44,17 +45,18 @@ module muldiv
   logic [63:0] work_q;
   logic [31:0] divisor_q;
 
-  logic        is_signed, by_zero;
+  logic        is_signed, a_signed, by_zero;
   logic [31:0] a_abs, b_abs;
   logic [63:0] product;
   logic [32:0] shifted_less;
   logic [63:0] shifted;
 
   assign is_signed = op_i == MulDivMult || op_i == MulDivDiv;
+  assign a_signed  = is_signed || op_i == MulDivMulsu;
   assign by_zero   = b_i == '0;
   assign a_abs     = is_signed && a_i[31] ? -a_i : a_i;
   assign b_abs     = is_signed && b_i[31] ? -b_i : b_i;
-  assign product   = {{32{is_signed & a_i[31]}}, a_i} * {{32{is_signed & b_i[31]}}, b_i};
+  assign product   = {{32{a_signed & a_i[31]}}, a_i} * {{32{is_signed & b_i[31]}}, b_i};
 
   // One bit of the quotient a cycle (restoring division).
   assign shifted      = {work_q[62:0], 1'b0};
@@ -84,7 +86,7 @@ module muldiv
         unique case (op_i)
           MulDivToHi: hi_q[bank_i] <= a_i;
           MulDivToLo: lo_q[bank_i] <= a_i;
-          MulDivMult, MulDivMultu: begin
+          MulDivMult, MulDivMultu, MulDivMulsu: begin
             work_q     <= product;
             left_q     <= MultiplyCycles;
             dividing_q <= 1'b0;
@@ -96,7 +98,7 @@ module muldiv
             dividing_q         <= 1'b1;
             // By zero the loop gives a quotient of all ones and the dividend as remainder; only a negative dividend
             // changes the quotient's sign, as in hardware.
-            negate_quotient_q  <= is_signed && (a_i[31] ^ (b_i[31] && !by_zero));
+            negate_quotient_q  <= is_signed && (a_i[31] ^ (b_i[31] && !by_zero)) && !(Rv32 && by_zero);
             negate_remainder_q <= is_signed && a_i[31];
           end
           default: ;

@@ -18,6 +18,8 @@ module machine
   parameter int unsigned DcacheBytes = 0,
   // 1: the wide bus instead of the multiplexed one.
   parameter int unsigned Pipelined = 0,
+  // The PEs' instruction set: 0 MIPS I, 1 RV32.
+  parameter int unsigned Isa       = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -85,6 +87,7 @@ module machine
       .CtxMode  (CtxMode),
       .Banks    (Banks),
       .Contexts (Contexts),
+      .Rv32     (Isa == 1),
       .ImemWords(ImemWords),
       .DmemWords(DmemWords),
       .DcacheBytes(DcacheBytes),

@@ -16,6 +16,7 @@ module pe
   parameter int unsigned DmemWords = 1048576,
   // Bytes of the data cache; 0: there is none.
   parameter int unsigned DcacheBytes = 0,
+  parameter bit          Rv32      = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -69,7 +70,8 @@ module pe
     .ImemWords(ImemWords),
     .DmemWords(DmemWords),
     .Threads  (Threads),
-    .Banks    (Banks)
+    .Banks    (Banks),
+    .Rv32     (Rv32)
   ) u_core (
     .clk_i,
     .rst_ni,
@@ -79,6 +81,7 @@ module pe
     .bus_req_o     (lsu_req),
     .bus_ready_i   (lsu_ready),
     .bus_rsp_i     (lsu_rsp),
+    .snoop_i,
     .cop2_valid_o  (cop2_valid),
     .cop2_req_o    (cop2_req),
     .cop2_rsp_i    (cop2_rsp),
@@ -98,6 +101,7 @@ module pe
     .guard_on_i    (guard_on),
     .stack_top_i   (stack_top),
     .stack_log2_i  (stack_log2),
+    .pe_i,
     .tid_i         (tid_o),
     .retire_o,
     .at_pc_o       (at_pc),
@@ -113,7 +117,8 @@ module pe
     .PoolSize(PoolSize),
     .CtxMode (CtxMode),
     .Banks   (Banks),
-    .Contexts(Contexts)
+    .Contexts(Contexts),
+    .Rv32    (Rv32)
   ) u_ssh_s (
     .clk_i,
     .rst_ni,
@@ -174,8 +179,6 @@ module pe
     assign core_req   = lsu_req;
     assign lsu_ready  = core_ready;
     assign lsu_rsp    = core_rsp;
-    logic unused_snoop;
-    assign unused_snoop = ^snoop_i;
   end
 
   // The core and the context engine share one port.

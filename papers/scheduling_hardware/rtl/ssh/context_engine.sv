@@ -16,6 +16,7 @@ module context_engine
   parameter int unsigned Banks    = 4,
   // Contexts that the PE's own memory holds in LOCAL mode; 0: there is no such memory.
   parameter int unsigned Contexts = 0,
+  parameter bit          Rv32     = 1'b0,
   // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth  = Banks > 1 ? $clog2(Banks) : 1,
   parameter int unsigned PlaceWidth = Contexts > 1 ? $clog2(Contexts) : 1
@@ -55,7 +56,12 @@ module context_engine
   localparam logic [5:0] FirstWord = 6'd1;
   localparam logic [5:0] MaskWord = 6'd35;
   localparam logic [5:0] Words = 6'd35;
-  // The caller's area for four arguments (o32) lies at a stack's very top.
+  // The registers of a new thread.
+  localparam logic [5:0] Argument = Rv32 ? 6'd10 : 6'd4;
+  localparam logic [5:0] GlobalPointer = Rv32 ? 6'd3 : 6'd28;
+  localparam logic [5:0] StackPointer = Rv32 ? 6'd2 : 6'd29;
+  localparam logic [5:0] ReturnAddress = Rv32 ? 6'd1 : 6'd31;
+  // The caller's area for four arguments (MIPS's o32) lies at a stack's very top; RISC-V wants the top to be a multiple of 16.
   localparam logic [31:0] ArgumentArea = 32'd16;
 
   logic                  busy_q;
@@ -145,19 +151,19 @@ module context_engine
               port_wdata_o = '0;
             end
             6'd1: begin
-              port_index_o = 6'd4;
+              port_index_o = Argument;
               port_wdata_o = argument_q;
             end
             6'd2: begin
-              port_index_o = 6'd28;
+              port_index_o = GlobalPointer;
               port_wdata_o = gp_i;
             end
             6'd3: begin
-              port_index_o = 6'd29;
+              port_index_o = StackPointer;
               port_wdata_o = stack_top_i - ({24'd0, tid_q} << stack_log2_i) - ArgumentArea;
             end
             6'd4: begin
-              port_index_o = 6'd31;
+              port_index_o = ReturnAddress;
               port_wdata_o = exit_stub_i;
             end
             6'd5, 6'd6: begin

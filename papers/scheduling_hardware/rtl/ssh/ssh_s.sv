@@ -14,6 +14,7 @@ module ssh_s
   parameter int unsigned Banks    = 4,
   // Contexts that a PE's own memory holds, in LOCAL mode.
   parameter int unsigned Contexts = 16,
+  parameter bit          Rv32     = 1'b0,
   // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
@@ -233,7 +234,8 @@ module ssh_s
 
   context_engine #(
     .Banks   (Banks),
-    .Contexts(OwnContexts)
+    .Contexts(OwnContexts),
+    .Rv32    (Rv32)
   ) u_engine (
     .clk_i,
     .rst_ni,

@@ -10,12 +10,28 @@
 enum {
     TRAP_STATUS = 0x100,
     CAUSE_DATA_BUS = 7,
+#ifdef __riscv
+    CAUSE_LOAD_BUS = 5,
+#else
+    CAUSE_LOAD_BUS = 7,
+#endif
     GUARD_BYTES = 1024,
 };
 
 /* The text cannot be read as data, so the number in a break instruction is not known; the compiler
  * makes such instructions for divisions. */
 static const char *const causes[] = {
+#ifdef __riscv
+    [0] = "jump into the middle of an instruction",
+    [1] = "jump out of the program's text",
+    [2] = "instruction that this processor does not have",
+    [3] = "break instruction",
+    [4] = "load from an address that is not aligned",
+    [5] = "access to memory that is not there",
+    [6] = "store to an address that is not aligned",
+    [7] = "access to memory that is not there",
+    [11] = "system call, and there is no system",
+#else
     [0] = "unexpected interrupt",
     [4] = "load or fetch from an address that is none",
     [5] = "store to an address that is none",
@@ -26,6 +42,7 @@ static const char *const causes[] = {
     [10] = "instruction that this processor does not have, or a command in a delay slot",
     [11] = "coprocessor that is not there",
     [12] = "integer overflow",
+#endif
 };
 
 extern char __stack_top[], __stack_log2[], __threads_max[];
@@ -63,15 +80,23 @@ _Noreturn void okosu_trap(unsigned sp, unsigned ra)
     unsigned cause, pc, bad, number;
     const char *what = NULL;
 
+#ifdef __riscv
+    __asm__ volatile("csrr %0,mcause\n\tcsrr %1,mepc\n\tcsrr %2,mtval"
+                     : "=r"(cause), "=r"(pc), "=r"(bad));
+    number = cause;
+#else
     __asm__ volatile("mfc0 %0,$13\n\tmfc0 %1,$14\n\tmfc0 %2,$8\n\tnop"
                      : "=r"(cause), "=r"(pc), "=r"(bad));
     number = cause >> 2 & 31;
+#endif
     if (number < sizeof(causes) / sizeof(causes[0]))
         what = causes[number];
-    if (number == CAUSE_DATA_BUS && in_guard(bad))
+    if ((number == CAUSE_DATA_BUS || number == CAUSE_LOAD_BUS) && in_guard(bad))
         what = "stack overrun";
+#ifndef __riscv
     if (cause >> 31)
         pc += 4;
+#endif
     say("\nokosu: trap on PE ");
     say_number(pe_number());
     say(", thread ");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Without floating-point exceptions and without errno. Exact or correctly rounded are the functions
  * up to fma; the others err by less than one unit in the last place, but for lgamma below 0, which
- * errs by a few, and near its zeros there by 2^-50. Not there: all of long double, which is double. */
+ * errs by a few, and near its zeros there by 2^-50. Not there: all of long double, which is
+ * double (and on RISC-V has 128 bits). */
 #ifndef MATH_H
 #define MATH_H
 
@@ -74,7 +75,10 @@ double logb(double x);
 double scalbln(double x, long exponent);
 double nan(const char *tag);
 double nextafter(double x, double towards);
+#ifndef __riscv
 double nexttoward(double x, long double towards);
+float nexttowardf(float x, long double towards);
+#endif
 double fma(double x, double y, double z);
 
 double exp(double x);
@@ -131,7 +135,6 @@ float logbf(float x);
 float scalblnf(float x, long exponent);
 float nanf(const char *tag);
 float nextafterf(float x, float towards);
-float nexttowardf(float x, long double towards);
 float fmaf(float x, float y, float z);
 
 float expf(float x);

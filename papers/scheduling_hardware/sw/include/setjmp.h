@@ -2,9 +2,14 @@
 #ifndef SETJMP_H
 #define SETJMP_H
 
-/* s0 to s7, fp, sp, ra; whether the signal mask was saved, and the mask. */
+/* s0 to s7, fp, sp, ra (on RISC-V s0 to s11, sp, ra); whether the signal mask was saved, and the
+ * mask. */
 typedef struct {
+#ifdef __riscv
+    unsigned registers[14];
+#else
     unsigned registers[11];
+#endif
     int has_mask;
     unsigned long mask;
 } jmp_buf[1];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Atomic operations on words, which the compiler calls: the machine has the exchange only, so all
  * others go through one lock of their own. The exchange itself takes the lock, too, so that it
- * cannot come between another operation's load and store. */
+ * cannot come between another operation's load and store. RISC-V has instructions for them. */
+#ifndef __riscv
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -96,3 +97,4 @@ ATOMIC(fetch_sub, old - value)
 ATOMIC(fetch_and, old &value)
 ATOMIC(fetch_or, old | value)
 ATOMIC(fetch_xor, old ^ value)
+#endif

@@ -136,7 +136,11 @@ IN_LIB uint64_t __udivmoddi4(uint64_t dividend, uint64_t divisor, uint64_t *rest
         return (uint32_t)dividend / (uint32_t)divisor;
     }
     if (divisor == 0)
+#ifdef __riscv
+        return UINT64_MAX;
+#else
         __asm__ volatile("break 7");
+#endif
     *rest = dividend;
     if (divisor > dividend)
         return 0;

@@ -95,7 +95,7 @@ static void by_rank(void)
 
 static void set_goal(unsigned cycle)
 {
-    __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$27\n\tmfc2 $0,$5")
+    __asm__ volatile(ASM_COP2(PUT("%0", 0) PUT("%1", 27) GET(ZERO, 5))
                      :
                      : "r"(COP2_READ(7)), "r"(cycle));
 }

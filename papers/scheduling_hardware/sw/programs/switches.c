@@ -21,7 +21,7 @@ static pthread_barrier_t barrier;
 /* Behind a load nothing is left in the posted-write buffer for the measured command to wait for. */
 ALWAYS_INLINE void drain(const struct stay *stay)
 {
-    __asm__ volatile("lw $0,%0" : : "m"(*stay) : "memory");
+    __asm__ volatile("lw " ZERO ",%0" : : "m"(*stay) : "memory");
 }
 
 /* The command alone, which measures the scheduler and the banks. In SOFT mode the library goes on
@@ -31,7 +31,7 @@ static IN_SWITCH void yield_command(struct stay *now, struct stay *next)
     unsigned error;
 
     drain(now);
-    __asm__ volatile(ASM_COP2("mfc2 %0,$10\n\tmtc2 $0,$20\n\tmfc2 %1,$10\n\tmfc2 %2,$5")
+    __asm__ volatile(ASM_COP2(GET("%0", 10) PUT(ZERO, 20) GET("%1", 10) GET("%2", 5))
                      : "=&r"(now->left), "=&r"(next->came), "=&r"(error)
                      :
                      : "memory");

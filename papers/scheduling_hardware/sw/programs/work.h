@@ -25,8 +25,19 @@ static inline work_t work(work_t value, unsigned steps)
 #define MEMORY 0
 #endif
 
-#define ALU(times) ".rept " #times "\n\taddiu %0,%0,1\n\t.endr\n\t"
-#define LOAD "lw $8,0(%2)\n\t"
+#ifdef __riscv
+#define ADD "addi"
+#define TEMPORARY "t0"
+#define LOOP(body) "1:\n\t" body "addi %1,%1,-1\n\taddi %0,%0,1\n\tbnez %1,1b"
+#else
+#define ADD "addiu"
+#define TEMPORARY "$8"
+#define LOOP(body)                                                                                 \
+    ".set push\n\t.set noreorder\n1:\n\t" body "addiu %1,%1,-1\n\tbnez %1,1b\n\t"                  \
+    "addiu %0,%0,1\n\t.set pop"
+#endif
+#define ALU(times) ".rept " #times "\n\t" ADD " %0,%0,1\n\t.endr\n\t"
+#define LOAD "lw " TEMPORARY ",0(%2)\n\t"
 #define STORE "sw %0,0(%2)\n\t"
 
 /* With the loop's own three (one of which adds, too) a step is 4 instructions, or 20. */
@@ -53,12 +64,7 @@ static inline work_t work(work_t value, unsigned steps)
     volatile unsigned word = 0;
 
     if (steps != 0)
-        __asm__ volatile(".set push\n\t.set noreorder\n"
-                         "1:\n\t" BODY "addiu %1,%1,-1\n\tbnez %1,1b\n\taddiu %0,%0,1\n\t"
-                         ".set pop"
-                         : "+r"(value), "+r"(steps)
-                         : "r"(&word)
-                         : "$8", "memory");
+        __asm__ volatile(LOOP(BODY) : "+r"(value), "+r"(steps) : "r"(&word) : TEMPORARY, "memory");
     return value;
 }
 

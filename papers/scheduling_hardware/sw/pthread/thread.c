@@ -28,10 +28,17 @@ static uintptr_t slot_end(void)
 /* Call `function(argument)` on another stack; it must not return. */
 static _Noreturn void call_on(uintptr_t stack, void (*function)(void *), void *argument)
 {
+#ifdef __riscv
+    __asm__ volatile("mv a0,%2\n\tmv t0,%1\n\tmv sp,%0\n\tjr t0"
+                     :
+                     : "r"(stack), "r"(function), "r"(argument)
+                     : "a0", "t0", "memory");
+#else
     __asm__ volatile("move $4,%2\n\tmove $25,%1\n\tmove $29,%0\n\tjr $25"
                      :
                      : "r"(stack), "r"(function), "r"(argument)
                      : "$4", "$25", "memory");
+#endif
     __builtin_unreachable();
 }
 

@@ -3,7 +3,7 @@
  * taken by the exchange. Of the scheduling hardware nothing is used but what any multiprocessor
  * has: the number of the PE and the cycle counter.
  *
- * The running thread is in register k1, which compilers leave alone. */
+ * The running thread is in register k1, or RISC-V's tp, which compilers leave alone. */
 #ifndef BACKEND_H
 #define BACKEND_H
 
@@ -54,7 +54,11 @@ ALWAYS_INLINE struct thread *thread_current(void)
 {
     struct thread *current;
 
+#ifdef __riscv
+    __asm__("mv %0,tp" : "=r"(current));
+#else
     __asm__("move %0,$27" : "=r"(current));
+#endif
     return current;
 }
 

@@ -10,9 +10,15 @@ extern char __stack_top[], __stack_log2[];
 struct frame {
     thread_entry entry;
     void *argument;
+#ifdef __riscv
+    unsigned kept[10];
+    void (*begin)(void);
+    unsigned unused[3];
+#else
     unsigned kept[7];
     void (*begin)(void);
     unsigned unused[2];
+#endif
 };
 
 enum { STACK_HEAD = 16, GENERATION = 0x100 };
@@ -28,7 +34,11 @@ ALWAYS_INLINE unsigned stacks(void)
 {
     unsigned count;
 
+#ifdef __riscv
+    __asm__("addi %0,zero,%%lo(__threads_max)" : "=r"(count));
+#else
     __asm__("addiu %0,$0,%%lo(__threads_max)" : "=r"(count));
+#endif
     return count;
 }
 

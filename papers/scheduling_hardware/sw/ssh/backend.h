@@ -14,8 +14,12 @@ enum wait_kind { WAIT_MUTEX = 1, WAIT_COND = 2, WAIT_TIMED = 0x100 };
 
 struct thread {
     struct locals locals;
-    /* SOFT: s0 to s7, fp, sp, ra (switch.S). */
+    /* SOFT: s0 to s7, fp, sp, ra (switch.S); on RISC-V s0 to s11, sp, ra, in a struct of 128 bytes. */
+#ifdef __riscv
+    unsigned context[27];
+#else
     unsigned context[11];
+#endif
 };
 
 extern struct thread okosu_threads[];
@@ -70,12 +74,12 @@ ALWAYS_INLINE int thread_create(unsigned long *handle, thread_entry entry, void 
     unsigned created;
 
     if (__builtin_constant_p(attributes) && attributes == 0)
-        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %z2,$16\n\tmfc2 %0,$6")
+        __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%z2", 16) GET("%0", 6))
                          : "=r"(created)
                          : "r"(entry), "rJ"(argument)
                          : "memory");
     else
-        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %z2,$1\n\tmtc2 %z3,$16\n\tmfc2 %0,$6")
+        __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%z2", 1) PUT("%z3", 16) GET("%0", 6))
                          : "=r"(created)
                          : "r"(entry), "rJ"(attributes), "rJ"(argument)
                          : "memory");
@@ -90,7 +94,7 @@ ALWAYS_INLINE int thread_join(unsigned handle, void **value)
 {
     struct answer answer;
 
-    __asm__ volatile(ASM_COP2("mtc2 %2,$18\n\tmfc2 %0,$5\n\tmfc2 %1,$6")
+    __asm__ volatile(ASM_COP2(PUT("%2", 18) GET("%0", 5) GET("%1", 6))
                      : "=r"(answer.error), "=r"(answer.result)
                      : "r"(handle)
                      : "memory");
@@ -105,7 +109,7 @@ ALWAYS_INLINE int thread_detach(unsigned handle)
 {
     int error;
 
-    __asm__ volatile(ASM_COP2("mtc2 %1,$19\n\tmfc2 %0,$5") : "=r"(error) : "r"(handle) : "memory");
+    __asm__ volatile(ASM_COP2(PUT("%1", 19) GET("%0", 5)) : "=r"(error) : "r"(handle) : "memory");
     return error;
 }
 
@@ -113,7 +117,7 @@ ALWAYS_INLINE void thread_yield(void)
 {
     unsigned error;
 
-    __asm__ volatile(ASM_COP2("mtc2 $0,$20\n\tmfc2 %0,$5") : "=r"(error) : : "memory");
+    __asm__ volatile(ASM_COP2(PUT(ZERO, 20) GET("%0", 5)) : "=r"(error) : : "memory");
     if (unlikely(error == ERROR_BLOCKED))
         soft_switch();
 }
@@ -134,7 +138,7 @@ ALWAYS_INLINE int lock_wait_here(struct lock *lock)
 {
     unsigned error;
 
-    __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %2,$21\n\tmfc2 %0,$5")
+    __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%2", 1) PUT("%2", 21) GET("%0", 5))
                      : "=r"(error)
                      : "r"(&lock->word), "r"(WAIT_MUTEX)
                      : "memory");
@@ -154,7 +158,7 @@ ALWAYS_INLINE struct answer barrier_command(pthread_barrier_t *barrier)
 {
     struct answer answer;
 
-    __asm__ volatile(ASM_COP2("mtc2 %2,$0\n\tmtc2 %3,$23\n\tmfc2 %0,$5\n\tmfc2 %1,$6")
+    __asm__ volatile(ASM_COP2(PUT("%2", 0) PUT("%3", 23) GET("%0", 5) GET("%1", 6))
                      : "=r"(answer.error), "=r"(answer.result)
                      : "r"(&barrier->arrived), "r"(barrier->count)
                      : "memory");

@@ -15,13 +15,14 @@ enum { NO_STACKS_STATUS = 125 };
 struct thread okosu_threads[256];
 
 /* switch.S uses these offsets. */
-_Static_assert(sizeof(struct thread) == 64 && offsetof(struct thread, context) == 20 &&
+_Static_assert(sizeof(struct thread) == 1 << LOG2_THREAD &&
+                   offsetof(struct thread, context) == 20 &&
                    offsetof(struct thread, locals.used) == 0,
                "LOG2_THREAD, CONTEXT");
 
 static void set_policy(unsigned policy)
 {
-    __asm__ volatile(ASM_COP2("mtc2 %z0,$25") : : "rJ"(policy));
+    __asm__ volatile(ASM_COP2(PUT("%z0", 25)) : : "rJ"(policy));
 }
 
 /* A program that is linked for fewer threads than this machine has ids for would overwrite its
@@ -43,7 +44,11 @@ void threads_start(void)
     check_stacks();
     set_policy((uintptr_t)__okosu_policy);
     /* Only SOFT mode has interrupts. */
+#ifdef __riscv
+    __asm__ volatile("csrs mstatus,%0" : : "r"(INTERRUPTS));
+#else
     __asm__ volatile("mtc0 %0,$12" : : "r"(INTERRUPTS));
+#endif
 }
 
 /* The policy, if the user did not ask for another one. */
@@ -69,7 +74,7 @@ IN_JOIN int thread_join_blocked(void **value)
 
 IN_SWITCH void thread_finish(void *value)
 {
-    __asm__ volatile(ASM_COP2("mtc2 %z0,$17\n\tj soft_next\n\tnop") : : "rJ"(value) : "memory");
+    __asm__ volatile(ASM_COP2(PUT("%z0", 17) "j soft_next\n\t" NOP) : : "rJ"(value) : "memory");
     __builtin_unreachable();
 }
 
@@ -77,7 +82,7 @@ IN_LIB int thread_prioritise(unsigned handle, unsigned priority)
 {
     int error;
 
-    __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %z2,$24\n\tmfc2 %0,$5")
+    __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%z2", 24) GET("%0", 5))
                      : "=r"(error)
                      : "r"(handle), "rJ"(priority)
                      : "memory");
@@ -90,13 +95,13 @@ static IN_LOCK int wait(volatile unsigned *word, unsigned kind, unsigned expecte
     unsigned error;
 
     if (deadline == NO_DEADLINE)
-        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %z3,$21\n\tmfc2 %0,$5")
+        __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%2", 1) PUT("%z3", 21) GET("%0", 5))
                          : "=r"(error)
                          : "r"(word), "r"(kind), "rJ"(expected)
                          : "memory");
     else
-        __asm__ volatile(ASM_COP2("mtc2 %1,$0\n\tmtc2 %2,$1\n\tmtc2 %4,$2\n\tmtc2 %z5,$3\n\t"
-                                  "mtc2 %z3,$21\n\tmfc2 %0,$5")
+        __asm__ volatile(ASM_COP2(PUT("%1", 0) PUT("%2", 1) PUT("%4", 2) PUT("%z5", 3)
+                                      PUT("%z3", 21) GET("%0", 5))
                          : "=r"(error)
                          : "r"(word), "r"(kind | WAIT_TIMED), "rJ"(expected),
                            "r"((unsigned)deadline), "rJ"((unsigned)(deadline >> 32))
@@ -113,7 +118,7 @@ IN_LOCK int word_wait(volatile unsigned *word, unsigned expected, uint64_t deadl
 
 IN_LOCK void word_wake(volatile unsigned *word)
 {
-    __asm__ volatile(ASM_COP2("mtc2 %0,$0\n\tmtc2 %1,$22\n\tmfc2 $0,$6")
+    __asm__ volatile(ASM_COP2(PUT("%0", 0) PUT("%1", 22) GET(ZERO, 6))
                      :
                      : "r"(word), "r"(MOST_COUNT)
                      : "memory");

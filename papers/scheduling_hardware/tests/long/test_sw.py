@@ -25,6 +25,7 @@ pytestmark = NEEDS
 # (back end, context mode)
 WAYS = (("ssh", "soft"), ("ssh", "mem"), ("ssh", "banked"), ("software", "soft"))
 PORTABLE = ("arithmetic.c", "library.c", "matmul.c", "queens.c", "producer.c", "tree.c")
+KERNELS = ("fft.c", "lu.c", "barnes.c")
 # With signals, cancellation and priorities other functions of the library take part (sw/posix).
 POSIX = ["conformance.c", "posix_events.c", "posix_kinds.c"]
 ROUND_ROBIN = ("-Wl,--defsym=__okosu_policy=1", "-Wl,--defsym=__okosu_quantum=150")
@@ -83,6 +84,18 @@ def test_programs_say_the_same_as_on_linux(tmp_path: Path, backend: str, context
     here = run(backend, context, str(PROGRAMS / name))
     assert linux.stdout.endswith(b"\nok\n")
     assert (here.stdout, here.status) == (linux.stdout, linux.returncode)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("backend", "context"), WAYS)
+def test_kernels_compute_the_same_bits_as_on_linux(tmp_path: Path, backend: str, context: str, name: str) -> None:
+    linux = on_linux(tmp_path, [str(PROGRAMS / name)])
+    here = run(backend, context, str(PROGRAMS / name), limit=4 * LIMIT)
+    assert linux.stdout.endswith(b"\nok\n")
+    # How long it took is another number in each run on Linux.
+    told = [re.sub(rb"parallel \d+", b"", one) for one in (here.stdout, linux.stdout)]
+    assert told[0] == told[1]
+    assert here.status == 0
 
 
 def test_elementary_functions_have_the_same_bits_as_the_same_code_here(tmp_path: Path) -> None:
