@@ -162,7 +162,9 @@ def conduct(
                 rate, profile = _boot(boot, folder, test, variant)
                 place = last[variant] = (number, order, before)
                 yield from series(test.name, variant, KERNEL).add(_table([profile], image), place)
-                yield from series(test.name, variant, RATE).value(RATE, rate.unit, rate.value, place)
+                for record in series(test.name, variant, RATE).value(RATE, rate.unit, rate.value, place):
+                    record.parameters["seconds"] = float(test.seconds)
+                    yield record
                 whole[variant].append(profile)
                 before = variant
         for variant, profiles in whole.items():

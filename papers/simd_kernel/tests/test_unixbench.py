@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import subprocess
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from lab.kernel.build import Built
@@ -19,8 +21,9 @@ from lab.run.outcome import Outcome
 from lab.tests import obeys
 from okosu.errors import OkosuError
 from papers.simd_kernel.commands import profile
+from papers.simd_kernel.report import summary
 from papers.simd_kernel.run import profiling, symbols, unixbench
-from papers.simd_kernel.tests import fake_gmon
+from papers.simd_kernel.tests import fake_gmon, planted
 
 FAKE = """#!/bin/sh
 printf '%s %s\\n' "$(basename "$0")" "$*" >> "$(dirname "$0")/log"
@@ -228,6 +231,46 @@ def test_the_plan_is_what_would_be_run(
         "routines: orig, sse2",
     ]
     assert kernel.boots == []
+
+
+def test_a_summary_has_the_paper_s_tables_with_the_routines_beside_them(
+    profiled: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert profiled("--rounds", "6", "--scale", "0.1", "--workloads", "pipe,fstime-256", "--json", "-") == 0
+    kept = summary.raw(json.loads(capsys.readouterr().out))
+    assert kept is not None
+    assert kept.command == "okosu lab profile uml --unixbench DIR --rounds 6 --scale 0.1 --json unixbench.json"
+    functions, routines, rates = kept.sections
+    assert functions.head == ["function", "Table 2", "`orig`", "Table 3", "`movsb`", "`sse2`"]
+    # Two tests in a round, whose kernel leaves 100, 200 or 300 samples of memcpy and 50 of another function.
+    copied = ["12.00 s, 66.67 %", "24.00 s, 80.00 %", "36.00 s, 85.71 %"]
+    assert functions.body[0] == ["`memcpy`", "12.96 s, 8.72 %", copied[0], "8.75 s, 5.64 %", *copied[1:]]
+    assert functions.body[-1] == ["the kernel", "–", "18.00 s", "–", "30.00 s", "42.00 s"]
+    assert routines.body == [
+        ["`orig`", "1200", "12.00 s", "1", "18.00 s", "1"],
+        ["`movsb`", "2400", "24.00 s", "2.000 (2.000 to 2.000)", "30.00 s", "1.667 (1.667 to 1.667)"],
+        ["`sse2`", "3600", "36.00 s", "3.000 (3.000 to 3.000)", "42.00 s", "2.333 (2.333 to 2.333)"],
+    ]
+    assert routines.notes == []
+    # The programs count 1,234 loops whatever they are asked for: of one second, and of three.
+    assert [row[:2] for row in rates.body] == [["pipe", "1,234 lps"], ["fstime-256", "411 lps"]]
+    assert {cell for row in rates.body for cell in row[2:]} == {"1.000 (1.000 to 1.000)"}
+
+
+def test_few_rounds_have_no_interval_and_few_samples_are_marked(
+    profiled: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert profiled("--rounds", "2", "--workloads", "pipe", "--json", "-") == 0
+    kept = summary.raw(json.loads(capsys.readouterr().out))
+    assert kept is not None
+    assert kept.sections[1].body[1] == ["`movsb`", "400*", "4.00 s", "2.000", "5.00 s", "1.667"]
+    assert len(kept.sections[1].notes) == 1
+
+
+def test_a_summary_of_another_record_has_none_of_these_tables() -> None:
+    records = [msgspec.to_builtins(one) for one in planted.profiled()]
+    assert summary.raw({"schema": "okosu.lab-profile/1", "records": records}) is None
+    assert summary.raw({"schema": "okosu.lab-synth/1"}) is None
 
 
 @pytest.mark.parametrize(
