@@ -40,11 +40,16 @@ def command(records: Sequence[Record]) -> str:
     full = {test.name: test.seconds for test in unixbench.TABLE}
     rates = [one for one in records if one.metric == RATE]
     # The shortest tests have a second at least, so that the longest say what the scale was.
-    asked = {one.parameters["workload"]: float(one.parameters["seconds"]) for one in rates}
-    longest = max(asked, key=lambda name: full[str(name)])
-    scale = asked[longest] / full[str(longest)]
-    options = f"--unixbench DIR --rounds {_rounds(records)} --scale {scale:.3g}"
-    return f"okosu lab profile uml {options} --json unixbench.json"
+    asked = {str(one.parameters["workload"]): float(one.parameters["seconds"]) for one in rates}
+    longest = max(asked, key=lambda name: full[name])
+    words = ["--unixbench DIR", f"--rounds {_rounds(records)}", f"--scale {asked[longest] / full[longest]:.3g}"]
+    for option, every, measured in (
+        ("--workloads", tuple(full), asked.keys()),
+        ("--variants", plan.ROUTINES, {one.variant for one in rates}),
+    ):
+        if set(every) - measured:
+            words.append(f"{option} {','.join(name for name in every if name in measured)}")
+    return f"okosu lab profile uml {' '.join(words)} --json unixbench.json"
 
 
 def _functions(records: Sequence[Record], routines: Sequence[str]) -> Section:

@@ -239,7 +239,8 @@ def test_a_summary_has_the_paper_s_tables_with_the_routines_beside_them(
     assert profiled("--rounds", "6", "--scale", "0.1", "--workloads", "pipe,fstime-256", "--json", "-") == 0
     kept = summary.raw(json.loads(capsys.readouterr().out))
     assert kept is not None
-    assert kept.command == "okosu lab profile uml --unixbench DIR --rounds 6 --scale 0.1 --json unixbench.json"
+    words = "--rounds 6 --scale 0.1 --workloads pipe,fstime-256 --variants orig,movsb,sse2"
+    assert kept.command == f"okosu lab profile uml --unixbench DIR {words} --json unixbench.json"
     functions, routines, rates = kept.sections
     assert functions.head == ["function", "Table 2", "`orig`", "Table 3", "`movsb`", "`sse2`"]
     # Two tests in a round, whose kernel leaves 100, 200 or 300 samples of memcpy and 50 of another function.
