@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Patch series: folders of `git format-patch` files, series/NAME of any room, applied in order of their names.
 
-The file `platform` beside the patches holds one word, the platform whose kernels get the series by default.
+The file `platform` beside the patches holds one word, the platform whose kernels get the series by default. A series
+without that file is applied where --series names it.
 """
 
 from __future__ import annotations

@@ -82,11 +82,19 @@ def test_a_name_in_two_rooms_is_refused_with_both(checkout: Path) -> None:
         assert "papers/other" in caught.value.why
 
 
-def test_each_series_names_a_platform_that_there_is() -> None:
+def test_each_series_names_a_platform_that_there_is_or_none() -> None:
     known = {row.name for row in platforms.TABLE}
-    said = {name: series.find(name).patches[0].with_name("platform").read_text().strip() for name in series.names()}
+    files = [series.find(name).patches[0].with_name("platform") for name in series.names()]
+    said = {path.read_text().strip() for path in files if path.exists()}
     assert said
-    assert set(said.values()) <= known
+    assert said <= known
+
+
+def test_a_series_without_a_platform_is_applied_only_where_it_is_named(checkout: Path) -> None:
+    (checkout / "papers/new/series/new-series/platform").unlink()
+    assert series.names() == ["new-series"]
+    assert series.of_platform("uml") == series.of_platform("x86") == ()
+    assert len(series.find("new-series").patches) == 2
 
 
 def test_the_platforms_defaults_are_all_of_their_series_in_alphabetical_order() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -15,11 +15,10 @@ from lab.cli import _kernel_options
 from okosu.errors import INTERRUPTED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
+    from lab.cache import Say
     from okosu.records.types import Record
     from papers.simd_kernel.formats import HistogramFile
-    from papers.simd_kernel.run.gprof import Table
     from papers.simd_kernel.run.histogram import Site, Size
-    from papers.simd_kernel.run.workloads import Workload
 
 NAME = "profile"
 PLACE = 10
@@ -29,7 +28,8 @@ EXAMPLES = """\
   okosu lab profile uml --rounds 3 --variants orig,movsb,avx2
   okosu lab profile uml --workloads pipe-512,copy-4096 --alone 3   and each workload by itself
   okosu lab profile uml --histogram              who copies how many bytes: call sites and sizes
-  okosu lab profile uml --unixbench ~/byte-unixbench/UnixBench     UnixBench's programs instead
+  okosu lab profile uml --unixbench ~/byte-unixbench/UnixBench     UnixBench's programs instead: 25 minutes
+  okosu lab profile uml --unixbench DIR --workloads pipe --variants orig,movsb --rounds 5   one of its tests
 """
 UNITS = 12
 """Functions of the table of each routine."""
@@ -38,12 +38,13 @@ UNITS = 12
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("platform", metavar="PLATFORM", choices=["uml"], help="uml: a kernel that is a process of this machine")
-    add("--rounds", type=int, default=10, metavar="N", help="boots of each routine (default 10)")
-    add("--alone", type=int, default=0, metavar="N", help="and N boots of each routine and workload by itself")
-    add("--variants", default="", metavar="NAME,…", help="these routines (default: all that this machine can run)")
+    # None where an option is not given: one that means nothing beside another is refused.
+    add("--rounds", type=int, metavar="N", help="boots of each routine (default 10; with --unixbench, of each test: 1)")
+    add("--alone", type=int, metavar="N", help="and N boots of each routine and workload by itself")
+    add("--variants", metavar="NAME,…", help="these routines (default: all that this machine can run)")
     add("--workloads", default="", metavar="NAME,…", help="these workloads (default: all; --dry-run lists them)")
     add("--scale", type=float, default=1.0, metavar="X", help="X times the workloads' repetitions (default 1)")
-    add("--seed", type=int, default=1, metavar="N", help="of the order of the boots (default 1)")
+    add("--seed", type=int, metavar="N", help="of the order of the boots (default 1)")
     add("--histogram", action="store_true", help="count callers and sizes of memcpy and memset instead")
     add("--unixbench", type=Path, metavar="DIR", help="run UnixBench's programs from this checkout, built, instead")
     add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")
@@ -54,40 +55,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Profile and print the tables: 0, 2 or 125."""
     from okosu.cli._lock import measuring
-    from papers.simd_kernel import plan
     from papers.simd_kernel.formats import ProfileFile
-    from papers.simd_kernel.run import profiling, workloads
     from papers.simd_kernel.run.kept import Kept
 
-    if args.rounds < 1 or args.alone < 0 or not args.scale > 0:
-        raise OkosuError("--rounds is 1 or more, --alone 0 or more, --scale above 0", "", "", USAGE_ERROR)
-    chosen = workloads.find(_names(args.workloads))
-    if args.dry_run:
-        print(f"kernel: uml, {', '.join(plan.GPROF)}")
-        for one in chosen:
-            print(f"{one.name:12} {' '.join(one.command(Path(), args.scale))}")
-        return 0
-    if args.histogram:
-        return _histogram(args, chosen)
-    if args.unixbench:
-        return _unixbench(args)
+    _refuse(args)
+    if args.dry_run or args.histogram:
+        return _plan(args) if args.dry_run else _histogram(args)
 
     # SIGTERM becomes KeyboardInterrupt, so that the guest is ended and the results until then are shown.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    measured = _measurement(args)
     kept = Kept(str(ProfileFile.__struct_config__.tag), args.json, "profile")
     with measuring(), _kernel_options.progress() as say:
-        interrupted = kept.take(
-            profiling.measure(
-                _names(args.variants),
-                args.rounds,
-                chosen,
-                args.seed,
-                kept.before(say),
-                scale=args.scale,
-                alone=args.alone,
-                source=args.kernel_source,
-            )
-        )
+        interrupted = kept.take(measured(kept.before(say)))
     if args.json == "-":
         print(kept.text())
     elif kept.records:
@@ -100,11 +80,75 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _histogram(args: argparse.Namespace, chosen: Sequence[Workload]) -> int:
+_MEANINGLESS = {
+    "histogram": (("rounds", "alone", "variants", "seed"), "it counts in one boot, whatever routine is called"),
+    "unixbench": (("alone",), "each test of UnixBench has a boot of its own"),
+}
+"""Options that mean nothing beside another one, and why."""
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    """Raise OkosuError (2) where options have values that cannot be, or do not go together."""
+    if args.histogram and args.unixbench:
+        raise OkosuError("--histogram and --unixbench exclude each other", "", "one of them", USAGE_ERROR)
+    for mode, (names, why) in _MEANINGLESS.items():
+        given = [name for name in names if getattr(args, name) is not None]
+        if getattr(args, mode) and given:
+            raise OkosuError(
+                f"--{given[0]} does not go with --{mode}", why, f"the same without --{given[0]}", USAGE_ERROR
+            )
+    if (args.rounds is not None and args.rounds < 1) or (args.alone or 0) < 0 or not args.scale > 0:
+        raise OkosuError("--rounds is 1 or more, --alone 0 or more, --scale above 0", "", "", USAGE_ERROR)
+
+
+def _plan(args: argparse.Namespace) -> int:
+    """Print which kernel, workloads and boots there would be."""
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import unixbench, workloads
+
+    names = _names(args.workloads)
+    if args.unixbench:
+        folder = unixbench.check(args.unixbench)
+        todo = [(one.name, one.shared(args.scale).command(folder)) for one in unixbench.find(names)]
+    else:
+        todo = [(one.name, one.command(Path(), args.scale)) for one in workloads.find(names)]
+    print(f"kernel: uml, {', '.join(plan.STATS if args.histogram else plan.GPROF)}")
+    for name, command in todo:
+        print(f"{name:12} {' '.join(command)}")
+    if not args.histogram:
+        print(f"boots: {_rounds(args)} of each {'test and routine' if args.unixbench else 'routine'}")
+        print(f"routines: {', '.join(_names(args.variants)) or 'all that this machine can run'}")
+    return 0
+
+
+def _rounds(args: argparse.Namespace) -> int:
+    from papers.simd_kernel import plan
+    from papers.simd_kernel.run import unixbench
+
+    own = unixbench.ROUNDS if args.unixbench else plan.ROUNDS
+    return own if args.rounds is None else int(args.rounds)
+
+
+def _measurement(args: argparse.Namespace) -> Callable[[Say], Iterator[Record]]:
+    """Return the measurement that the options ask for; OkosuError (2) where a name among them is unknown."""
+    from papers.simd_kernel.run import profiling, unixbench, workloads
+
+    names, variants = _names(args.workloads), _names(args.variants)
+    seed = 1 if args.seed is None else args.seed
+    common = {"variants": variants, "rounds": _rounds(args), "seed": seed, "source": args.kernel_source}
+    if args.unixbench:
+        folder, tests = unixbench.check(args.unixbench), unixbench.find(names)
+        return lambda say: unixbench.measure(folder, chosen=tests, share=args.scale, say=say, **common)
+    chosen, alone = workloads.find(names), args.alone or 0
+    return lambda say: profiling.measure(chosen=chosen, scale=args.scale, alone=alone, say=say, **common)
+
+
+def _histogram(args: argparse.Namespace) -> int:
     from lab.run import guest, uml
     from papers.simd_kernel import plan
-    from papers.simd_kernel.run import histogram, profiling
+    from papers.simd_kernel.run import histogram, profiling, workloads
 
+    chosen = workloads.find(_names(args.workloads))
     with _kernel_options.progress() as say:
         built = uml.build(fragments=plan.STATS, source=args.kernel_source, say=say)
         programs = guest.build(say)
@@ -136,37 +180,8 @@ def counted(sites: Sequence[Site], sizes: Sequence[Size]) -> HistogramFile:
     return HistogramFile(callers, [CountedSize(one.kind, one.size, one.calls) for one in sizes])
 
 
-def _unixbench(args: argparse.Namespace) -> int:
-    from lab.run import uml
-    from papers.simd_kernel import plan
-    from papers.simd_kernel.run import gprof, profiling, symbols, unixbench
-
-    routine = _names(args.variants)[0] if args.variants else "orig"
-    folder = unixbench.check(args.unixbench)
-    with _kernel_options.progress() as say:
-        built = uml.build(fragments=plan.GPROF, source=args.kernel_source, say=say)
-        image = symbols.of_image(built.path / "linux")
-        boot = profiling.booting(built, say)
-        found = unixbench.run(folder, lambda command: boot(command, routine), args.scale)
-    profiles = [gprof.parse(outcome.files["gmon.out"].read_bytes()) for _, _, outcome in found]
-    for name, rate, _ in found:
-        print(f"{name:14} {rate.value:14.1f} {rate.unit}")
-    bins = gprof.total(one.bins for one in profiles)
-    print()
-    print(_gprof_table(gprof.table(bins, image, profiling.group, profiles[0].rate), f"{routine}: gprof, all tests"))
-    return 0
-
-
-def _gprof_table(table: Table, head: str, count: int = 20) -> str:
-    """Return a profile as text, as in Tables 2 and 3 of the paper."""
-    lines = [f"{head}: {table.seconds:.2f} s, {table.samples:.0f} samples"]
-    lines.append(f"{'function':40} {'seconds':>9} {'share':>7}")
-    lines += [f"{row.function[:40]:40} {row.seconds:9.2f} {row.share:7.2%}" for row in table.rows[:count]]
-    return "\n".join(lines)
-
-
 def render(records: Sequence[Record]) -> str:
-    """Return, for all workloads, the functions of the first routine, then routine by {memcpy, kernel, wall}."""
+    """Return, for all workloads, the functions of the first routine, then routine by {memcpy, kernel, wall or rate}."""
     from papers.simd_kernel import plan
     from papers.simd_kernel.run import profiling
 
@@ -200,14 +215,17 @@ def _routines(name: str, own: Sequence[Record], variants: Sequence[str]) -> list
     """Return a line for each routine: memcpy's samples in all boots, medians by boot, share of the kernel's time."""
     from papers.simd_kernel.run import gprof
 
+    rate = next((one for one in own if one.metric == "rate"), None)
+    last = rate.unit if rate else "wall"
     lines = [
-        f"{name}: seconds in a boot, medians (memcpy and kernel by gprof)",
-        f"{'routine':8} {'samples':>8} {'memcpy':>8} {'share':>6} {'kernel':>8} {'wall':>8} {'boots':>6}",
+        f"{name}: seconds in a boot, medians (memcpy and kernel by gprof)" + (f", and {rate.unit}" if rate else ""),
+        f"{'routine':8} {'samples':>8} {'memcpy':>8} {'share':>6} {'kernel':>8} {last:>8} {'boots':>6}",
     ]
     few = False
     for variant in variants:
         mine = {(one.metric, str(one.parameters.get("function", ""))): one for one in own if one.variant == variant}
-        copy, whole, wall = mine.get(("function", "memcpy")), mine.get(("kernel", "")), mine.get(("wall", ""))
+        copy, whole = mine.get(("function", "memcpy")), mine.get(("kernel", ""))
+        said = mine.get(("rate" if rate else "wall", ""))
         text = f"{variant:8}"
         if copy and whole:
             count = sum(copy.samples) * gprof.RATE_HZ
@@ -217,17 +235,21 @@ def _routines(name: str, own: Sequence[Record], variants: Sequence[str]) -> list
             text += f" {count:7.0f}{mark} {median(copy.samples):8.2f} {share:6.1%} {median(whole.samples):8.2f}"
         else:
             text += f" {'-':>8} {'-':>8} {'-':>6} {'-':>8}"
-        counted = wall or whole or copy
+        counted = said or whole or copy
         boots = len(counted.samples) if counted else 0
-        lines.append(text + (f" {median(wall.samples):8.2f}" if wall else f" {'-':>8}") + f" {boots:6}")
+        lines.append(text + (_number(median(said.samples), bool(rate)) if said else f" {'-':>8}") + f" {boots:6}")
     if few:
         lines.append(f"* fewer than {gprof.ENOUGH} samples of memcpy in all: too few to compare")
     return lines
+
+
+def _number(value: float, rate: bool) -> str:
+    return f" {value:8.0f}" if rate else f" {value:8.2f}"
 
 
 def _place(name: str, known: Sequence[str]) -> int:
     return known.index(name) if name in known else len(known)
 
 
-def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+def _names(text: str | None) -> list[str]:
+    return [name for name in (text or "").split(",") if name]

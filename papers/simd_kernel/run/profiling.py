@@ -7,6 +7,7 @@ boot's total, for the set is one run of one process. A workload's own share come
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import re
@@ -24,13 +25,13 @@ from okosu.errors import OkosuError
 from okosu.records.types import Proof, Record
 from papers.simd_kernel.plan import GPROF, ROUNDS, ROUTINES
 from papers.simd_kernel.run import gprof, symbols, workloads
-from papers.simd_kernel.run.gprof import Table
+from papers.simd_kernel.run.gprof import Profile, Table
 from papers.simd_kernel.run.symbols import Symbols
 from papers.simd_kernel.run.workloads import Workload
 
 ALL = "all"
 """The workload that is all of them, in one boot."""
-FUNCTION, KERNEL, WALL = "function", "kernel", "wall"
+FUNCTION, KERNEL, WALL, RATE = "function", "kernel", "wall", "rate"
 MEMCPY, MEMSET = "memcpy", "memset"
 KEPT = 20
 """Functions of each boot's table that are recorded; memcpy and memset are recorded always."""
@@ -44,6 +45,8 @@ _STOCK = re.compile(r"(__)?(?P<name>memcpy|memset)(_orig|_erms|_\d+)?(\.\w+)?$")
 
 Boot = Callable[[Sequence[str], str], Outcome]
 """Boots once: the command in the guest, and the routine."""
+Place = tuple[int, int, str]
+"""Where a boot stands: its round, which boot of all it is, and the routine of the boot before it."""
 
 
 def group(function: str) -> str:
@@ -102,7 +105,7 @@ def available(boot: Boot) -> list[str]:
 
 
 @dataclass
-class _Series:
+class Series:
     """The records of one workload (or of all) with one routine, growing by a boot at a time."""
 
     workload: str
@@ -115,12 +118,10 @@ class _Series:
     order: list[int] = field(default_factory=list)
     predecessor: list[str] = field(default_factory=list)
 
-    def add(self, table: Table, number: int, order: int, predecessor: str) -> list[Record]:
+    def add(self, table: Table, place: Place) -> list[Record]:
         """Add a boot's profile; return the records that are new."""
         self.tables.append(table)
-        self.rounds.append(number)
-        self.order.append(order)
-        self.predecessor.append(predecessor)
+        self._stand(place)
         new = [self._record(KERNEL, "")] if (KERNEL, "") not in self.records else []
         # A function that is among the first in one boot is recorded for all boots, with 0 where it has no sample.
         for name in [MEMCPY, MEMSET, *(row.function for row in table.rows[:KEPT])]:
@@ -132,14 +133,18 @@ class _Series:
             self._extend(record, values)
         return new
 
-    def wall(self, seconds: float, number: int, order: int, predecessor: str) -> list[Record]:
-        """Add the wall time of a boot; return the record if it is new."""
-        new = [] if (WALL, "") in self.records else [self._record(WALL, "")]
+    def value(self, metric: str, unit: str, value: float, place: Place) -> list[Record]:
+        """Add what a boot's workload measured, its wall time or its rate; return the record if it is new."""
+        new = [] if (metric, "") in self.records else [self._record(metric, "", unit)]
+        self._stand(place)
+        self._extend(self.records[metric, ""], [value])
+        return new
+
+    def _stand(self, place: Place) -> None:
+        number, order, predecessor = place
         self.rounds.append(number)
         self.order.append(order)
         self.predecessor.append(predecessor)
-        self._extend(self.records[WALL, ""], [seconds])
-        return new
 
     def _extend(self, record: Record, values: Sequence[float]) -> None:
         begin = len(record.samples)
@@ -148,11 +153,11 @@ class _Series:
         record.order += self.order[begin:]
         record.predecessor += self.predecessor[begin:]
 
-    def _record(self, metric: str, function: str) -> Record:
+    def _record(self, metric: str, function: str, unit: str = "s") -> Record:
         parameters: dict[str, str | float] = {"workload": self.workload}
         if function:
             parameters["function"] = function
-        if metric != WALL:
+        if metric in (FUNCTION, KERNEL):
             parameters["hz"] = float(gprof.RATE_HZ)
         record = Record(
             tool="okosu-lab",
@@ -162,7 +167,7 @@ class _Series:
             variant=self.variant,
             stage="bench",
             metric=metric,
-            unit="s",
+            unit=unit,
             parameters=parameters,
             seed=self.seed,
             proof=Proof(True, f"{CHOICE} said {self.variant} in every boot"),
@@ -190,19 +195,34 @@ def measure(
     seconds of its functions, booting included. `scale` multiplies the workloads' repetitions. Without `variants` all
     routines are run that this machine can run; OkosuError where it cannot run one that was named.
     """
-    built = uml.build(fragments=GPROF, source=source, say=say)
+    kernel = prepare(variants, source, say)
     programs = guest.build(say)
+    commands = [(one.name, one.command(programs, scale)) for one in chosen]
+    schedule = Schedule(kernel.variants, rounds, alone, seed, kernel.subject)
+    yield from conduct(kernel.boot, commands, kernel.image, schedule, say)
 
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with gprof's clock: what boots it, its symbols, the routines to run, and what records call it."""
+
+    boot: Boot
+    image: Symbols
+    variants: tuple[str, ...]
+    subject: str
+
+
+def prepare(variants: Sequence[str], source: Path | None, say: Say) -> Kernel:
+    """Build the kernel where needed, and choose its routines: all that this machine can run, unless some are named;
+    OkosuError where it cannot run one of these."""
+    built = uml.build(fragments=GPROF, source=source, say=say)
     boot = booting(built, say)
     can = available(boot)
     if unknown := [name for name in variants if name not in can]:
         raise OkosuError(
             f"this machine cannot run {', '.join(unknown)}", f"it can run {', '.join(can)}", "one of these"
         )
-    commands = [(one.name, one.command(programs, scale)) for one in chosen]
-    image = symbols.of_image(built.path / "linux")
-    schedule = Schedule(tuple(variants or can), rounds, alone, seed, f"linux {built.version}")
-    yield from conduct(boot, commands, image, schedule, say)
+    return Kernel(boot, symbols.of_image(built.path / "linux"), tuple(variants or can), f"linux {built.version}")
 
 
 @dataclass(frozen=True)
@@ -215,18 +235,18 @@ class Schedule:
     seed: int = 1
     subject: str = ""
 
+    def series(self) -> Callable[[str, str, str], Series]:
+        """Return a function that gives the series of a workload, a routine and a kind of metric, each made once."""
+        return functools.cache(lambda workload, variant, _: Series(workload, variant, self.seed, self.subject))
+
 
 def conduct(
     boot: Boot, commands: Sequence[tuple[str, Sequence[str]]], image: Symbols, schedule: Schedule, say: Say = quiet
 ) -> Iterator[Record]:
     """Boot by the schedule and yield the records; see measure."""
     draw = random.Random(schedule.seed)
-    found: dict[tuple[str, str, str], _Series] = {}
+    series = schedule.series()
     order, before = 0, ""
-
-    def series(workload: str, variant: str, kind: str) -> _Series:
-        fresh = _Series(workload, variant, schedule.seed, schedule.subject)
-        return found.setdefault((workload, variant, kind), fresh)
 
     passes = [(n, ALL, list(commands)) for n in range(1, schedule.rounds + 1)]
     for n in range(1, schedule.alone + 1):
@@ -237,11 +257,11 @@ def conduct(
             say(f"round {number}: {workload} with {variant}, boot {order} of {len(passes) * len(schedule.variants)}")
             table, walls = _boot(boot, todo, variant, image)
             place = (number, order, before)
-            yield from series(workload, variant, KERNEL).add(table, *place)
+            yield from series(workload, variant, KERNEL).add(table, place)
             if workload == ALL:
                 for (name, _), seconds in zip(todo, walls, strict=True):
-                    yield from series(name, variant, WALL).wall(seconds, *place)
-                yield from series(ALL, variant, WALL).wall(sum(walls), *place)
+                    yield from series(name, variant, WALL).value(WALL, "s", seconds, place)
+                yield from series(ALL, variant, WALL).value(WALL, "s", sum(walls), place)
             before = variant
 
 
@@ -257,8 +277,13 @@ def _boot(
         raise OkosuError(f"the workload {name} failed with {variant}, status {outcome.status}", why)
     if not lines or lines[0] != variant or len(lines) != len(todo) + 1:
         raise OkosuError(f"the guest ran with {lines[:1]} where {variant} was asked for, {len(lines)} lines")
-    if "gmon.out" not in outcome.files:
-        raise OkosuError("the kernel left no gmon.out", "it is built without CONFIG_GPROF, or did not halt cleanly")
-    profile = gprof.parse(outcome.files["gmon.out"].read_bytes())
+    profile = counted(outcome)
     walls = [workloads.parse(line).seconds for line in lines[1:]]
     return gprof.table(profile.bins, image, group, profile.rate), walls
+
+
+def counted(outcome: Outcome) -> Profile:
+    """Return what gprof counted in a boot; OkosuError where the kernel left nothing."""
+    if "gmon.out" not in outcome.files:
+        raise OkosuError("the kernel left no gmon.out", "it is built without CONFIG_GPROF, or did not halt cleanly")
+    return gprof.parse(outcome.files["gmon.out"].read_bytes())

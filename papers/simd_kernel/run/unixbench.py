@@ -8,15 +8,23 @@ started directly, without its perl script. Nothing of it is in this repository.
 from __future__ import annotations
 
 import os
+import random
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.run.outcome import Outcome
+from lab.cache import Say, quiet
 from okosu.errors import USAGE_ERROR, OkosuError
+from okosu.records.types import Record
+from papers.simd_kernel.run import gprof, profiling
+from papers.simd_kernel.run.gprof import Profile, Table
+from papers.simd_kernel.run.profiling import KERNEL, RATE, Boot, Place, Schedule
+from papers.simd_kernel.run.symbols import Symbols
 
 FOLDER = "pgms"
+ROUNDS = 1
+"""Boots of each test with each routine: a test takes 10 to 30 s, all of them with seven routines twenty minutes."""
 _COUNT = re.compile(r"^COUNT\|(?P<count>\d+(?:\.\d*)?)\|(?P<base>[0-9.]+)\|(?P<unit>[^|\n]+)", re.M | re.A)
 
 
@@ -30,10 +38,13 @@ class Test:
     seconds: int = 10
     after: tuple[str, ...] = ()
 
-    def command(self, folder: Path, share: float = 1.0) -> list[str]:
-        """Return the argv for a checkout, with `share` of the seconds, at least one."""
-        seconds = max(1, round(self.seconds * share))
-        return [str(folder / FOLDER / self.program), *self.before, str(seconds), *self.after]
+    def command(self, folder: Path) -> list[str]:
+        """Return the argv for a checkout."""
+        return [str(folder / FOLDER / self.program), *self.before, str(self.seconds), *self.after]
+
+    def shared(self, share: float) -> Test:
+        """Return the test with `share` of its seconds, at least one."""
+        return replace(self, seconds=max(1, round(self.seconds * share)))
 
 
 TABLE = (
@@ -51,7 +62,7 @@ TABLE = (
 
 @dataclass(frozen=True)
 class Rate:
-    """Operations in a second (or in `base` seconds divided by them, as UnixBench has it), and their unit."""
+    """What a test does in a second, and its unit: lps are loops in a second, KBps are KiB."""
 
     value: float
     unit: str
@@ -81,26 +92,97 @@ def check(folder: Path) -> Path:
     return folder
 
 
-def parse(text: str) -> Rate:
-    """Read what a test prints, lines COUNT|N|BASE|UNIT; OkosuError where there is none that counted something.
+def parse(text: str, seconds: float) -> Rate:
+    """Read what a test of so many seconds prints, lines COUNT|N|BASE|UNIT; OkosuError where there is none that counted
+    something.
 
-    BASE 1 means that N is a rate; 0 that N is given in full, 60 that it is counted by the minute. fstime -c prints the
-    rates of its preparations before that of its copies, and context1's child a 0 after its parent's: the last that is
-    not 0 is the test's.
+    N is a rate where BASE is 0, and else a count, whose rate is meant for BASE seconds. fstime -c prints the rates of
+    its preparations before that of its copies, and context1's child a 0 after its parent's: the last that is not 0 is
+    the test's.
     """
     counted = [match for match in _COUNT.finditer(text) if float(match["count"])]
     if not counted:
         raise OkosuError("a test of UnixBench printed no line COUNT|… of something", text.strip()[-200:])
-    return Rate(float(counted[-1]["count"]), counted[-1]["unit"].strip())
+    said = counted[-1]
+    base = float(said["base"])
+    return Rate(float(said["count"]) * (base / seconds if base else 1), said["unit"].strip())
 
 
-def run(folder: Path, boot: Callable[[Sequence[str]], Outcome], share: float = 1.0) -> list[tuple[str, Rate, Outcome]]:
-    """Run each test in a boot of its own; returns its rate and how the boot went. OkosuError names one that fails."""
-    found = []
-    for test in TABLE:
-        outcome = boot(["env", f"UB_BINDIR={folder / FOLDER}", *test.command(folder, share)])
-        said = (outcome.stdout + outcome.stderr).decode(errors="replace")
-        if outcome.status:
-            raise OkosuError(f"UnixBench's {test.name} ended with status {outcome.status}", said.strip()[-200:])
-        found.append((test.name, parse(said), outcome))
-    return found
+def find(names: Sequence[str]) -> tuple[Test, ...]:
+    """Return the tests of these names in the table's order, all where none is named; OkosuError (2)."""
+    known = [test.name for test in TABLE]
+    for name in names:
+        if name not in known:
+            raise OkosuError(
+                f"no test of UnixBench is called {name!r}", f"they are {', '.join(known)}", "one of these", USAGE_ERROR
+            )
+    return tuple(test for test in TABLE if not names or test.name in names)
+
+
+def measure(
+    folder: Path,
+    variants: Sequence[str] = (),
+    rounds: int = ROUNDS,
+    chosen: Sequence[Test] = TABLE,
+    seed: int = 1,
+    say: Say = quiet,
+    *,
+    share: float = 1.0,
+    source: Path | None = None,
+) -> Iterator[Record]:
+    """Build the kernel where needed, run the tests of the checkout with each routine, and yield records.
+
+    The arguments are those of profiling.measure, which yields its records likewise; `share` is of the tests' seconds.
+    """
+    kernel = profiling.prepare(variants, source, say)
+    schedule = profiling.Schedule(kernel.variants, rounds, seed=seed, subject=kernel.subject)
+    tests = [test.shared(share) for test in chosen]
+    yield from conduct(kernel.boot, folder, tests, kernel.image, schedule, say)
+
+
+def conduct(
+    boot: Boot, folder: Path, tests: Sequence[Test], image: Symbols, schedule: Schedule, say: Say = quiet
+) -> Iterator[Record]:
+    """Run each test once in a round with each routine, in boots of their own, in an order drawn anew for each test.
+
+    Of a test there are its rate, and the seconds of the first functions and of the whole kernel by gprof. The workload
+    "all" has the seconds of all tests of a round together, and stands where the last of its boots does.
+    """
+    draw = random.Random(schedule.seed)
+    series = schedule.series()
+    order, before = 0, ""
+    for number in range(1, schedule.rounds + 1):
+        whole: dict[str, list[Profile]] = {variant: [] for variant in schedule.variants}
+        last: dict[str, Place] = {}
+        for test in tests:
+            for variant in draw.sample(schedule.variants, len(schedule.variants)):
+                order += 1
+                boots = len(tests) * schedule.rounds * len(schedule.variants)
+                say(f"round {number}: UnixBench's {test.name} with {variant}, boot {order} of {boots}")
+                rate, profile = _boot(boot, folder, test, variant)
+                place = last[variant] = (number, order, before)
+                yield from series(test.name, variant, KERNEL).add(_table([profile], image), place)
+                for record in series(test.name, variant, RATE).value(RATE, rate.unit, rate.value, place):
+                    record.parameters["seconds"] = float(test.seconds)
+                    yield record
+                whole[variant].append(profile)
+                before = variant
+        for variant, profiles in whole.items():
+            yield from series(profiling.ALL, variant, KERNEL).add(_table(profiles, image), last[variant])
+
+
+def _boot(boot: Boot, folder: Path, test: Test, variant: str) -> tuple[Rate, Profile]:
+    """Boot once; return the test's rate and the profile. OkosuError where the guest did something else."""
+    command = ["env", f"UB_BINDIR={folder / FOLDER}", *test.command(folder)]
+    outcome = boot(profiling.script([command]), variant)
+    chosen, _, said = (outcome.stdout + outcome.stderr).decode(errors="replace").partition("\n")
+    if outcome.status:
+        raise OkosuError(f"UnixBench's {test.name} failed with {variant}, status {outcome.status}", said.strip()[-200:])
+    if chosen != variant:
+        raise OkosuError(f"the guest ran with {chosen!r} where {variant} was asked for")
+    return parse(said, test.seconds), profiling.counted(outcome)
+
+
+def _table(profiles: Sequence[Profile], image: Symbols) -> Table:
+    bins = gprof.total(profile.bins for profile in profiles)
+    return gprof.table(bins, image, profiling.group, profiles[0].rate)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +13,10 @@ from lab.run.outcome import Outcome
 from okosu.errors import OkosuError
 from okosu.records.types import Record
 from papers.simd_kernel.commands import profile
-from papers.simd_kernel.run import profiling, symbols
+from papers.simd_kernel.run import profiling
+from papers.simd_kernel.tests import fake_gmon
+from papers.simd_kernel.tests.fake_gmon import IMAGE
 
-IMAGE = symbols.parse("1000 T memcpy\n1004 T um_copy_sse2\n1008 T userspace\n100c T end\n")
 COMMANDS = [("pipe", ["/w/pipe", "1"]), ("exec", ["/w/exec", "2"])]
 PLAN = profiling.Schedule(("orig", "sse2"), 3, seed=7, subject="linux 6.12")
 COPIES = {"orig": 600, "sse2": 200}
@@ -32,9 +32,7 @@ class Kernel:
     def __call__(self, command: Sequence[str], routine: str) -> Outcome:
         self.boots.append((routine, command[-1]))
         counts = [COPIES[routine], 0, 100] if routine == "orig" else [0, COPIES[routine], 100]
-        head = struct.pack("<QQii15sc", 0x1000, 0x100C, 3, 100, b"seconds", b"s")
-        file = self.folder / f"gmon.{len(self.boots)}"
-        file.write_bytes(b"gmon" + struct.pack("<i12x", 1) + b"\0" + head + struct.pack("<3H", *counts))
+        file = fake_gmon.write(self.folder / f"gmon.{len(self.boots)}", counts)
         works = command[-1].count("/w/")
         lines = [self.says or routine, *['{"ops": 1, "seconds": 2.0, "bytes": 0}'] * works]
         return Outcome(0, None, "\n".join(lines).encode(), b"", "", "", 0.1, 1.0, {"gmon.out": file})
@@ -88,9 +86,9 @@ def test_a_workload_alone_has_functions_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_function_without_samples_in_a_boot_has_zero_there() -> None:
-    series = profiling._Series("all", "orig", 1, "")
+    series = profiling.Series("all", "orig", 1, "")
     with_, without = profiling.Table([profiling.gprof.Row("f", 5, 0.05, 1.0)], 5, 0.05), profiling.Table([], 0, 0)
-    found = [*series.add(without, 1, 1, ""), *series.add(with_, 2, 2, ""), *series.add(without, 3, 3, "")]
+    found = [*series.add(without, (1, 1, "")), *series.add(with_, (2, 2, "")), *series.add(without, (3, 3, ""))]
     late = next(one for one in found if one.parameters.get("function") == "f")
     assert late.samples == [0.0, 0.05, 0.0]
     assert late.rounds == [1, 2, 3]
