@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <memory>
 
-namespace {
+namespace
+{
 
 constexpr double kClockHz = 25e6, kBaud = 115200;
 constexpr double kBit = kClockHz / kBaud;
@@ -20,8 +21,9 @@ constexpr unsigned kFrameBits = 10;
 enum { kNotEnded = 124, kFailed = 125 };
 
 // Receives 8N1 by its own clock: each bit is looked at in its middle, counted from the edge of the start bit.
-class Uart {
-public:
+class Uart
+{
+  public:
     // The line in the next clock; false where a frame has no stop bit.
     bool clock(bool line)
     {
@@ -54,7 +56,7 @@ public:
         return idle_;
     }
 
-private:
+  private:
     bool begun_ = false;
     int64_t at_ = -1;
     unsigned bits_ = 0, byte_ = 0;
@@ -84,12 +86,14 @@ int main(int argc, char **argv)
             status = kFailed;
         } else if ((top->led & 0x80) != 0 && uart.idle() > 2 * kFrameBits * kBit) {
             status = top->led & 0x7f;
-            std::fprintf(stderr, "board: the program ended with status %d, %.1f ms after power-on\n", status,
-                         1e3 * static_cast<double>(clock) / kClockHz);
+            std::fprintf(stderr,
+                         "board: the program ended with status %d, %.1f ms after power-on\n",
+                         status, 1e3 * static_cast<double>(clock) / kClockHz);
         }
     }
     if (status == kNotEnded)
-        std::fprintf(stderr, "board: not ended after %llu clocks\n", static_cast<unsigned long long>(most));
+        std::fprintf(stderr, "board: not ended after %llu clocks\n",
+                     static_cast<unsigned long long>(most));
     top->final();
     return status;
 }
