@@ -66,6 +66,7 @@ def test_the_program_that_is_there_by_itself_checks_its_result(tmp_path: Path) -
 def test_the_bitstream_meets_its_clock_and_has_the_memories(tmp_path: Path) -> None:
     built = board.bitstream(ULX3S, board.compile_(ULX3S, board.PROGRAM), 3600)
     assert built.reached_mhz >= built.wanted_mhz == 12.5
-    # 2 KiB a block RAM: 64 KiB of text for each PE, 128 KiB of data.
-    assert built.used["DP16KD"][0] == built.cost.ram == 128
+    # 2 KiB a block RAM: 128 KiB of data, and of text, which nothing writes, what the program does not leave 0.
+    assert built.used["DP16KD"][0] == built.cost.ram
+    assert 64 < built.cost.ram <= 128
     assert built.bitstream.stat().st_size > 100_000
