@@ -8,6 +8,8 @@ rtl/bus/rr_arbiter.sv
 rtl/bus/fifo.sv
 rtl/bus/mem_bus.sv
 rtl/bus/wide_bus.sv
+rtl/bus/wishbone_bus.sv
+rtl/bus/wishbone_slave.sv
 rtl/bus/sched_bus.sv
 rtl/cpu/decoder.sv
 rtl/cpu/decoder_rv32.sv
@@ -39,4 +41,5 @@ rtl/soc/shared_memory.sv
 rtl/soc/pe_counters.sv
 rtl/soc/dcache.sv
 rtl/soc/pe.sv
+rtl/soc/cluster.sv
 rtl/soc/machine.sv

@@ -153,6 +153,27 @@ class SynthFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-synth/1"):
     routes: list[ClockRecord]
 
 
+class BoardFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-board/1"):
+    """What `okosu lab synth --board --json` writes: the versions of the tools, the board and its FPGA, the parameters
+    of its top, the cells that synthesis made (CostRecord says what they are), those that the router used of those that
+    there are, its clock for the machine and the one that is wanted in MHz, and the program and the bitstream's
+    digest."""
+
+    versions: dict[str, str]
+    board: str
+    fpga: str
+    parameters: dict[str, int]
+    logic: int
+    ff: int
+    ram: int
+    dsp: int
+    used: dict[str, tuple[int, int]]
+    reached_mhz: float
+    wanted_mhz: float
+    program: list[str]
+    bitstream: str
+
+
 class MutatedFile(msgspec.Struct):
     """The mutants of a file of RTL: how many were found and by which test, how many were not, and of how many no
     program can tell."""
@@ -171,4 +192,4 @@ class MutationFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-rtl-mutati
     left: dict[str, list[str]] = {}
 
 
-KINDS = [BuildFile, RunFile, CountersFile, SweepFile, FormalFile, SpeedFile, SynthFile, MutationFile]
+KINDS = [BuildFile, RunFile, CountersFile, SweepFile, FormalFile, SpeedFile, SynthFile, BoardFile, MutationFile]

@@ -16,7 +16,7 @@ from typing import Any
 from okosu.errors import USAGE_ERROR, OkosuError
 
 CONTEXTS = ("soft", "mem", "local", "banked")
-BUSES = ("multiplexed", "pipelined")
+BUSES = ("multiplexed", "pipelined", "wishbone")
 ISAS = ("mips1", "rv32")
 MOST_PES = 64
 IMEM_WORDS = 65536
@@ -129,8 +129,8 @@ class Machine:
     bus: str = _option(
         BUSES[0],
         metavar="KIND",
-        help="memory bus: multiplexed or pipelined",
-        wrong=f"the memory bus is {' or '.join(BUSES)}",
+        help="memory bus: multiplexed, pipelined or wishbone",
+        wrong=f"the memory bus is {', '.join(BUSES[:-1])} or {BUSES[-1]}",
         parameter="Pipelined",
         values=BUSES,
     )

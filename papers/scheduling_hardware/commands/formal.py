@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NAME = "formal"
 PLACE = 30
-HELP = "prove properties of the RTL with scheduling hardware: arbiter, queue, buffer, memory bus, watches"
+HELP = "prove properties of the RTL with scheduling hardware: arbiter, queue, buffer, memory bus, Wishbone, watches"
 EXAMPLES = """\
   okosu lab formal                       every proof (minutes)
   okosu lab formal watch_unit fifo:deep4 these: a proof with all its tasks, or one task

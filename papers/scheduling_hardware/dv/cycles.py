@@ -35,6 +35,7 @@ MACHINES = {
     "local": Machine(pes=2, context="local", contexts=2),
     "mem": Machine(pes=2, context="mem", threads=16),
     "cached": Machine(pes=4, dcache=256, bus="pipelined"),
+    "wishbone": Machine(pes=2, context="mem", threads=16, bus="wishbone"),
 }
 FIFO, RR, LIFO, PRIORITY, EDF, AFFINITY = range(6)
 LIMIT = 2_000_000
@@ -122,6 +123,13 @@ def _points() -> Iterator[Point]:
     yield Point("cached", "commands.c", ("burst",))
     yield Point("cached", "crowd.c", ("6", "2"))
     yield Point("cached", "matmul.c")
+
+    yield Point("wishbone", "tree.c", ("5", "10"))
+    yield Point("wishbone", "crowd.c", ("3", "3"))
+    for what in ("late", "burst", "ids"):
+        yield Point("wishbone", "commands.c", (what,))
+    yield Point("wishbone", "mixed.c", ("1", "16", "3"), policy=PRIORITY, quantum=200)
+    yield Point("wishbone", "producer.c")
 
 
 POINTS = tuple(_points())

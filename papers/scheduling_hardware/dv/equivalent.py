@@ -86,7 +86,7 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "its second message is there at once, and SSH-m goes first",
     ),
     (
-        "rtl/soc/machine.sv",
+        "rtl/soc/cluster.sv",
         ".heard_valid_i(sched_valid_o",
         ("&&",),
         "what PEs say and what SSH-m says are different words",

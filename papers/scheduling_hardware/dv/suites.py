@@ -53,10 +53,17 @@ THIN = (
     "rtl/soc/shared_memory.sv",
     "rtl/soc/pe_counters.sv",
     "rtl/soc/pe.sv",
+    "rtl/soc/cluster.sv",
     "rtl/soc/machine.sv",
 )
 # By file, the only machine that has its block.
-ONLY = {"rtl/bus/wide_bus.sv": "cached", "rtl/soc/dcache.sv": "cached", "rtl/ssh/context_directory.sv": "local"}
+ONLY = {
+    "rtl/bus/wide_bus.sv": "cached",
+    "rtl/bus/wishbone_bus.sv": "wishbone",
+    "rtl/bus/wishbone_slave.sv": "wishbone",
+    "rtl/soc/dcache.sv": "cached",
+    "rtl/ssh/context_directory.sv": "local",
+}
 # The proof of a file's block: the one that its planted bugs break.
 PROOFS = {one.bug.file: f"{one.proof}:{one.task}" for one in reversed(proving.bugs())}
 # Seconds that a proof may take to fail.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a summary keeps of the paper's records, of its synthesis (`okosu lab synth`) and of the mutations of its RTL."""
+"""What a summary keeps of the paper's records, of synthesis (`okosu lab synth`) and of mutations of the RTL."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 from okosu.records.summary import Kept, Section
 from okosu.records.types import ReproduceFile
 from okosu.report.part import section
-from papers.scheduling_hardware import cost_table
-from papers.scheduling_hardware.formats import MutatedFile, MutationFile, SynthFile
+from papers.scheduling_hardware import board_table, cost_table
+from papers.scheduling_hardware.formats import BoardFile, MutatedFile, MutationFile, SynthFile
 from papers.scheduling_hardware.report import parts
 
 
@@ -20,11 +20,16 @@ def sections(envelope: ReproduceFile) -> list[Section]:
 
 
 def raw(held: dict[str, Any]) -> Kept | None:
-    """Return the tables of synthesis or mutation, None of any other file."""
+    """Return the tables of synthesis, a board or mutation, None of any other file."""
     if held.get("schema") == SynthFile.__struct_config__.tag:
         return Kept(
             cost_table.sections(msgspec.convert(held, SynthFile)),
             "okosu lab synth --json scheduling-hardware-synthesis.json",
+        )
+    if held.get("schema") == BoardFile.__struct_config__.tag:
+        return Kept(
+            board_table.sections(msgspec.convert(held, BoardFile)),
+            "okosu lab synth --board ulx3s --json scheduling-hardware-board.json",
         )
     if held.get("schema") == MutationFile.__struct_config__.tag:
         words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER --record"

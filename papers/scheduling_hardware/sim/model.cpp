@@ -51,7 +51,7 @@ void place(const Segment &segment, uint32_t base, uint32_t *memory)
 
 std::string pe_name(unsigned pe)
 {
-    return "gen_pe[" + std::to_string(pe) + "].u_pe.";
+    return "u_cluster.gen_pe[" + std::to_string(pe) + "].u_pe.";
 }
 
 } // namespace

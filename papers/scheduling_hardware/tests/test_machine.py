@@ -82,6 +82,7 @@ def test_the_table_has_every_parameter_of_the_top_module_but_those_of_memory_and
         (Machine(isa="none"), "--isa none"),
         (Machine(isa="rv32", dcache=256), "--isa rv32"),
         (Machine(isa="rv32", bus="pipelined"), "--isa rv32"),
+        (Machine(isa="rv32", bus="wishbone"), "--isa rv32"),
     ],
 )
 def test_a_machine_that_cannot_be_is_refused_by_the_name_of_its_option(machine: Machine, what: str) -> None:

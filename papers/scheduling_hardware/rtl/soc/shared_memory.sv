@@ -4,6 +4,7 @@
 // A word asked for with `re_i` is on `rdata_o` in the next cycle; a write takes effect at the end of its cycle, its enabled bytes only.
 // `error_o` is high in the next cycle, too, if the address is none (doc/INTERFACES.md); such a write has no effect.
 // The devices speak by pulses, which the simulator reads: a byte printed (`stream_o`: as an error), the word with which a program ended.
+// On a board the memory begins with the file that OKOSU_DATA names.
 
 module shared_memory #(
   parameter int unsigned Words = 1024
@@ -32,6 +33,10 @@ module shared_memory #(
 
   logic [31:0] mem_q[Words]  /* verilator public_flat_rw */;
   logic        in_memory, error_q;
+
+`ifdef OKOSU_DATA
+  initial $readmemh(`OKOSU_DATA, mem_q);
+`endif
 
   assign in_memory = addr_i - DataBase < 32'(Words) * 32'd4;
   assign error_o   = error_q;

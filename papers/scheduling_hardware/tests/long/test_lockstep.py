@@ -55,6 +55,7 @@ if os.environ.get("OKOSU_LAB") == "full":
         Machine(pes=4),
         Machine(pes=4, dcache=1024),
         Machine(pes=4, bus="pipelined"),
+        Machine(pes=4, context="mem", bus="wishbone"),
     ]
     WAYS += [
         (machine, backend, words)
