@@ -32,7 +32,8 @@ PROFILE_ROUNDS = 7
 WRITE_EVERY_S = 2.0
 QUIET = 30.0
 """Times as long as writing took, nothing is written: it uses memory bandwidth that is being measured."""
-PEERS = native.PACKAGE.parent / ".peers"
+PEERS = Path(os.environ.get("OKOSU_PEERS") or native.PACKAGE.parent / ".peers")
+"""The libraries to compare with, where no others are named."""
 
 
 def wanted(args: argparse.Namespace) -> list[str]:

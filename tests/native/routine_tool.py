@@ -15,7 +15,17 @@ LAST = 2**64 - 1
 Choice = dict[str, list[tuple[int, str]]]
 
 
+HIDDEN = {"avx2": {"avx512f", "avx512vl", "avx512bw", "avx512dq"}}
+HIDDEN["sse2"] = {"avx", "avx2", "fma", *HIDDEN["avx2"]}
+"""What a build with meson's option `instructions` does not find (papers/hpc_programming/bench/as_class.sh)."""
+
+
 def flags() -> set[str]:
+    """The processor's flags in /proc/cpuinfo, but for those that the build at hand does not find."""
+    return listed() - HIDDEN.get(os.environ.get("OKOSU_CLASS", ""), set())
+
+
+def listed() -> set[str]:
     """The processor's flags in /proc/cpuinfo."""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith(("flags", "Features")):

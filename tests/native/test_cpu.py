@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import platform
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import routine_tool
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = (f"-I{ROOT / 'native' / 'include'}", str(ROOT / "native" / "src" / "cpu" / "features.c"))
@@ -43,16 +43,13 @@ NEEDS = {
 }
 
 
-def flags() -> set[str]:
-    found = re.search(r"^(?:flags|Features)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return set(found[1].split()) if found else set()
-
-
-def test_features_are_the_kernels(compiled: Callable[..., Path]) -> None:
-    done = subprocess.run([compiled(PROGRAM, *INCLUDE)], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(("widest", "without"), [(512, set()), (256, {"avx512f"}), (128, {"avx2", "avx512f"})])
+def test_features_are_the_kernels(compiled: Callable[..., Path], widest: int, without: set[str]) -> None:
+    program = compiled(PROGRAM, *INCLUDE, f"-DOKOSU_WIDEST={widest}")
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
     names, *rest = done.stdout.splitlines()
     assert rest == ["1", "1", "11 sse2 av 1", "1"]
-    listed = flags()
+    listed = routine_tool.listed() - without
     if platform.machine() == "x86_64":
         expected = {name for name, needs in NEEDS.items() if needs <= listed}
     else:
@@ -91,4 +88,11 @@ def test_the_widest_vectors_that_are_used_unasked(
     compiled: Callable[..., Path], cpu: str, lacks: str, widest: int
 ) -> None:
     program = compiled(ISA, f"-I{ROOT / 'native/src'}", f'-DCPU="{cpu}"', f'-DLACKS="{lacks}"')
+    assert subprocess.run([program], check=False).returncode == widest
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
+@pytest.mark.parametrize(("bits", "widest"), [(512, 2), (256, 1), (128, 0)])
+def test_a_build_for_tests_uses_none_that_are_wider(compiled: Callable[..., Path], bits: int, widest: int) -> None:
+    program = compiled(ISA, f"-I{ROOT / 'native/src'}", '-DCPU="znver5"', '-DLACKS=""', f"-DOKOSU_WIDEST={bits}")
     assert subprocess.run([program], check=False).returncode == widest

@@ -2,6 +2,8 @@
 /* isa: the widest vectors to use unasked, as the resolver of an IFUNC can ask. */
 #pragma once
 
+#include "cpu/widest.h"
+
 #if defined(__x86_64__)
 
 enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512 };
@@ -17,10 +19,10 @@ enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512 };
 static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_here(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (OKOSU_WIDEST < 256 || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return OKOSU_ISA_SSE2;
-    if (__builtin_cpu_is("skylake-avx512") || __builtin_cpu_is("cascadelake") ||
-        __builtin_cpu_is("cooperlake"))
+    if (OKOSU_WIDEST < 512 || __builtin_cpu_is("skylake-avx512") ||
+        __builtin_cpu_is("cascadelake") || __builtin_cpu_is("cooperlake"))
         return OKOSU_ISA_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))

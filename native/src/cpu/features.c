@@ -2,6 +2,8 @@
 /* cpu: the features, from CPUID and XGETBV or from the system registers that EL0 may read. */
 #include <okosu/cpu.h>
 
+#include "widest.h"
+
 #include <stdatomic.h>
 
 /* Set in the cached word, so that also a machine without any feature is asked only once. */
@@ -39,9 +41,10 @@ static uint64_t read_features(void)
     if (c1 & bit_OSXSAVE)
         xcr0 = read_xcr0();
     if (__get_cpuid_count(7, 0, &a, &b7, &c, &d7)) {
-        if ((xcr0 & XCR0_YMM) == XCR0_YMM && (c1 & bit_AVX) && (c1 & bit_FMA) && (b7 & bit_AVX2)) {
+        if (OKOSU_WIDEST >= 256 && (xcr0 & XCR0_YMM) == XCR0_YMM && (c1 & bit_AVX) &&
+            (c1 & bit_FMA) && (b7 & bit_AVX2)) {
             found |= OKOSU_CPU_AVX2;
-            if ((xcr0 & XCR0_ZMM) == XCR0_ZMM && (b7 & avx512) == avx512)
+            if (OKOSU_WIDEST >= 512 && (xcr0 & XCR0_ZMM) == XCR0_ZMM && (b7 & avx512) == avx512)
                 found |= OKOSU_CPU_AVX512;
         }
         if (b7 & 1u << 9)

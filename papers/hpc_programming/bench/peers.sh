@@ -1,14 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# peers.sh [DIR]: puts the libraries that `okosu bench blas1` compares with into DIR (default .peers), as an ordinary user: Debian's packages
+# peers.sh [DIR [CLASS]]: puts the libraries that `okosu bench blas1` compares with into DIR (default .peers), as an ordinary user: Debian's packages
 # are fetched and unpacked, not installed, and PyPI's wheels are unpacked. What can't be had is said and left out; the benchmark runs
 # with whatever is there. Each peer is NAME/ with the files and NAME.peer, which tells the benchmark how to load it
-# (peers.h). Done again only where NAME.peer is missing: delete it, or DIR, to renew.
+# (peers.h). Done again only where NAME.peer is missing: delete it, or DIR, to renew. CLASS (avx2, sse2) has them use no wider instructions,
+# as on a processor without.
 set -eu
 cd "$(dirname "$0")/../../.."
 root=$(pwd)
 here=$root/papers/hpc_programming/bench
 dir=${1:-.peers}
+class=${2:-native}
+case $class in
+native) march=-march=native ;;
+avx2) march='-march=x86-64-v3 -mtune=native' ;;
+sse2) march='-march=x86-64 -mtune=native' ;;
+*)
+    printf 'okosu: no class of processors is called %s\n  fix: avx2 or sse2\n' "$class" >&2
+    exit 2
+    ;;
+esac
 mkdir -p "$dir"
 cd "$dir"
 machine=$(uname -m)
@@ -52,18 +63,34 @@ deb_version() {
 }
 
 has() {
+    case $class:$1 in avx2:avx512* | sse2:avx*) return 1 ;; esac
     grep -qw "$1" /proc/cpuinfo
 }
 
-# manifest NAME: writes standard input as NAME.peer; it appears whole or not at all.
+# narrow FAMILY: the lines by which a family of libraries uses no wider instructions than the class has.
+narrow() {
+    case $class:$1 in
+    avx2:openblas) echo env OPENBLAS_CORETYPE=Haswell ;;
+    sse2:openblas) echo env OPENBLAS_CORETYPE=Prescott ;;
+    avx2:aocl) echo env BLIS_ARCH_TYPE=zen3 ;;
+    sse2:aocl) echo env BLIS_ARCH_TYPE=generic ;;
+    # Debian's takes numbers (frame/include/bli_type_defs.h, arch_t): zen3, penryn.
+    avx2:blis) echo env BLIS_ARCH_TYPE=6 ;;
+    sse2:blis) echo env BLIS_ARCH_TYPE=5 ;;
+    avx2:mkl) echo env MKL_ENABLE_INSTRUCTIONS=AVX2 ;;
+    sse2:mkl) echo env MKL_ENABLE_INSTRUCTIONS=SSE4_2 ;;
+    esac
+}
+
+# manifest NAME [FAMILY]: writes standard input as NAME.peer; it appears whole or not at all.
 manifest() {
-    cat >"$1.peer.new" && mv "$1.peer.new" "$1.peer"
+    { cat && narrow "${2:-none}"; } >"$1.peer.new" && mv "$1.peer.new" "$1.peer"
 }
 
 peer_openblas_debian() {
     deb openblas-debian libopenblas0-serial libgfortran5 libquadmath0 || return 1
     lib=openblas-debian/usr/lib/$triplet
-    manifest openblas-debian <<END
+    manifest openblas-debian openblas <<END
 library $lib/openblas-serial/libopenblas.so.0
 needs $lib/libquadmath.so.0
 needs $lib/libgfortran.so.5
@@ -96,7 +123,7 @@ peer_openblas_pypi_forced() {
 
 peer_openblas_pypi() {
     wheel openblas-pypi scipy-openblas64 'scipy_openblas64/lib/*.so' || return 1
-    manifest openblas-pypi <<END
+    manifest openblas-pypi openblas <<END
 library openblas-pypi/libscipy_openblas64_.so
 call cblas64
 symbols scipy_cblas_%s64_
@@ -109,7 +136,7 @@ END
 # What `pip install numpy` brings, which need not be the newest OpenBLAS.
 peer_openblas_numpy() {
     wheel openblas-numpy numpy 'numpy.libs/*.so*' || return 1
-    manifest openblas-numpy <<END
+    manifest openblas-numpy openblas <<END
 library $(echo openblas-numpy/libscipy_openblas64_*)
 needs $(echo openblas-numpy/libquadmath*)
 needs $(echo openblas-numpy/libgfortran*)
@@ -137,7 +164,7 @@ END
 
 peer_blis() {
     deb blis libblis4-serial || return 1
-    manifest blis <<END
+    manifest blis blis <<END
 library blis/usr/lib/$triplet/blis-serial/libblis.so.4
 call cblas32
 symbols cblas_%s
@@ -150,7 +177,7 @@ END
 peer_aocl() {
     [ "$machine" = x86_64 ] || return 2
     wheel aocl aoclda 'aoclda.libs/libblis*' 'aoclda.libs/libomp*' || return 1
-    manifest aocl <<END
+    manifest aocl aocl <<END
 library $(echo aocl/libblis-mt*)
 needs $(echo aocl/libomp*)
 env OMP_NUM_THREADS=1
@@ -167,7 +194,7 @@ peer_mkl() {
     [ "$machine" = x86_64 ] || return 2
     wheel mkl mkl '*/libmkl_rt.so*' '*/libmkl_core.so*' '*/libmkl_sequential.so*' '*/libmkl_intel_lp64.so*' \
         '*/libmkl_def.so*' '*/libmkl_mc3.so*' '*/libmkl_avx2.so*' '*/libmkl_avx512.so*' '*/libmkl_avx10.so*' || return 1
-    manifest mkl <<END
+    manifest mkl mkl <<END
 library $(echo mkl/libmkl_rt.so*)
 env MKL_THREADING_LAYER=SEQUENTIAL
 env MKL_INTERFACE_LAYER=LP64
@@ -186,14 +213,14 @@ loops() {
     compiler=$3
     shift 3
     mkdir -p "$name"
-    $compiler -O3 -march=native -ffast-math "$@" -fPIC -c "$here/peers/loops.c" -o "$name/loops.o" &&
+    $compiler -O3 $march -ffast-math "$@" -fPIC -c "$here/peers/loops.c" -o "$name/loops.o" &&
         cc -shared -o "$name/loops.so" "$name/loops.o" -lm && rm "$name/loops.o" || return 1
     manifest "$name" <<END
 library $name/loops.so
 call plain
 symbols loops_%s
 version $version loop
-config -O3 -march=native -ffast-math $*
+config -O3 $march -ffast-math $*
 END
 }
 
@@ -224,14 +251,14 @@ peer_clang() {
 peer_eigen() {
     command -v g++ >/dev/null || { echo "there is no g++" >eigen.log; return 1; }
     deb eigen libeigen3-dev || return 1
-    g++ -O3 -march=native -DNDEBUG -fPIC -shared -I eigen/usr/include/eigen3 "$here/peers/eigen.cpp" -o eigen/eigen.so || return 1
+    g++ -O3 $march -DNDEBUG -fPIC -shared -I eigen/usr/include/eigen3 "$here/peers/eigen.cpp" -o eigen/eigen.so || return 1
     rm -rf eigen/usr
     manifest eigen <<END
 library eigen/eigen.so
 call plain
 symbols eigen_%s
 version Eigen $(deb_version libeigen3-dev) (Debian)
-config g++ $(g++ -dumpfullversion) -O3 -march=native
+config g++ $(g++ -dumpfullversion) -O3 $march
 END
 }
 
@@ -251,7 +278,7 @@ memory_tried() {
     tried=$1
     shift
     mkdir -p memory
-    cc -O2 -march=native -fno-tree-loop-distribute-patterns "$@" -fPIC -shared "$here/peers/by_site.c" -o "memory/$tried.new" &&
+    cc -O2 $march -fno-tree-loop-distribute-patterns "$@" -fPIC -shared "$here/peers/by_site.c" -o "memory/$tried.new" &&
         mv "memory/$tried.new" "memory/$tried.so"
 }
 
