@@ -202,11 +202,14 @@ def _targets(held: Sequence[Named]) -> str:
 def _by_record(held: Sequence[Named]) -> str:
     """A target that a record was made without has no cell in its column, and so has one whose bound was another."""
     known: dict[tuple[str, str], dict[str, Compared]] = {}
-    for path, made in held:
+    held = sorted(held, key=lambda one: (one[0].parent.name, len(one[0].stem)))
+    shortest = min(len(path.stem) for path, _ in held)
+    # What one record's name has more than another's tells how it was made: "-avx2".
+    columns = [f"{path.parent.name} {path.stem[shortest:].lstrip('-')}".rstrip() for path, _ in held]
+    for column, (_, made) in zip(columns, held, strict=True):
         for one in made.compared:
             if one.kind != "published":
-                known.setdefault((one.text, _bound(one)), {})[path.parent.name] = one
-    columns = [path.parent.name for path, _ in held]
+                known.setdefault((one.text, _bound(one)), {})[column] = one
     body = [
         [text, bound, *(_cell(by[column]) if column in by else "–" for column in columns)]
         for (text, bound), by in known.items()

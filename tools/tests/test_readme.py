@@ -122,6 +122,12 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
         "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
         "| b | ≥ 1 (floor) | – | not judged |",
     ]
+    written(tmp_path / "results/first/p-avx2.json", compared=[less])
+    assert readme.fill("<!-- records: results/first/p*.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
+        "| target, at its worst point | bound | first | first avx2 |",
+        "|---|---|---|---|",
+        "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
+    ]
 
 
 def test_the_documents_are_as_the_summaries_have_them(tool: ModuleType) -> None:

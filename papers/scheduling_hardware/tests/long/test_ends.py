@@ -204,7 +204,7 @@ def test_nothing_measured_is_lost_by_a_bad_end(tmp_path: Path, backend: str, end
 
 def test_a_failing_assertion_of_the_rtl_loses_nothing_either(tmp_path: Path) -> None:
     room = planting.copy(tmp_path / "room")
-    wrong = "always_ff @(posedge clk_i) PlantedByATest : assert (!rst_ni || cycle_q < 64'd2000); endmodule"
+    wrong = "always_ff @(posedge clk_i) PlantedByATest : assert (!rst_ni || cycle_o < 64'd2000); endmodule"
     planting.plant(room, planting.Bug("an assertion fails", "rtl/soc/machine.sv", f"«endmodule → {wrong}»"))
     simulator = verilator.build(Machine(pes=1, context="soft", threads=4), checked=True, room=room)
     trace = tmp_path / "trace.json"
