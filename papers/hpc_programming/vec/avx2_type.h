@@ -4,6 +4,7 @@
 
 #define MULADD(a, b, c) OP(fmadd)(a, b, c)
 #define ABS(a) OP(andnot)(OP(set1)(-0.0f), a)
+#define ABS128(a) OP128(andnot)(OP128(set1)(-0.0f), a)
 /* Eight running sums are two more than twice the latency of an addition. sumsq waits for nothing but
  * multiply-adds, of which two begin in a cycle and each takes four (Zen, Skylake) or five (Haswell):
  * twelve sums are the most that sixteen registers leave room for. */
@@ -11,7 +12,11 @@
 #define SQUARE_SUMS 12
 #define SQUARE_FROM 256
 #define THIRDS
-#define SMALL 0
+#define SMALL (2 * LANES)
+#define SMALL_FILE "vec/avx2_small.h"
+
+VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)
+VEC_TERMS(ROUTINE(one_term), ROUTINE(one_start), TYPE, MULADD_ONE, ABS_ONE)
 
 /* Masks for loads: any LANES neighbours of these are one mask. */
 static const INT ROUTINE(masks)[3 * LANES] = {MASKS};

@@ -13,22 +13,6 @@
  * The totals add the +0 that keeps a sum of nothing but -0 from being -0, to lanes that would wait
  * anyway. */
 
-/* 1 <= n <= 4: chains of single elements have no lanes to add up. */
-VEC_INLINE TYPE ROUTINE(few)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
-{
-    TYPE one = ROUTINE(one_term)(what, 0, x[0], y[0]);
-
-    if (VEC_RARE(n == 2))
-        return ROUTINE(one_term)(what, one, x[1], y[1]);
-    if (VEC_RARE(n > 2)) {
-        if (VEC_RARE(n > 3))
-            return ROUTINE(one_term)(what, one, x[1], y[1]) +
-                   ROUTINE(one_term)(what, ROUTINE(one_start)(what, x[2], y[2]), x[3], y[3]);
-        return one + (ROUTINE(one_start)(what, x[1], y[1]) + ROUTINE(one_start)(what, x[2], y[2]));
-    }
-    return one;
-}
-
 /* Which of the `width` elements that end the array do not belong to the `before` that begin it. */
 VEC_INLINE uint64_t ROUTINE(fresh)(size_t before, size_t width, size_t n)
 {

@@ -12,6 +12,7 @@
 #define SQUARE_SUMS 16
 #define SQUARE_FROM 512
 #define SMALL (8 * LANES)
+#define SMALL_FILE "vec/avx512_small.h"
 
 VEC_TERMS(ROUTINE(half_term), ROUTINE(half_start), HALF, OP256(fmadd), ABS256)
 VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)

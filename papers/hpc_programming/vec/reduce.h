@@ -60,7 +60,7 @@
 
 /* The first term is added to +0, so that a sum of nothing but -0 is not -0, unless total() does
  * it. */
-#if SMALL
+#if SMALL >= SUMS * LANES
 #define BEGIN START(0)
 #else
 #define BEGIN ADD_TERM(0, WHOLE)
@@ -74,7 +74,7 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
     size_t turned = 0;
 
     EACH(DEFINE)
-    if (SMALL || n > ring) {
+    if (SMALL >= SUMS * LANES || n > ring) {
         size_t skip = (uintptr_t)x / sizeof(TYPE) % LANES;
 
         /* This jump can be predicted, so that where x is aligned no load waits for the address.

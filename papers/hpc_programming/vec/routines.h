@@ -8,8 +8,9 @@
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
  * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
  * vectors from `skip` on
- * - SMALL: 0, or if the file avx512_small.h serves: up to so many elements, at least SUMS * LANES;
- * total() then adds +0 as well
+ * - SMALL: 0, or up to how many elements, at least 4, SMALL_FILE serves by the function
+ * small(what, x, y, n, n - 1); if these are SUMS * LANES or more, total() adds +0 as well
+ * - ENTRY(name), ELSEWHERE(name), with SMALL: what variant.h says of them
  * and these functions:
  * - first(p, skip): loads a vector with +0 in the lanes below skip, of which nothing is read
  * - last(p, left): loads one with +0 in the lanes from `left` on, 0 < left <= LANES
@@ -19,7 +20,23 @@
 VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
 
 #if SMALL
-#include "vec/avx512_small.h"
+/* 1 <= n <= 4: chains of single elements have no lanes to add up. */
+VEC_INLINE TYPE ROUTINE(few)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+{
+    TYPE one = ROUTINE(one_term)(what, 0, x[0], y[0]);
+
+    if (VEC_RARE(n == 2))
+        return ROUTINE(one_term)(what, one, x[1], y[1]);
+    if (VEC_RARE(n > 2)) {
+        if (VEC_RARE(n > 3))
+            return ROUTINE(one_term)(what, one, x[1], y[1]) +
+                   ROUTINE(one_term)(what, ROUTINE(one_start)(what, x[2], y[2]), x[3], y[3]);
+        return one + (ROUTINE(one_start)(what, x[1], y[1]) + ROUTINE(one_start)(what, x[2], y[2]));
+    }
+    return one;
+}
+
+#include SMALL_FILE
 #endif
 #include "vec/reduce.h"
 #include "vec/update.h"
@@ -141,3 +158,6 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SQUARE_FROM
 #undef THIRDS
 #undef SMALL
+#undef SMALL_FILE
+#undef ENTRY
+#undef ELSEWHERE

@@ -63,14 +63,16 @@ extern const struct okosu_vec_variant okosu_vec_row_avx2, okosu_vec_row_avx512;
 VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
 
-/* okosu_vec_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
- * (vec.c): the avx512 routine, with no jump before it. It adds okosu_vec_shift to n, which is -1 if
- * avx512 is the variant in use and makes every n negative if not; so one comparison finds a short
- * call for avx512. Every other call goes to okosu_vec_any_dsum, which asks the table. */
+/* okosu_vec_avx512_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
+ * (vec.c): the avx512 routine, with no jump before it; so is okosu_vec_avx2_entry_dsum of avx2. It
+ * adds okosu_vec_shift to n, which is -1 if the variant of the entries that were picked is the one in
+ * use, and makes every n negative if not; so one comparison finds a short call for the entry. Every
+ * other call goes to okosu_vec_any_dsum, which asks the table. */
 extern ptrdiff_t okosu_vec_shift;
 
 #define VEC_DECLARE_ENTRY(result, give, name, parameters, arguments)                               \
-    result okosu_vec_entry_##name parameters;                                                      \
+    result okosu_vec_avx512_entry_##name parameters;                                               \
+    result okosu_vec_avx2_entry_##name parameters;                                                 \
     result okosu_vec_any_##name parameters;
 
 VEC_REDUCTIONS(VEC_DECLARE_ENTRY)

@@ -60,6 +60,17 @@ static const struct okosu_vec_variant *_Atomic current = &unresolved;
 
 ptrdiff_t okosu_vec_shift = PTRDIFF_MIN;
 
+#if defined(__x86_64__)
+/* The row whose entries the dynamic linker picks; NULL: those that ask the table. */
+static const struct okosu_vec_variant *picked(void)
+{
+    static const struct okosu_vec_variant *const rows[] = {
+        [OKOSU_ISA_AVX2] = &okosu_vec_row_avx2, [OKOSU_ISA_AVX512] = &okosu_vec_row_avx512};
+
+    return rows[okosu_isa_here()];
+}
+#endif
+
 /* Repeats until okosu_vec_shift is that of the row in use, for other threads may change the row
  * meanwhile. */
 static void shift(void)
@@ -69,8 +80,7 @@ static void shift(void)
     do {
         row = atomic_load(&current);
 #if defined(__x86_64__)
-        __atomic_store_n(&okosu_vec_shift, row == &okosu_vec_row_avx512 ? -1 : PTRDIFF_MIN,
-                         __ATOMIC_SEQ_CST);
+        __atomic_store_n(&okosu_vec_shift, row == picked() ? -1 : PTRDIFF_MIN, __ATOMIC_SEQ_CST);
 #endif
     } while (row != atomic_load(&current));
 }
@@ -158,8 +168,11 @@ static const struct okosu_vec_variant unresolved = {VEC_ROUTINES(MEMBER)};
     typedef result name##_function parameters;                                                     \
     __attribute__((used)) static name##_function *pick_##name(void)                                \
     {                                                                                              \
-        return okosu_isa_here() == OKOSU_ISA_AVX512 ? okosu_vec_entry_##name                       \
-                                                    : okosu_vec_any_##name;                        \
+        enum okosu_isa isa = okosu_isa_here();                                                     \
+                                                                                                   \
+        if (isa == OKOSU_ISA_AVX512)                                                               \
+            return okosu_vec_avx512_entry_##name;                                                  \
+        return isa == OKOSU_ISA_AVX2 ? okosu_vec_avx2_entry_##name : okosu_vec_any_##name;         \
     }                                                                                              \
     result okosu_vec_##name parameters __attribute__((ifunc("pick_" #name)));
 

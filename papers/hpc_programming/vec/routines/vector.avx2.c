@@ -16,13 +16,32 @@
 #define OP256 OP
 #define OP128(name) _mm_##name##_pd
 #define ROUTINE(name) d##name
+#define ENTRY(name) okosu_vec_avx2_entry_d##name
+#define ELSEWHERE(name) okosu_vec_any_d##name
 #define MULADD_ONE(a, b, c) __builtin_fma(a, b, c)
+#define ABS_ONE(a) __builtin_fabs(a)
+
+VEC_INLINE double dtotal_of(__m128d low, __m128d high)
+{
+    __m128d two = _mm_add_pd(low, high);
+
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
 
 VEC_INLINE double dtotal(__m256d v)
 {
-    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return dtotal_of(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+}
 
-    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+/* The lower half waits for the upper one to move down, so that adding +0 to it costs nothing. */
+VEC_INLINE double dtotal_plus(__m256d v)
+{
+    return dtotal_of(_mm256_castpd256_pd128(v) + _mm_setzero_pd(), _mm256_extractf128_pd(v, 1));
+}
+
+VEC_INLINE double dquarter_total_plus(__m128d v)
+{
+    return dtotal_of(v, _mm_setzero_pd());
 }
 
 #include "vec/avx2_type.h"
@@ -30,6 +49,8 @@ VEC_INLINE double dtotal(__m256d v)
 #include "vec/routines.h"
 #undef INT
 #undef MASKS
+#undef ABS_ONE
+#undef ABS128
 #undef HALF
 #undef QUARTER
 #undef OP256
@@ -46,14 +67,32 @@ VEC_INLINE double dtotal(__m256d v)
 #define OP256 OP
 #define OP128(name) _mm_##name##_ps
 #define ROUTINE(name) s##name
+#define ENTRY(name) okosu_vec_avx2_entry_s##name
+#define ELSEWHERE(name) okosu_vec_any_s##name
 #define MULADD_ONE(a, b, c) __builtin_fmaf(a, b, c)
+#define ABS_ONE(a) __builtin_fabsf(a)
 
-VEC_INLINE float stotal(__m256 v)
+VEC_INLINE float stotal_of(__m128 low, __m128 high)
 {
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 four = _mm_add_ps(low, high);
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
 
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+VEC_INLINE float stotal(__m256 v)
+{
+    return stotal_of(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+}
+
+VEC_INLINE float stotal_plus(__m256 v)
+{
+    return stotal_of(_mm256_castps256_ps128(v) + _mm_setzero_ps(), _mm256_extractf128_ps(v, 1));
+}
+
+VEC_INLINE float squarter_total_plus(__m128 v)
+{
+    return stotal_of(v, _mm_setzero_ps());
 }
 
 #include "vec/avx2_type.h"

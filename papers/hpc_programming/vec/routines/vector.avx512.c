@@ -16,7 +16,7 @@
 #define OP256(name) _mm256_##name##_pd
 #define OP128(name) _mm_##name##_pd
 #define ROUTINE(name) d##name
-#define ENTRY(name) okosu_vec_entry_d##name
+#define ENTRY(name) okosu_vec_avx512_entry_d##name
 #define ELSEWHERE(name) okosu_vec_any_d##name
 #define MULADD_ONE(a, b, c) __builtin_fma(a, b, c)
 #define ABS_ONE(a) __builtin_fabs(a)
@@ -55,8 +55,6 @@ VEC_INLINE double dtotal(__m512d v)
 
 #undef HALF
 #undef QUARTER
-#undef ENTRY
-#undef ELSEWHERE
 #undef MASK
 #undef OP256
 #undef OP128
@@ -74,7 +72,7 @@ VEC_INLINE double dtotal(__m512d v)
 #define OP256(name) _mm256_##name##_ps
 #define OP128(name) _mm_##name##_ps
 #define ROUTINE(name) s##name
-#define ENTRY(name) okosu_vec_entry_s##name
+#define ENTRY(name) okosu_vec_avx512_entry_s##name
 #define ELSEWHERE(name) okosu_vec_any_s##name
 #define MULADD_ONE(a, b, c) __builtin_fmaf(a, b, c)
 #define ABS_ONE(a) __builtin_fabsf(a)

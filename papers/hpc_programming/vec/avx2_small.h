@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions over up to two vectors of AVX2, included by vector.avx2.c for each type: a vector from
+ * the beginning and one up to the end of the array, which is loaded whole and of which the lanes that
+ * the first has already are then masked. A masked load comes later than a plain one, and eight sums
+ * that begin with zeros would all have to be added up. */
+
+VEC_INLINE QUARTER ROUTINE(quarter_fresh)(QUARTER v, size_t place)
+{
+    return OP128(and)(v, (QUARTER)_mm_loadu_si128((const __m128i *)&ROUTINE(masks)[place]));
+}
+
+VEC_INLINE VEC ROUTINE(fresh)(VEC v, size_t place)
+{
+    return OP(and)(v, (VEC)_mm256_loadu_si256((const __m256i *)&ROUTINE(masks)[place]));
+}
+
+/* 4 < n <= LANES, where a vector has eight lanes. */
+VEC_INLINE TYPE ROUTINE(quarters)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+{
+    QUARTER sum0 = ROUTINE(quarter_start)(what, OP128(loadu)(x), OP128(loadu)(y));
+    QUARTER sum1 = ROUTINE(quarter_start)(what, OP128(loadu)(x + n - 4), OP128(loadu)(y + n - 4));
+
+    return ROUTINE(quarter_total_plus)(sum0 + ROUTINE(quarter_fresh)(sum1, LANES - 8 + n));
+}
+
+/* LANES < n <= 2 LANES. */
+VEC_INLINE TYPE ROUTINE(two)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
+{
+    VEC sum0 = ROUTINE(start)(what, OP(loadu)(x), OP(loadu)(y));
+    VEC sum1 = ROUTINE(start)(what, OP(loadu)(x + n - LANES), OP(loadu)(y + n - LANES));
+
+    return ROUTINE(total_plus)(sum0 + ROUTINE(fresh)(sum1, n - LANES));
+}
+
+/* before = n - 1 < SMALL. */
+VEC_INLINE TYPE ROUTINE(small)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n,
+                               size_t before)
+{
+    if (VEC_RARE(before >= 4)) {
+        if (LANES > 4 && VEC_RARE(before < LANES))
+            return ROUTINE(quarters)(what, x, y, n);
+        return ROUTINE(two)(what, x, y, n);
+    }
+    return ROUTINE(few)(what, x, y, n);
+}
