@@ -17,7 +17,8 @@ from okosu.records.types import Arm, Decision, Place
 from okosu.report import view
 from okosu.stats.eprocess import fewest_rounds
 from okosu.stats.rate import clopper_pearson
-from okosu.trial.course import PROMISING, judge, leader
+from okosu.stats.verdict import Judgement
+from okosu.trial.course import PROMISING, Course, judge, leader
 
 
 def test_the_answer_is_told_once_as_soon_as_an_arm_is_known_to_win() -> None:
@@ -187,6 +188,36 @@ def test_while_no_arm_is_known_to_win_those_that_hardly_promise_to_wait() -> Non
                 waited += max(found[name].rounds for name in ("locale", "b", "c", "placebo") if name in found) < decided
     assert rounds[True] < 0.6 * rounds[False]
     assert waited >= 3
+
+
+def test_what_changes_something_waits_though_it_is_faster() -> None:
+    waited = 0
+    for seed in range(8):
+        levers = [FakeLever("locale"), FakeLever("good")]
+        levers[0].changes = {"ordering": "lines come in another order"}  # type: ignore[misc]
+        made, _ = trial(SimRunner({"locale": 0.6, "good": 0.97}, noise=0.04, seed=seed), levers, race=True, seed=seed)
+        rounds = {at.round for at in made.values("locale")}
+        waited += len(rounds) <= max(rounds) or made.envelope.rounds > len(rounds) == fewest_rounds(made.plan.k, 0.05)
+    assert waited >= 3
+
+
+def test_levers_that_were_named_do_not_wait() -> None:
+    for seed in range(8):
+        levers = [FakeLever("good"), FakeLever("b")]
+        made, _ = trial(SimRunner({"good": 0.95}, noise=0.04, seed=seed), levers, seed=seed, budget_s=1e4)
+        for name in ("good", "b"):
+            assert [at.round for at in made.values(name)] == list(range(len(made.values(name))))
+        if not (decided := by_arm(made)["good"].decided):
+            continue
+        assert len(made.values("b")) >= decided or "b" in made.envelope.left
+
+
+def test_what_an_arm_can_still_have_of_rounds_is_counted_from_its_own() -> None:
+    course = Course(session(), {})
+    course.session.envelope.rounds = 30
+    paused = Judgement("UNRESOLVED", 1.0, (0.9, 1.1), 10, 0, 5)
+    # Forty rounds in all leave ten, and less than all that it had is no reach.
+    assert [course._reach(paused, affordable) for affordable in (40, 30, 12)] == [20, 10, 10]
 
 
 def test_what_waited_goes_on_when_nothing_promises_more() -> None:
