@@ -69,6 +69,7 @@ static const char *const hooks[] = {
     "mlock",
     "mlock2",
     "shmat",
+    "shmdt",
 };
 
 #define HOOKS (sizeof(hooks) / sizeof(hooks[0]))

@@ -427,14 +427,42 @@ OKOSU_EXPORT int mlock2(const void *start, size_t length, unsigned flags)
     return okosu_next.mlock2(start, length, flags);
 }
 
-/* Only SHM_REMAP replaces what is mapped, and how long the segment is only the kernel knows. */
+/* How long a segment is only the kernel knows; 0 where it does not say. */
+static size_t segment_bytes(int id)
+{
+    int saved = errno;
+    struct shmid_ds segment;
+    bool told = shmctl(id, IPC_STAT, &segment) == 0;
+
+    errno = saved;
+    return told ? segment.shm_segsz : 0;
+}
+
+/* Only SHM_REMAP replaces what is mapped. */
 OKOSU_EXPORT void *shmat(int id, const void *start, int flags)
 {
-    struct shmid_ds segment;
+    bool replaces = flags & SHM_REMAP, wanted;
+    size_t length;
+    void *p;
 
-    if (UNLIKELY(flags & SHM_REMAP) && shmctl(id, IPC_STAT, &segment) == 0)
-        okosu_large_changed((uintptr_t)start, segment.shm_segsz);
-    return okosu_next.shmat(id, start, flags);
+    okosu_init();
+    wanted = okosu_maps_wants_segment(flags);
+    length = replaces || wanted ? segment_bytes(id) : 0;
+    if (replaces) {
+        okosu_maps_forget(start, length);
+        okosu_small_forget(start, length);
+        okosu_large_changed((uintptr_t)start, length);
+    }
+    p = okosu_next.shmat(id, start, flags);
+    if (p != MAP_FAILED && wanted && length >= OKOSU_CHUNK)
+        okosu_maps_shared(p, length, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return p;
+}
+
+OKOSU_EXPORT int shmdt(const void *start)
+{
+    okosu_maps_detach(start);
+    return okosu_next.shmdt(start);
 }
 
 /* libnuma's: no libc has this function, so that it is looked up here and not in next.c. */

@@ -11,6 +11,7 @@
 #include <linux/mman.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -215,6 +216,12 @@ bool okosu_maps_wants_shared(size_t length, int prot, int flags)
            (type == MAP_SHARED || type == MAP_SHARED_VALIDATE);
 }
 
+bool okosu_maps_wants_segment(int flags)
+{
+    return okosu_config.tier == OKOSU_TIER_SHARED && !okosu_config.filtered &&
+           !(flags & (SHM_RDONLY | SHM_EXEC));
+}
+
 void okosu_maps_shared(void *start, size_t length, int flags, int fd, long offset)
 {
     uintptr_t from = flags & MAP_ANONYMOUS ? 0 : (uintptr_t)offset;
@@ -239,6 +246,22 @@ void okosu_maps_forget(const void *start, size_t length)
     okosu_lock_take(&lock);
     forget_range((uintptr_t)start,
                  (uintptr_t)start + ((length + OKOSU_PAGE - 1) & ~(OKOSU_PAGE - 1)));
+    okosu_lock_release(&lock);
+}
+
+void okosu_maps_detach(const void *start)
+{
+    unsigned i;
+
+    if (!atomic_load_explicit(&maps_live, memory_order_relaxed) || okosu_lock_is_mine(&lock))
+        return;
+    okosu_lock_take(&lock);
+    for (i = 0; i < maps_used; i++) {
+        if (maps[i].chunks && maps[i].start == (uintptr_t)start) {
+            forget_entry(&maps[i]);
+            break;
+        }
+    }
     okosu_lock_release(&lock);
 }
 

@@ -31,6 +31,10 @@ long okosu_maps_map(void *hint, size_t length, int prot, int flags);
  * 2 MiB that is not populated at once. */
 bool okosu_maps_wants_shared(size_t length, int prot, int flags);
 
+/* Whether a segment of System V is to be advised that is attached with these flags of shmat; its length
+ * can be had from the kernel alone, which a filter may forbid. */
+bool okosu_maps_wants_segment(int flags);
+
 /* Advises the result of such a call where it is memory: anonymous, or of a file in tmpfs (memfd_create,
  * shm_open). */
 void okosu_maps_shared(void *start, size_t length, int flags, int fd, long offset);
@@ -41,6 +45,9 @@ intptr_t okosu_maps_aligned(size_t length, int prot, int flags);
 
 /* The program is about to unmap or to replace this range. */
 void okosu_maps_forget(const void *start, size_t length);
+
+/* The program is about to detach the segment that was attached there. */
+void okosu_maps_detach(const void *start);
 
 void okosu_maps_prefork(void);
 void okosu_maps_postfork(void);

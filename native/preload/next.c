@@ -177,6 +177,11 @@ static void *raw_shmat(int id, const void *start, int flags)
     return (void *)syscall(SYS_shmat, id, start, flags);
 }
 
+static int raw_shmdt(const void *start)
+{
+    return (int)syscall(SYS_shmdt, start);
+}
+
 static void raw_exit(int status)
 {
     for (;;)
@@ -203,6 +208,7 @@ struct okosu_next okosu_next = {
     .mlock = raw_mlock,
     .mlock2 = raw_mlock2,
     .shmat = raw_shmat,
+    .shmdt = raw_shmdt,
     .exit_now = raw_exit,
 };
 

@@ -48,6 +48,7 @@ int execveat(int folder, const char *path, char *const argv[], char *const env[]
     X(mlock);                                                                                      \
     X(mlock2);                                                                                     \
     X(shmat);                                                                                      \
+    X(shmdt);                                                                                      \
     X(pthread_create);                                                                             \
     X(thrd_create);                                                                                \
     X(sched_getaffinity);                                                                          \

@@ -4,6 +4,7 @@
 #include "preload_unit.h"
 
 #include <sys/mman.h>
+#include <sys/shm.h>
 
 #define RW (PROT_READ | PROT_WRITE)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
@@ -457,6 +458,35 @@ static void shared_memory_is_charged_while_it_is_mapped(void)
     CHECK(okosu_counters.advised == 0);
 }
 
+static void segments_are_charged_while_they_are_attached(void)
+{
+    char *p = (char *)okosu_maps_map(NULL, 8 * MIB, RW, ANON), *q;
+
+    okosu_maps_forget(p, 8 * MIB);
+    okosu_maps_shared(p, 4 * MIB, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    q = p + 4 * MIB;
+    okosu_maps_shared(q, 4 * MIB, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(okosu_counters.advised == 8 * MIB);
+    okosu_maps_detach(p + 2 * MIB);
+    CHECK(okosu_counters.advised == 8 * MIB);
+    okosu_maps_detach(q);
+    CHECK(okosu_counters.advised == 4 * MIB);
+    okosu_maps_detach(q);
+    CHECK(okosu_counters.advised == 4 * MIB);
+    okosu_maps_detach(p);
+    CHECK(okosu_counters.advised == 0);
+}
+
+static void segments_wanted(void)
+{
+    CHECK(!okosu_maps_wants_segment(0));
+    okosu_config.tier = OKOSU_TIER_SHARED;
+    CHECK(okosu_maps_wants_segment(0) && okosu_maps_wants_segment(SHM_RND | SHM_REMAP));
+    CHECK(!okosu_maps_wants_segment(SHM_RDONLY) && !okosu_maps_wants_segment(SHM_EXEC));
+    okosu_config.filtered = true;
+    CHECK(!okosu_maps_wants_segment(0));
+}
+
 static void shared_memory_wanted(void)
 {
     int shared = MAP_SHARED | MAP_ANONYMOUS;
@@ -551,6 +581,8 @@ const struct test_case cases_large[] = {
     CASE(maps_at_a_place_are_advised_where_they_lie),
     CASE(a_reservation_is_not_advised),
     CASE(shared_memory_is_charged_while_it_is_mapped),
+    CASE(segments_are_charged_while_they_are_attached),
+    CASE(segments_wanted),
     CASE(shared_memory_wanted),
     CASE(maps_keep_what_cannot_be_aligned),
     CASE(maps_table_fills_up),

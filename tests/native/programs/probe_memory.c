@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -456,6 +457,33 @@ static void check_file(int fd, size_t length)
     CHECK(pread(fd, &byte, 1, MIB) == 1 && byte == 0);
 }
 
+/* A segment of System V is one memory wherever and however often it is attached, until it is detached;
+ * one that cannot be attached leaves its reason. */
+static void check_segment(size_t length)
+{
+    int id = shmget(IPC_PRIVATE, length, IPC_CREAT | 0600);
+    char *p, *q, *r, *over;
+
+    CHECK(id >= 0);
+    errno = EXDEV;
+    p = shmat(id, NULL, 0);
+    q = shmat(id, NULL, SHM_RDONLY);
+    CHECK(p != (char *)-1 && q != (char *)-1 && p[0] == 0 && p[length - 1] == 0 && errno == EXDEV);
+    check_between_processes(p, length);
+    CHECK(!memcmp(p, q, length));
+    over = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(over != MAP_FAILED);
+    memset(over, 7, length);
+    r = shmat(id, over, SHM_REMAP);
+    CHECK(r == over && !memcmp(r, p, length));
+    r[MIB] = 11;
+    CHECK(p[MIB] == 11 && q[MIB] == 11);
+    CHECK(shmdt(r) == 0 && shmdt(r) == -1 && errno == EINVAL);
+    CHECK(shmdt(p) == 0 && shmdt(q) == 0 && shmctl(id, IPC_RMID, NULL) == 0);
+    errno = 0;
+    CHECK(shmat(id, NULL, 0) == (void *)-1 && (errno == EINVAL || errno == EIDRM));
+}
+
 static int shared_mappings(int argc, char **argv)
 {
     size_t length = 12 * MIB + 5 * PAGE;
@@ -477,6 +505,7 @@ static int shared_mappings(int argc, char **argv)
         CHECK(fd >= 0 && shm_unlink(path) == 0 && ftruncate(fd, (off_t)length) == 0);
         check_file(fd, length);
         CHECK(close(fd) == 0);
+        check_segment(length);
     }
     fd = mkstemp(name);
     CHECK(fd >= 0 && unlink(name) == 0 && ftruncate(fd, (off_t)length) == 0);
@@ -487,19 +516,33 @@ static int shared_mappings(int argc, char **argv)
     return 0;
 }
 
-/* Holds shared memory of that many MiB in each of two ways, and prints how much of it lies on huge pages. */
+static char *attach_segment(size_t length)
+{
+    int id = shmget(IPC_PRIVATE, length, IPC_CREAT | 0600);
+    char *p = shmat(id, NULL, 0);
+
+    CHECK(id >= 0 && p != (char *)-1 && shmctl(id, IPC_RMID, NULL) == 0);
+    return p;
+}
+
+/* Holds shared memory of that many MiB in each of three ways, and prints how much of it lies on huge
+ * pages. A segment that is detached first costs no budget. */
 static int shared_huge(int argc, char **argv)
 {
     size_t length = (argc > 1 ? strtoul(argv[1], NULL, 10) : 16) * MIB;
     int fd = memfd_create("probe", MFD_CLOEXEC);
-    char line[256], *p = map_shared(-1, length, 0), *q;
+    char line[256], *p, *q, *r;
     unsigned long kb = 0;
     FILE *file;
 
+    CHECK(shmdt(attach_segment(length)) == 0);
+    p = map_shared(-1, length, 0);
     CHECK(fd >= 0 && ftruncate(fd, (off_t)length) == 0);
     q = map_shared(fd, length, 0);
+    r = attach_segment(length);
     memset(p, 1, length);
     memset(q, 1, length);
+    memset(r, 1, length);
     file = fopen("/proc/self/smaps_rollup", "re");
     CHECK(file != NULL);
     while (fgets(line, sizeof(line), file))
