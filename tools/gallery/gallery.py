@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,8 +40,10 @@ class Program(msgspec.Struct, forbid_unknown_fields=True):
     apt: list[str] = []
     pip: list[str] = []
     env: dict[str, str] = {}
+    prepare: str = ""
     service: str = ""
     ready: list[str] = []
+    options: list[str] = []
 
 
 class Gallery(msgspec.Struct, forbid_unknown_fields=True):
@@ -112,7 +115,8 @@ def tried(program: Program, results: Path) -> bool:
     what = ["--", *program.command]
     if program.service:
         ready = [word for one in program.ready for word in ("--ready", one)]
-        what = ["--service", program.service, *ready, "--load", " ".join(program.command)]
+        before = ["--prepare", program.prepare] if program.prepare else []
+        what = [*before, "--service", program.service, *ready, *program.options, "--load", shlex.join(program.command)]
     done = subprocess.run([*okosu, "try", "--force", "--json", record, *what], cwd=folder, env=env, check=False)
     if done.returncode:
         return False
