@@ -36,6 +36,7 @@ HERE = Machine(cpus_online=[0, 1, 2, 3], rights=Rights(cpus=[0, 1, 2, 3]), memor
 FOR = {
     "arenas": "pbzip2",
     "blas": "python3-numpy",
+    "dotnet-heap": "dotnet",
     "erlang-spin": "erl",
     "erlang-width": "erl",
     "ghc-heap": "pandoc",
@@ -51,6 +52,8 @@ FOR = {
     "node-heap": "node",
     "ocaml-heap": "ocaml",
     "php-jit": "php",
+    "pypy-nursery": "pypy3",
+    "pypy-old": "pypy3",
     "ruby-heap": "ruby",
     "ruby-jit": "ruby",
     "spin": "openmp",
