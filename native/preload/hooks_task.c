@@ -9,6 +9,7 @@
  * 3. A process that is spawned or exec'd starts on the whole list of CPUs, not on the spawning
  * thread's CPU: for a child of fork the fork handler does this, but vfork, posix_spawn and exec run
  * no handler. */
+#include "config.h"
 #include "evidence.h"
 #include "export.h"
 #include "init.h"
@@ -17,11 +18,16 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef PR_THP_DISABLE_EXCEPT_ADVISED
+#define PR_THP_DISABLE_EXCEPT_ADVISED (1 << 1)
+#endif
 
 OKOSU_EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
                                 void *(*routine)(void *), void *restrict arg)
@@ -233,12 +239,33 @@ OKOSU_EXPORT void _Exit(int status)
     _exit(status);
 }
 
+static atomic_bool yielded;
+
+/* A program that switches huge pages off, as Ruby before 3.3 does, means those that nobody asked for. What
+ * the lever advises stays possible with Linux 6.18; an older kernel does as the program says. */
+static bool yields_to_advice(int option, const unsigned long *words)
+{
+    int saved = errno;
+
+    if (option != PR_SET_THP_DISABLE || words[0] != 1 || words[1] != 0 || words[2] || words[3] ||
+        okosu_config.tier == OKOSU_TIER_NONE)
+        return false;
+    if (okosu_next.prctl(option, 1UL, (unsigned long)PR_THP_DISABLE_EXCEPT_ADVISED, 0UL, 0UL) ==
+        0) {
+        atomic_store(&yielded, true);
+        return true;
+    }
+    errno = saved;
+    return false;
+}
+
 /* Which arguments are there depends on the option; reading more is harmless, and libc's own prctl
  * does the same. */
 OKOSU_EXPORT int prctl(int option, ...)
 {
     unsigned long words[4];
     va_list more;
+    int result;
 
     va_start(more, option);
     for (int i = 0; i < 4; i++)
@@ -248,7 +275,13 @@ OKOSU_EXPORT int prctl(int option, ...)
         okosu_filtered();
     if (!OKOSU_NEXT_HAS(prctl))
         return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
-    return okosu_next.prctl(option, words[0], words[1], words[2], words[3]);
+    okosu_init();
+    if (yields_to_advice(option, words))
+        return 0;
+    result = okosu_next.prctl(option, words[0], words[1], words[2], words[3]);
+    if (option == PR_GET_THP_DISABLE && result > 1 && atomic_load(&yielded))
+        return 1; /* what the program set */
+    return result;
 }
 
 /* libseccomp's: no libc has this function. What installs a filter by syscall() itself escapes. */

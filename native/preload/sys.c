@@ -144,8 +144,9 @@ static enum okosu_thp_state sys_thp_state(void)
 {
     char text[128];
     int saved = errno;
-    /* 3 is "disabled except where advised" (Linux 6.18), which is no hindrance here. */
-    int disabled = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+    /* 3 is "disabled except where advised" (Linux 6.18), which is no hindrance here; the program's own prctl
+     * is told otherwise. */
+    int disabled = (int)syscall(SYS_prctl, PR_GET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL);
     long got = okosu_file_slurp("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
 
     errno = saved;

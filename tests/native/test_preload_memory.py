@@ -174,6 +174,17 @@ def test_no_more_is_advised_than_the_density_allows() -> None:
         assert ran.evidence[-1]["advised_bytes_peak"] == 100 * MIB
 
 
+@pytest.mark.parametrize("levers", [{}, THP, SMALL, SHARED])
+def test_a_program_that_switches_huge_pages_off_keeps_those_that_it_is_given(levers: dict[str, str]) -> None:
+    huge, able = map(int, passed(run("switched-off", "60", levers=levers)).words)
+    if not able or not levers or not thp_possible():
+        assert huge == 0
+    elif huge < 50 * 1024 and not huge_pages_now(60):
+        pytest.skip("the kernel has no free huge pages")
+    else:
+        assert huge >= 50 * 1024
+
+
 def test_inherited_thp_disable_is_noticed() -> None:
     def disable() -> None:
         assert ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0

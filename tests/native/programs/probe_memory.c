@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -267,6 +269,29 @@ static int dense(int argc, char **argv)
     else
         free(p);
     printf("%ld\n", proc_kb("/proc/self/smaps_rollup", "Rss:"));
+    return 0;
+}
+
+/* Switches huge pages off as Ruby does, takes a block of argv[1] MiB, and prints how many kB of it are on
+ * huge pages, and whether the kernel can leave those alone that were asked for. */
+static int switched_off(int argc, char **argv)
+{
+    size_t bytes = strtoul(argv[1], NULL, 10) * MIB;
+    bool able = syscall(SYS_prctl, PR_SET_THP_DISABLE, 1UL, 2UL, 0UL, 0UL) == 0;
+    char *p;
+
+    CHECK(argc == 2 && prctl(PR_SET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL) == 0);
+    CHECK(prctl(PR_GET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL) == 0);
+    errno = EXDEV;
+    CHECK(prctl(PR_SET_THP_DISABLE, 1UL, 0UL, 0UL, 0UL) == 0 && errno == EXDEV);
+    CHECK(prctl(PR_GET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL) == 1);
+    CHECK(prctl(PR_SET_THP_DISABLE, 1UL, 0UL, 1UL, 0UL) == -1 && errno == EINVAL);
+    p = malloc(bytes);
+    CHECK(p);
+    memset(p, 1, bytes);
+    printf("%ld %d\n", proc_kb("/proc/self/smaps_rollup", "AnonHugePages:"), able);
+    CHECK(prctl(PR_SET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL) == 0);
+    CHECK(prctl(PR_GET_THP_DISABLE, 0UL, 0UL, 0UL, 0UL) == 0);
     return 0;
 }
 
@@ -654,6 +679,7 @@ const struct command memory_commands[] = {
     {"calloc", calloc_after_free},
     {"sparse", sparse},
     {"dense", dense},
+    {"switched-off", switched_off},
     {"growing", growing},
     {"limited", limited},
     {"mappings", mappings},
