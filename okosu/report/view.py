@@ -252,6 +252,9 @@ def _alone(trial: Trial, v: Verdict, said: Words) -> tuple[str, str] | None:
 
 def _bounded(trial: Trial, judged: list[Verdict], noun: str, said: Words) -> str:
     """undecided after 30 rounds: no lever is better than 3 %."""
+    if not any(v.rounds or v.verdict == "CANNOT MATTER" for v in judged):
+        apart = any(_changes(trial, arm.name) for arm in _shown(trial))
+        return f"no {noun} was judged" + (f" that changes the {said.noun} alone" if apart else "")
     least, unbounded = 1.0, list[str]()
     for v in judged:
         if v.verdict == "CANNOT MATTER" and v.bound is not None:

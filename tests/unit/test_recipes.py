@@ -39,6 +39,7 @@ FOR = {
     "dotnet-heap": "dotnet",
     "erlang-spin": "erl",
     "erlang-width": "erl",
+    "fsync": "sqlite3",
     "ghc-heap": "pandoc",
     "go-gc": "go",
     "go-width": "go",

@@ -97,6 +97,11 @@ def test_what_changes_more_is_shown_apart_and_not_recommended() -> None:
     assert "fast: changes: ordering: lines in another order" in text
 
 
+def test_where_only_what_changes_more_was_judged_no_lever_is_called_slower() -> None:
+    made, _ = tried(Runtime({"fast": 0.5}), recipe(changes=ORDERING), max_rounds=30)
+    assert view.of(made.envelope).headline.text == "no lever was judged that changes the time alone"
+
+
 def test_what_was_accepted_is_recommended() -> None:
     made, found = tried(Runtime({"fast": 0.5}), recipe(changes=ORDERING), accept=["ordering"])
     assert found["fast"].headline
