@@ -119,9 +119,23 @@ def _name(path: Path) -> str:
     return path.stem.removeprefix("gallery-")
 
 
+def _again(path: Path) -> Verdict | None:
+    """What a second trial, of other rounds and seeds, found of what the first recommends; None where there was none."""
+    second = path.with_name(path.name.replace("gallery-", "again-", 1))
+    return next((v for v in summary.read(second).verdicts if v.arm != "placebo"), None) if second.is_file() else None
+
+
+def _told_again(verdict: Verdict | None, said: Words) -> str:
+    if verdict is None or not verdict.ratio:
+        return "" if verdict is None else verdict.verdict
+    told = formats.plain(said.change(verdict.ratio))
+    return told if verdict.verdict == "FASTER" else f"{told}: {verdict.verdict}"
+
+
 def _gallery(held: Sequence[Named], most: str = "") -> str:
-    head = ["program", "what it does", "okosu recommends", "faster too"]
-    head += [] if most else ["base in the pilot", "slower", "minutes", "results/"]
+    more = ["base in the pilot", "slower", "minutes", "results/"]
+    head = ["program", "what it does", "okosu recommends"]
+    head += ["faster too"] if most else ["tried again", "faster too", *more]
     about = {one["name"]: one["about"] for one in tomllib.loads(PROGRAMS.read_text())["program"]}
     body = []
     for path, made in _by_gain(held)[: int(most) if most else None]:
@@ -135,7 +149,8 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
         }
         found = f"`{best.arm}`: {formats.plain(view.outcome(best, said))}" if best else "nothing"
         minutes = f"{float(made.plan['spent_s']) / 60:.1f}"
-        row = [_name(path), about.get(_name(path), ""), found, told["FASTER"]]
+        row = [_name(path), about.get(_name(path), ""), found]
+        row += [told["FASTER"]] if most else [_told_again(_again(path), said), told["FASTER"]]
         body.append(row if most else [*row, f"{made.plan['base_s']:.3g} s", told["SLOWER"], minutes, path.parent.name])
     ratios = [_gain(made) for _, made in held]
     accepted = [_gain_accepted(made) for _, made in held]
@@ -145,11 +160,14 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
     enough = 1 / 1.1
     won = sum(ratio <= enough for ratio in ratios)
     apart = sum(ratio <= enough for ratio in accepted) - won
-    more = f", and {apart} more where a change beside the time is accepted" if apart else ""
-    total = f"{won} of {len(ratios)} are faster by 10 % or more{more}"
+    with_them = f", and {apart} more where a change beside the time is accepted" if apart else ""
+    total = f"{won} of {len(ratios)} are faster by 10 % or more{with_them}"
     over = f"the geometric mean over all of them, with what okosu recommends: {mean}"
     over += f"; with each such change accepted: {most_mean}" if apart else ""
-    return "\n".join(table(head, body)) + f"\n\n{total}; {over}.\n"
+    seconds = [v.verdict for v in (_again(path) for path, _ in held) if v is not None]
+    once_more = f"\n{len(seconds)} recommendations were tried again with other seeds: " if seconds else ""
+    once_more += ", ".join(f"{seconds.count(kind)} {kind}" for kind in sorted(set(seconds))) + ("." if seconds else "")
+    return "\n".join(table(head, body)) + f"\n\n{total}; {over}.{once_more}\n"
 
 
 def _published(held: Sequence[Named]) -> str:

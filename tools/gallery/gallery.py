@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `okosu try` with its default options on the real programs of programs.toml and keeps a summary of each trial.
 
-    python tools/gallery/gallery.py results/MACHINE-DAY [--only NAME,…] [--check-inputs]
+    python tools/gallery/gallery.py results/MACHINE-DAY [--only NAME,…] [--check-inputs | --again]
 
+With --again what each trial recommends is tried once more, with other seeds, and kept as again-NAME.json.
 Inputs and full records lie under ~/.cache/okosu/gallery. A program that has a summary is not tried again, so an
 interrupted run goes on where it was. docs/GALLERY.md is then filled by tools/readme.py. Run it alone on the machine;
 it takes five minutes or so a program. Exit status: 0, or 1 where a program could not be tried.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -106,22 +109,33 @@ def prepared(program: Program) -> Path:
     return folder
 
 
-def tried(program: Program, results: Path) -> bool:
-    """Try one program and keep the summary. Returns whether that worked; a failure is told on standard error."""
-    record = CACHE / "records" / f"gallery-{program.name}.json"
+def _kept(okosu_try: Sequence[str | Path], program: Program, name: str, results: Path) -> bool:
+    """Run this trial and keep the record's summary. Returns whether that worked; okosu says why not."""
+    record = CACHE / "records" / f"{name}.json"
     record.parent.mkdir(parents=True, exist_ok=True)
-    folder, env = prepared(program), environment(program)
     okosu = [sys.executable, "-m", "okosu"]
+    command = [*okosu, "try", "--force", "--json", record, *okosu_try]
+    done = subprocess.run(command, cwd=prepared(program), env=environment(program), check=False)
+    summary = [*okosu, "report", "--summary", record, "-o", results / f"{name}.json"]
+    return done.returncode == 0 and subprocess.run(summary, check=False).returncode == 0
+
+
+def tried(program: Program, results: Path) -> bool:
+    """Try one program and keep the summary. Returns whether that worked."""
     what = ["--", *program.command]
     if program.service:
         ready = [word for one in program.ready for word in ("--ready", one)]
         before = ["--prepare", program.prepare] if program.prepare else []
         what = [*before, "--service", program.service, *ready, *program.options, "--load", shlex.join(program.command)]
-    done = subprocess.run([*okosu, "try", "--force", "--json", record, *what], cwd=folder, env=env, check=False)
-    if done.returncode:
-        return False
-    kept = results / f"{record.stem}.json"
-    return subprocess.run([*okosu, "report", "--summary", record, "-o", kept], check=False).returncode == 0
+    return _kept(what, program, f"gallery-{program.name}", results)
+
+
+def tried_again(program: Program, results: Path) -> bool:
+    """Try once more what the first trial recommends. Returns whether that worked, or there was nothing to try."""
+    first = CACHE / "records" / f"gallery-{program.name}.json"
+    if not first.is_file() or not any(v["headline"] for v in json.loads(first.read_text())["verdicts"]):
+        return True
+    return _kept(["--revalidate", first], program, f"again-{program.name}", results)
 
 
 def main() -> int:
@@ -132,6 +146,7 @@ def main() -> int:
     parser.add_argument(
         "--check-inputs", action="store_true", help="make the inputs and run each program once, but for services"
     )
+    parser.add_argument("--again", action="store_true", help="try what each trial here recommends once more")
     args = parser.parse_args()
     held = gallery()
     every = held.program
@@ -153,8 +168,10 @@ def main() -> int:
             folder = prepared(program)
             run = subprocess.run(program.command, cwd=folder, env=environment(program), check=False)
             failed += [program.name] * (run.returncode != 0)
-        elif not (args.results / f"gallery-{program.name}.json").is_file() and not tried(program, args.results):
-            failed.append(program.name)
+        else:
+            kind, make = ("again", tried_again) if args.again else ("gallery", tried)
+            if not (args.results / f"{kind}-{program.name}.json").is_file() and not make(program, args.results):
+                failed.append(program.name)
     if failed:
         print(f"not tried: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -147,13 +147,20 @@ def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: Modu
     locale = Verdict(arm="locale", verdict="FASTER", ratio=0.25, interval=(0.2, 0.3), rounds=12, wins=12)
     written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[locale])
     filled = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
-    assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  | 1 s | `b` 1.25x slower | 1.5 |" in filled
-    assert "| y |  | nothing |  | 1 s |  | 1.5 |" in filled
-    assert "| z |  | nothing | `locale` 4.00x faster | 1 s |  | 1.5 |" in filled
+    assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  |  | 1 s | `b` 1.25x slower | 1.5 |" in filled
+    assert "| y |  | nothing |  |  | 1 s |  | 1.5 |" in filled
+    assert "| z |  | nothing |  | `locale` 4.00x faster | 1 s |  | 1.5 |" in filled
     total = "1 of 3 are faster by 10 % or more, and 1 more where a change beside the time is accepted; "
     total += "the geometric mean over all of them, with what okosu recommends: 1.26x faster; "
     total += "with each such change accepted: 2.00x faster."
     assert total in filled
+    assert "tried again with" not in filled
+    written(tmp_path / "results/m/again-x.json", plan=plan, verdicts=[won])
+    written(tmp_path / "results/m/again-z.json", plan=plan, verdicts=[lost])
+    again = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
+    assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) | 2.00x faster |  | 1 s |" in again
+    assert "| z |  | nothing | 1.25x slower: SLOWER | `locale` 4.00x faster | 1 s |" in again
+    assert "2 recommendations were tried again with other seeds: 1 FASTER, 1 SLOWER." in again
     little = Verdict(arm="a", verdict="FASTER", ratio=0.95, interval=(0.9, 0.99), rounds=12, wins=12, headline=True)
     written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[little, locale])
     both = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
