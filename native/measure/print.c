@@ -151,6 +151,7 @@ void okosu_measure_print(FILE *file, const struct okosu_measure_options *options
     okosu_json_string(&json, "why_untraced", result->why_untraced);
     okosu_json_unsigned(&json, "processes", table->ended);
     okosu_json_unsigned(&json, "forks", table->forks);
+    okosu_json_unsigned(&json, "at_once", table->at_once);
     okosu_json_unsigned(&json, "threads", result->threads);
     okosu_json_unsigned(&json, "left", result->left);
     okosu_json_unsigned(&json, "out_bytes", result->out_bytes);

@@ -36,6 +36,16 @@ struct okosu_task *okosu_table_task(struct okosu_table *table, struct okosu_proc
     return task;
 }
 
+static void count_at_once(struct okosu_table *table)
+{
+    uint64_t alive = 0;
+
+    for (struct okosu_process *process = table->processes; process; process = process->next)
+        alive += !process->launcher;
+    if (alive > table->at_once)
+        table->at_once = alive;
+}
+
 struct okosu_process *okosu_table_process(struct okosu_table *table, pid_t pid)
 {
     struct okosu_task *task = okosu_table_find(table, pid);
@@ -55,6 +65,7 @@ struct okosu_process *okosu_table_process(struct okosu_table *table, pid_t pid)
     if (process->next)
         process->next->previous = process;
     table->processes = process;
+    count_at_once(table);
     return process;
 }
 

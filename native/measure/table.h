@@ -70,6 +70,7 @@ struct okosu_table {
     size_t largest_count;
     struct okosu_memory exit; /* over the processes that ended */
     uint64_t ended, forks;    /* counts of them, the launcher's helper apart */
+    uint64_t at_once;         /* the most that were known at one time, that helper apart */
     struct okosu_proc_sched sched;
     bool scheduled;
     struct okosu_proc_heaps heaps;

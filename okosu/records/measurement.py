@@ -68,6 +68,7 @@ class Measurement(msgspec.Struct, frozen=True):
     why_untraced: str = ""
     processes: int = 1
     forks: int = 0
+    at_once: int = 1
     threads: int = 0
     left: int = 0
     """Processes that outlived the program and were ended."""

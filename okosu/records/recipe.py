@@ -120,6 +120,8 @@ class Proofs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: Literal["", "fewer", "more"] = ""
     switches: Literal["", "fewer", "more"] = ""
     """Voluntary context switches."""
+    at_once: Literal["", "fewer", "more"] = ""
+    """Processes that lived at one time, at the most."""
     heaps: Literal["", "fewer", "more"] = ""
     """Heaps that glibc's malloc reserved for the arenas of threads."""
     said: Said | None = None

@@ -100,6 +100,17 @@ def test_sums_over_forks(tools: Tools, options: list[str]) -> None:
 
 @pytest.mark.ptrace
 @pytest.mark.parametrize("options", TRACED, ids=" ".join)
+def test_processes_are_counted_that_live_at_one_time(tools: Tools, options: list[str]) -> None:
+    beside = "sleep 60 & one=$!; sleep 60 & two=$!; kill $one $two; wait"
+    assert tools.run("sh", "-c", beside, options=options).at_once == 3
+    in_turn = "/bin/true; /bin/true; /bin/true; exit 0"
+    run = tools.run("sh", "-c", in_turn, options=options)
+    assert (run.processes, run.at_once) == (4, 2)
+    assert tools.run("/bin/true", options=options).at_once == 1
+
+
+@pytest.mark.ptrace
+@pytest.mark.parametrize("options", TRACED, ids=" ".join)
 def test_memory_shared_with_the_maker_counts_once(tools: Tools, options: list[str]) -> None:
     run = tools.subject_run("vforks", 32, 5, options=options)
     assert (run.status, run.processes, run.forks) == (0, 6, 0)

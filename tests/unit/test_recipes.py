@@ -49,6 +49,7 @@ FOR = {
     "jemalloc-pages": "redis-server",
     "locale": "sed",
     "luajit-traces": "luajit",
+    "make-width": "make",
     "malloc": "perl",
     "node-heap": "node",
     "ocaml-heap": "ocaml",
@@ -141,6 +142,7 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         threads=100,
         minflt=100_000,
         nvcsw=100_000,
+        at_once=100,
         heaps=100,
         said=False if asked.said else None,
     )
@@ -155,6 +157,8 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         parts["faults"] = {"minflt": like(asked.faults, base.minflt)}
     if asked.switches:
         parts["switches"] = {"nvcsw": like(asked.switches, base.nvcsw)}
+    if asked.at_once:
+        parts["at_once"] = {"at_once": like(asked.at_once, base.at_once)}
     if asked.heaps:
         parts["heaps"] = {"heaps": like(asked.heaps, base.heaps)}
     if asked.said:
@@ -169,6 +173,7 @@ ALL_PROOFS = Proofs(
     thread_names=Names(absent=["GC*"], present=["Serial?"]),
     faults="fewer",
     switches="fewer",
+    at_once="more",
     heaps="fewer",
     said=Said({"V": "1"}, stderr="x"),
 )
