@@ -141,7 +141,7 @@ def _check_proofs(made: RecipeFile) -> None:
 def _check_proof(proof: Proofs) -> None:
     named = proof.thread_names and (proof.thread_names.absent or proof.thread_names.present)
     _demand(not proof.thread_names or named, "proof.thread_names: neither absent nor present")
-    counts = (proof.threads, proof.faults, proof.switches, proof.at_once, proof.heaps)
+    counts = (proof.threads, proof.faults, proof.switches, proof.processes, proof.at_once, proof.heaps)
     some = (proof.mapped, proof.unmapped, named, *counts)
     _demand(any(some) or proof.said, "proof: it has to say what shows that a value took effect")
     if proof.said is not None:

@@ -36,8 +36,9 @@ def judge(asked: Proofs, run: Measurement, base: Measurement, pilot: Measurement
     for way, noun, of in ((asked.faults, "page faults", "minflt"), (asked.switches, "voluntary switches", "nvcsw")):
         if way:
             parts.append(_counted(way, noun, *(None if m is None else getattr(m, of) for m in (run, base, pilot))))
-    if asked.at_once:
-        parts.append(_at_once(asked.at_once, run, base, pilot))
+    for way, noun, of in ((asked.processes, "processes", "processes"), (asked.at_once, "processes at once", "at_once")):
+        if way:
+            parts.append(_processes(way, noun, of, run, base, pilot))
     if asked.heaps:
         parts.append(_heaps(asked.heaps, run, base, pilot))
     if asked.said is not None:
@@ -108,16 +109,18 @@ def _counted(way: str, noun: str, mine: int | None, base: int | None, pilot: int
     return Proof(holds, text if holds else f"not clearly {way} {noun}: {text}", numbers)
 
 
-def _at_once(way: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
+def _processes(way: str, noun: str, of: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:
     if not run.traced or not base.traced:
         return _unread("processes")
-    numbers = {"at_once": float(run.at_once), "base_at_once": float(base.at_once)}
-    text = f"{run.at_once} processes at once instead of {base.at_once}"
+    mine, before = (int(getattr(m, of)) for m in (run, base))
+    numbers = {of: float(mine), f"base_{of}": float(before)}
+    text = f"{mine} {noun} instead of {before}"
     if pilot is not None:
-        holds = resembles_pilot(run.at_once, pilot.at_once, base.at_once)
-        return Proof(holds, text if holds else f"{text}, where the pilot had {pilot.at_once}", numbers)
-    holds = differs(way, run.at_once, base.at_once)
-    return Proof(holds, text if holds else f"no {way} processes at once: {text}", numbers)
+        like = int(getattr(pilot, of))
+        holds = resembles_pilot(mine, like, before)
+        return Proof(holds, text if holds else f"{text}, where the pilot had {like}", numbers)
+    holds = differs(way, mine, before)
+    return Proof(holds, text if holds else f"no {way} {noun}: {text}", numbers)
 
 
 def _heaps(way: str, run: Measurement, base: Measurement, pilot: Measurement | None) -> Proof:

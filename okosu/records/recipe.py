@@ -120,6 +120,8 @@ class Proofs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: Literal["", "fewer", "more"] = ""
     switches: Literal["", "fewer", "more"] = ""
     """Voluntary context switches."""
+    processes: Literal["", "fewer", "more"] = ""
+    """All processes, the program itself among them."""
     at_once: Literal["", "fewer", "more"] = ""
     """Processes that lived at one time, at the most."""
     heaps: Literal["", "fewer", "more"] = ""

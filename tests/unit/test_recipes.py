@@ -40,7 +40,9 @@ FOR = {
     "erlang-spin": "erl",
     "erlang-width": "erl",
     "fsync": "sqlite3",
+    "gdal-width": "gdalwarp",
     "ghc-heap": "pandoc",
+    "git-width": "git",
     "go-gc": "go",
     "go-width": "go",
     "java-c1": "javac",
@@ -142,6 +144,7 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         threads=100,
         minflt=100_000,
         nvcsw=100_000,
+        processes=100,
         at_once=100,
         heaps=100,
         said=False if asked.said else None,
@@ -157,6 +160,8 @@ def worlds(asked: Proofs) -> tuple[Measurement, dict[str, dict[str, Any]]]:
         parts["faults"] = {"minflt": like(asked.faults, base.minflt)}
     if asked.switches:
         parts["switches"] = {"nvcsw": like(asked.switches, base.nvcsw)}
+    if asked.processes:
+        parts["processes"] = {"processes": like(asked.processes, base.processes)}
     if asked.at_once:
         parts["at_once"] = {"at_once": like(asked.at_once, base.at_once)}
     if asked.heaps:
@@ -173,7 +178,8 @@ ALL_PROOFS = Proofs(
     thread_names=Names(absent=["GC*"], present=["Serial?"]),
     faults="fewer",
     switches="fewer",
-    at_once="more",
+    processes="more",
+    at_once="fewer",
     heaps="fewer",
     said=Said({"V": "1"}, stderr="x"),
 )
