@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a thread costs with the lever threads and without: an empty routine that is created and joined, two std::async
-tasks of 5 us at a time, in turns with glibc alone, each against glibc's run of the same round.
+"""What a thread costs with the lever threads and without: an empty routine that is created and joined, one and two
+std::async tasks of 5 us at a time, in turns with glibc alone, each against glibc's run of the same round.
 
 `python tools/measure/threads.py [ROUNDS]` (default 9) prints one table; `chrt -r 1` before it (as root) keeps other
 programs away. A C++ compiler (`c++`) is needed.
@@ -50,6 +50,11 @@ static void create_and_join()
         std::abort();
 }
 
+static void task()
+{
+    std::async(std::launch::async, busy, std::chrono::microseconds(5)).get();
+}
+
 static void two_tasks()
 {
     auto one = std::async(std::launch::async, busy, std::chrono::microseconds(5));
@@ -62,7 +67,8 @@ static void two_tasks()
 int main(int count, char **words)
 {
     int times = count > 2 ? std::atoi(words[2]) : 1;
-    auto once = count > 1 && !std::strcmp(words[1], "tasks") ? two_tasks : create_and_join;
+    const char *what = count > 1 ? words[1] : "";
+    auto once = !std::strcmp(what, "task") ? task : !std::strcmp(what, "tasks") ? two_tasks : create_and_join;
     auto begin = Clock::now();
 
     for (int i = 0; i < times; i++)
@@ -72,6 +78,7 @@ int main(int count, char **words)
 """
 PROGRAMS = {
     "create and join an empty routine, each of 5,000": ("join", "5000", 1.0),
+    "a std::async task of 5 us, each of 4,000": ("task", "4000", 1.0),
     "two std::async tasks of 5 us at a time, each of 4,000": ("tasks", "2000", 0.5),
 }
 
