@@ -14,6 +14,8 @@ the name of the only summary results/*/NAME.json, or FOLDER/PATTERN for all that
     missed              the names of the targets that do not hold
     sections=ID,…       those sections of the summary (all of them without `=ID,…`)
     joined=ID           the tables of that section in several summaries as one, with a column that names the machine
+    calls=PEER,ARM,…    of `okosu bench`: a row for each point, with the cycles of a call of PEER and, for each ARM,
+                        its speed over PEER's, by the medians
 
 `<!-- picture: PATH -->` before an image `![…](FILE.svg)` has the trial's verdicts drawn into FILE.svg; with a pattern,
 what is recommended in each trial that matches.
@@ -268,6 +270,20 @@ def _joined(held: Sequence[Named], wanted: str) -> str:
     return "\n".join([*table(head, body), *([""] if notes else []), *notes]) + "\n"
 
 
+def _calls(held: Sequence[Named], peer: str, *arms: str) -> str:
+    shortest = min(len(path.stem) for path, _ in held)
+    body = []
+    for path, made in held:
+        points: dict[tuple[str, str], dict[str, float]] = {}
+        for row in made.rows:
+            points.setdefault((row.subject, str(row.parameters["mode"])), {})[row.arm] = row.samples.median
+        for (subject, mode), median in points.items():
+            cells = [f"{median[peer] / median[arm]:.2f}" if arm in median else "–" for arm in arms]
+            kind = path.stem[shortest:].lstrip("-") or "all"
+            body.append([kind, f"{subject}, {mode}", _number(median[peer]), *cells])
+    return "\n".join(table(["instructions", "calls", f"{peer}, cycles", *arms], body)) + "\n"
+
+
 WHATS: dict[str, Callable[..., str]] = {
     "try": _try,
     "rows": _rows,
@@ -278,6 +294,7 @@ WHATS: dict[str, Callable[..., str]] = {
     "beside": _by_record,
     "sections": _sections,
     "joined": _joined,
+    "calls": _calls,
 }
 
 

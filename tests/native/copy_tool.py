@@ -15,8 +15,9 @@ USES = ("any", "near", "far")
 CHECKER = Checker("copy-check", USES)
 run, show = CHECKER.run, CHECKER.show
 X86 = platform.machine() == "x86_64"
+ISAS = ("sse2", "avx2", "avx512")
 ROWS = ("ref", "loop8", "libc") + (
-    ("rep-movsb", "rep-line", "block512", "sse2", "avx2", "avx512", "nt-sse2", "nt-avx2", "nt-avx512")
+    ("rep-movsb", "rep-line", "block512", *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS))
     if X86
     else ("neon",)
 )
@@ -25,8 +26,8 @@ ROWS = ("ref", "loop8", "libc") + (
 def lacking() -> set[str]:
     """The variants that this machine cannot run."""
     has = flags()
-    needs = {"avx2": "avx2", "avx512": "avx512bw"}
-    return {row for row in ROWS for name, flag in needs.items() if row in (name, f"nt-{name}") and flag not in has}
+    needs = {"avx2": "avx2", "avx512": "avx512bw", "lately": "erms"}
+    return {row for row in ROWS for name, flag in needs.items() if name in row.split("-") and flag not in has}
 
 
 def always() -> tuple[int, str]:
@@ -34,7 +35,7 @@ def always() -> tuple[int, str]:
     if not X86:
         return 128, "neon"
     absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
-    return next(pair for pair in ((512, "avx512"), (256, "avx2"), (128, "sse2")) if pair[1] not in absent)
+    return next(pair for pair in ((512, "avx512"), (512, "avx2"), (128, "sse2")) if pair[1] not in absent)
 
 
 def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

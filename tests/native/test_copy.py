@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import copy_tool
@@ -17,7 +18,7 @@ from routine_tool import classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
 INLINE = Path(__file__).parent / "programs/copy_inline.c"
-SSE2, AVX2, AVX512, ERMS = 1, 1 << 2, 1 << 3, 1 << 4
+SSE2, AVX2, AVX512, ERMS, FSRM = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5
 """Bits of okosu/cpu.h."""
 
 
@@ -69,27 +70,77 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
     ("features", "caches", "any_", "near", "far"),
     [
         # A desktop of 2008: SSE2 only, and stores past the caches for copies of which L3 cannot hold both arrays.
-        (SSE2, "0x8000 0x40000 0x800000", "4194304 sse2, max nt-sse2", "max sse2", "8192 sse2, max nt-sse2"),
-        (SSE2 | AVX2, "0 0 0", "2097152 avx2, max nt-avx2", "max avx2", "8192 avx2, max nt-avx2"),
+        (SSE2, "0x8000 0x40000 0x800000", "4194304 sse2, max nt-sse2", "max sse2", "3640 sse2, max nt-sse2"),
+        (SSE2 | AVX2, "0 0 0", "2097152 avx2, max nt-avx2", "max avx2", "3640 avx2, max nt-avx2"),
         (
             SSE2 | AVX2 | ERMS,
             "0x8000 0x40000 0x1e00000",
-            "10922 avx2, 15728640 rep-line, max nt-avx2",
-            "16384 avx2, max rep-line",
+            "8192 avx2, 13650 lately-avx2, 15728640 rep-line, max nt-avx2",
+            "13650 avx2, max rep-line",
             "8192 avx2, max nt-avx2",
         ),
         (
             SSE2 | AVX2 | AVX512 | ERMS,
             "0xc000 0x100000 0x2000000",
-            "16384 avx512, 16777216 rep-line, max nt-avx512",
+            "12288 avx512, 24576 lately-avx512, 16777216 rep-line, max nt-avx512",
             "24576 avx512, max rep-line",
             "12288 avx512, max nt-avx512",
+        ),
+        # Zen 5 without AVX-512, and with it: where string copies are fast from the first byte on, they begin earlier.
+        (
+            SSE2 | AVX2 | ERMS | FSRM,
+            "0xc000 0x100000 0x2000000",
+            "3276 avx2, 20480 lately-avx2, 16777216 rep-line, max nt-avx2",
+            "20480 avx2, max rep-line",
+            "2048 avx2, 5461 libc, max nt-avx2",
+        ),
+        (
+            SSE2 | AVX2 | AVX512 | ERMS | FSRM,
+            "0xc000 0x100000 0x2000000",
+            "3276 avx512, 24576 lately-avx512, 16777216 rep-line, max nt-avx512",
+            "24576 avx512, max rep-line",
+            "3276 avx512, 5461 rep-line, max nt-avx512",
         ),
     ],
 )
 def test_choice_of_other_machines(features: int, caches: str, any_: str, near: str, far: str) -> None:
     wanted = {use: classes(text) for use, text in zip(copy_tool.USES, (any_, near, far), strict=True)}
     assert copy_tool.CHECKER.plan(features, caches) == wanted
+
+
+LATELY = """
+#include "copy/lately.h"
+#include <stdio.h>
+_Thread_local uintptr_t okosu_copy_lately[OKOSU_COPY_LATELY];
+int main(void)
+{
+    unsigned long page, n;
+    while (scanf("%lu %lu", &page, &n) == 2)
+        putchar(okosu_copy_was_lately((void *)(page << 12 | (n & 4095)), n, 24576) ? 'y' : 'n');
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pages", "n", "guessed"),
+    [
+        ([5, 5, 5], 24576, "nyy"),
+        # The cache holds one such destination, two, four.
+        ([4, 5, 4, 5], 12289, "nnnn"),
+        ([4, 5, 4, 5], 12288, "nnyy"),
+        ([4, 5, 6, 7] * 2, 6145, "nnnnnnnn"),
+        ([4, 5, 6, 7] * 2, 6144, "nnnnyyyy"),
+        # Memory that is written for the first time.
+        (list(range(20, 32)), 4096, "nnnnnnnnnnnn"),
+    ],
+)
+def test_the_guess_that_a_destination_is_cached(
+    compiled: Callable[..., Path], pages: list[int], n: int, guessed: str
+) -> None:
+    program = compiled(LATELY, f"-I{INCLUDE.parent / 'src'}")
+    calls = "".join(f"{page} {n}\n" for page in pages)
+    assert subprocess.run([program], input=calls, capture_output=True, text=True, check=True).stdout == guessed
 
 
 WORDS = st.sampled_from(["0", "64", "512", "513", "4096", "70000", "18446744073709551615", "max", "-1", "1e3", "0x10"])

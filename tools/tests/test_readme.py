@@ -11,7 +11,7 @@ import pytest
 
 from okosu.bench import rows
 from okosu.records import summary
-from okosu.records.summary import SUMMARY_SCHEMA, Section, Source, Summary
+from okosu.records.summary import SUMMARY_SCHEMA, Row, Section, Source, Summary, spread
 from okosu.records.types import Compared, ReproduceFile, ReproducePlan, Tool, Verdict
 from papers.common.tests.rows import result, row
 from papers.zero_offload.report import summary as engines
@@ -127,6 +127,30 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
         "| target, at its worst point | bound | first | first avx2 |",
         "|---|---|---|---|",
         "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
+    ]
+
+
+def test_the_calls_of_a_bench_stand_over_those_of_a_peer(readme: ModuleType, tmp_path: Path) -> None:
+    def call(arm: str, *cycles: float) -> Row:
+        parameters: dict[str, str | float] = {"mode": "mix-small"}
+        return Row(
+            subject="copy mix",
+            arm=arm,
+            stage="bench",
+            metric="call",
+            unit="cycles",
+            parameters=parameters,
+            samples=spread(cycles),
+        )
+
+    written(tmp_path / "results/m/mixed.json", rows=[call("glibc", 30, 40, 90), call("ours", 16, 32, 33)])
+    written(tmp_path / "results/m/mixed-avx2.json", rows=[call("glibc", 50)])
+    block = "<!-- records: results/m/mixed*.json calls=glibc,ours -->\n<!-- end -->\n"
+    assert readme.fill(block).splitlines()[1:-1] == [
+        "| instructions | calls | glibc, cycles | ours |",
+        "|---|---|---|---|",
+        "| avx2 | copy mix, mix-small | 50 | – |",
+        "| all | copy mix, mix-small | 40 | 1.25 |",
     ]
 
 

@@ -2,6 +2,7 @@
 /* copy: the chooser's copies, and what lies between it and the public entries, which are in entry.c
  * and entry_x86.S. */
 #include "choose/choose.h"
+#include "copy/lately.h"
 #include "copy/route.h"
 #include "copy/rows.h"
 
@@ -59,6 +60,18 @@ struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES] = {
 
 #define WRITE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
 
+/* What the entry does by itself of this choice: sizes of the widest variant, and then of lately. */
+static uint64_t limits(const struct okosu_sizeclasses *choice, const struct okosu_copy_own *own)
+{
+    const struct okosu_sizeclass *first = &choice->at[0];
+    size_t up_to = first->variant == &own->variant->about ? first->up_to : 0;
+    size_t most = okosu_copy_lately_most();
+
+    if (!up_to || choice->count < 2 || !own->lately || first[1].variant != &own->lately->about)
+        return okosu_copy_limits(up_to, 0);
+    return okosu_copy_limits(up_to, first[1].up_to < most ? first[1].up_to : most);
+}
+
 static void publish_routes(const struct okosu_sizeclasses *choices)
 {
     static okosu_copy_function *const rest[OKOSU_COPY_ROUTES] = {rest_any, rest_near, rest_far,
@@ -67,11 +80,10 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
 
     for (size_t r = 0; r < OKOSU_COPY_ROUTES; r++) {
         size_t use = r == OKOSU_COPY_ROUTE_MOVE ? OKOSU_COPY_ANY : r;
-        const struct okosu_sizeclass *first = &choices[use].at[0];
         struct okosu_copy_route *route = &okosu_copy_routes[r];
 
         WRITE(route->rest, rest[r]);
-        WRITE(route->up_to_own, first->variant == &own->variant->about ? first->up_to : 0);
+        WRITE(route->limits, limits(&choices[use], own));
         WRITE(route->entry, own->entries[r]);
     }
 }

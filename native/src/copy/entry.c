@@ -23,9 +23,12 @@ DECLARE(avx512);
 const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own owns[] = {
-        [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, 8 * 16, ENTRIES(sse2)},
-        [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, 8 * 32, ENTRIES(avx2)},
-        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, 8 * 64, ENTRIES(avx512)},
+        [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, &okosu_copy_row_lately_sse2, 8 * 16,
+                            ENTRIES(sse2)},
+        [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, &okosu_copy_row_lately_avx2, 16 * 32,
+                            ENTRIES(avx2)},
+        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 8 * 64,
+                              ENTRIES(avx512)},
     };
     return &owns[okosu_isa_here()];
 }
@@ -62,7 +65,7 @@ enum { ALWAYS = 8 * 16 };
 static inline __attribute__((always_inline)) void *go(size_t r, void *dst, const void *src,
                                                       size_t n)
 {
-    if (n <= ALWAYS || n <= okosu_copy_route_up_to_own(r))
+    if (n <= ALWAYS || n <= okosu_copy_own_limit(okosu_copy_route_limits(r)))
         return OWN.move(dst, src, n);
     return okosu_copy_route_rest(r)(dst, src, n);
 }
@@ -91,6 +94,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own own = {
         &OWN,
+        NULL,
         ALWAYS,
         {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},
     };

@@ -73,22 +73,7 @@
 	ret
 .endm
 
-/* Up to 64 bytes, from label 1. All moves are VEX-encoded: a legacy SSE move would have to preserve
- * the upper halves that wider moves left. */
-.macro up_to_64_avx2
-	.p2align 6
-1:	cmp $32, %rdx
-	jae 2f
-	cmp $16, %rdx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two vmovdqu, %xmm0, %xmm1, 16
-	ret
-	.p2align 4
-2:	two vmovdqu, %ymm0, %ymm1, 32
-.endm
-
+/* Up to 64 bytes, from label 1. */
 .macro up_to_64_sse2
 	.p2align 6
 1:	cmp $32, %rdx
@@ -104,25 +89,18 @@
 	ret
 .endm
 
-/* In the near entry 32 to 128 bytes in halves of a line, the last stored first (elsewhere two moves,
+/* In the near entry 65 to 128 bytes in halves of a line, the last stored first (elsewhere two moves,
  * of which cold lines take the fewer the better): a load of 8 bytes of what was copied
  * then finds them in one store, also where that lies across two lines, from which a store of 64
  * bytes gives nothing back for 25 cycles. */
 .macro four_halves
-	lea -1(%rdx), %ecx
-	and $64, %ecx
-	shr %ecx
-	lea (%rsi,%rdx), %r8
-	lea (%rdi,%rdx), %r9
-	mov %rcx, %r10
-	neg %r10
 	vmovdqu64 (%rsi), %ymm16
-	vmovdqu64 (%rsi,%rcx), %ymm17
-	vmovdqu64 -32(%r8,%r10), %ymm18
-	vmovdqu64 -32(%r8), %ymm19
-	vmovdqu64 %ymm19, -32(%r9)
-	vmovdqu64 %ymm18, -32(%r9,%r10)
-	vmovdqu64 %ymm17, (%rdi,%rcx)
+	vmovdqu64 32(%rsi), %ymm17
+	vmovdqu64 -64(%rsi,%rdx), %ymm18
+	vmovdqu64 -32(%rsi,%rdx), %ymm19
+	vmovdqu64 %ymm19, -32(%rdi,%rdx)
+	vmovdqu64 %ymm18, -64(%rdi,%rdx)
+	vmovdqu64 %ymm17, 32(%rdi)
 	vmovdqu64 %ymm16, (%rdi)
 .endm
 
@@ -162,21 +140,16 @@
  * copy. Each leaf begins on a line of the code: one that lies across two takes a cycle more. */
 .macro body_avx512 beyond
 	mov %rdi, %rax
-	.if NEAR
-	cmp $32, %rdx
-	jb 1f
-	cmp $128, %rdx
-	ja 7f
-	four_halves
-	ret
-	.else
 	cmp $64, %rdx
 	jbe 1f
 	cmp $128, %rdx
 	ja 7f
+	.if NEAR
+	four_halves
+	.else
 	two vmovdqu64, %zmm16, %zmm17, 64
-	ret
 	.endif
+	ret
 	.if NEAR
 	.p2align 6
 7:	cmp $448, %rdx
@@ -196,15 +169,10 @@
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
 	.p2align 6
-	.if NEAR
-1:	cmp $16, %edx
-	jae 3f
-	.else
 1:	cmp $32, %edx
 	jae 2f
 	cmp $16, %edx
 	jae 3f
-	.endif
 	below_16
 	.p2align 4
 3:	two vmovdqu, %xmm0, %xmm1, 16
@@ -214,23 +182,70 @@
 	ret
 .endm
 
+/* Half of the vectors from the start and half of them to the end, as `head` and `tail` number them.
+ * Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. */
+.macro ends_avx2 most, head, tail
+	.irp k, \head
+	vmovdqu 32*\k(%rsi), %ymm\k
+	.endr
+	.irp k, \tail
+	vmovdqu 32*\k-\most(%rsi,%rdx), %ymm\k
+	.endr
+	.irp k, \head
+	vmovdqu %ymm\k, 32*\k(%rdi)
+	.endr
+	.irp k, \tail
+	vmovdqu %ymm\k, 32*\k-\most(%rdi,%rdx)
+	.endr
+.endm
+
+/* All moves are VEX-encoded: a legacy SSE move would have to preserve the upper halves that wider
+ * moves left. */
 .macro body_avx2 beyond
 	mov %rdi, %rax
+	cmp $32, %rdx
+	jb 1f
 	cmp $64, %rdx
-	jbe 1f
-	cmp $128, %rdx
+	ja 7f
+	two vmovdqu, %ymm0, %ymm1, 32
+	vzeroupper
+	ret
+	.p2align 6
+7:	cmp $128, %rdx
 	ja 8f
 	four vmovdqu, %ymm, 0, 1, 2, 3, 32
 	vzeroupper
 	ret
-	.p2align 4
+	.p2align 6
 8:	cmp $256, %rdx
-	ja \beyond
+	ja 9f
 	eight vmovdqu, %ymm, 0, 1, 2, 3, 4, 5, 6, 7, 32
 	vzeroupper
 	ret
-	up_to_64_avx2
+	.p2align 6
+9:	cmp $384, %rdx
+	ja 10f
+	ends_avx2 384, "0, 1, 2, 3, 4, 5", "6, 7, 8, 9, 10, 11"
 	vzeroupper
+	ret
+	.p2align 6
+10:	cmp $448, %rdx
+	ja 11f
+	ends_avx2 448, "0, 1, 2, 3, 4, 5, 6", "7, 8, 9, 10, 11, 12, 13"
+	vzeroupper
+	ret
+	.p2align 6
+11:	cmp $512, %rdx
+	ja \beyond
+	ends_avx2 512, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
+	vzeroupper
+	ret
+	.p2align 6
+1:	cmp $16, %edx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
 	ret
 .endm
 

@@ -9,20 +9,41 @@
 /* okosu_copy_move has a route of its own, after those of enum okosu_copy_use. */
 enum { OKOSU_COPY_ROUTE_MOVE = OKOSU_COPY_USES, OKOSU_COPY_ROUTES };
 
-/* An entry always makes copies of at most eight of its vectors itself, and larger ones of up to
- * `up_to_own` bytes; it leaves the others to `rest`. The members may change one by one while other
- * threads copy, because every function that they can name copies any size. */
+/* An entry always makes copies of up to `always` bytes (below) itself, and larger ones of up to
+ * okosu_copy_own_limit(limits) bytes; those of up to okosu_copy_lately_limit(limits) it makes as the
+ * variant lately-ISA does, and it leaves the others to `rest`. The members may change one by one
+ * while other threads copy, because every function that they can name copies any size.
+ *
+ * Both limits are one word, because a load waits for earlier stores with the same low bits of their
+ * addresses, of which a long copy leaves many: each further load took a copy of 4 KiB ten cycles. */
 struct okosu_copy_route {
-    size_t up_to_own; /* bytes; 0 until the choice is made */
+    uint64_t limits; /* 0 until the choice is made */
     okosu_copy_function *rest;
     okosu_copy_function *entry; /* where there is no IFUNC: what the public function jumps to */
 };
 
-extern struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES];
-
-static inline size_t okosu_copy_route_up_to_own(size_t r)
+static inline uint64_t okosu_copy_limits(size_t own, size_t lately)
 {
-    return __atomic_load_n(&okosu_copy_routes[r].up_to_own, __ATOMIC_RELAXED);
+    return (own < UINT32_MAX ? own : UINT32_MAX) |
+           (uint64_t)(lately < UINT32_MAX ? lately : UINT32_MAX) << 32;
+}
+
+static inline size_t okosu_copy_own_limit(uint64_t limits)
+{
+    return (uint32_t)limits;
+}
+
+static inline size_t okosu_copy_lately_limit(uint64_t limits)
+{
+    return (size_t)(limits >> 32);
+}
+
+extern struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES]
+    __attribute__((visibility("hidden")));
+
+static inline uint64_t okosu_copy_route_limits(size_t r)
+{
+    return __atomic_load_n(&okosu_copy_routes[r].limits, __ATOMIC_RELAXED);
 }
 
 static inline okosu_copy_function *okosu_copy_route_rest(size_t r)
@@ -43,7 +64,8 @@ OKOSU_COPY_DECLARE(avx512);
 /* The entries of this machine: those of its widest vectors. */
 struct okosu_copy_own {
     const struct okosu_copy_variant *variant; /* what they do by themselves */
-    size_t always;                            /* bytes of eight vectors */
+    const struct okosu_copy_variant *lately;  /* NULL: there is none */
+    size_t always;                            /* bytes: the variant's, whatever is chosen */
     okosu_copy_function *entries[OKOSU_COPY_ROUTES];
 };
 const struct okosu_copy_own *okosu_copy_own(void);

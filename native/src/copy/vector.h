@@ -6,6 +6,7 @@
  *   OKOSU_COPY_STREAM(p, v)  store v past the caches at p, which is aligned; not defined: none
  *   OKOSU_COPY_FENCE()    make streamed stores visible in order with what follows
  *   OKOSU_COPY_AHEAD      bytes by which the streaming loop prefetches its source */
+#include "copy/lately.h"
 #include "copy/route.h"
 #include "copy/rows.h"
 #include "copy/small.h"
@@ -98,14 +99,47 @@ void *OKOSU_COPY_NAME(okosu_copy_large)(void *dst, const void *src, size_t n)
     return large(dst, src, n);
 }
 
+#ifdef OKOSU_COPY_STREAM
+/* More than 8 vectors, and at most `most` bytes. */
+static __attribute__((noinline)) void *OKOSU_COPY_NAME(guess)(void *dst, const void *src, size_t n,
+                                                              size_t most)
+{
+    if (!okosu_copy_was_lately(dst, n, most))
+        return okosu_copy_row_rep_line.copy(dst, src, n);
+    return large(dst, src, n);
+}
+
+static void *OKOSU_COPY_NAME(okosu_copy_lately)(void *dst, const void *src, size_t n)
+{
+    size_t most = okosu_copy_lately_most();
+
+    if (n <= 8 * W)
+        return OKOSU_COPY_NAME(okosu_copy)(dst, src, n);
+    if (n > most)
+        return okosu_copy_row_rep_line.copy(dst, src, n);
+    return OKOSU_COPY_NAME(guess)(dst, src, n, most);
+}
+
+static void *OKOSU_COPY_NAME(okosu_copy_lately_move)(void *dst, const void *src, size_t n)
+{
+    if ((uintptr_t)dst - (uintptr_t)src < n || (uintptr_t)src - (uintptr_t)dst < n)
+        return OKOSU_COPY_NAME(okosu_copy)(dst, src, n);
+    return OKOSU_COPY_NAME(okosu_copy_lately)(dst, src, n);
+}
+#endif
+
 #ifdef OKOSU_COPY_BEYOND
-/* What an entry calls: the route says whether this variant serves n. */
+/* What an entry calls: the route says whether this variant serves n, or lately does, which is reached
+ * without a look at the classes. */
 #define BEYOND(r)                                                                                  \
     void *OKOSU_COPY_BEYOND(r)(void *dst, const void *src, size_t n)                               \
     {                                                                                              \
-        if (__builtin_expect(n > okosu_copy_route_up_to_own(r), 0))                                \
-            return okosu_copy_route_rest(r)(dst, src, n);                                          \
-        return large(dst, src, n);                                                                 \
+        uint64_t limits = okosu_copy_route_limits(r);                                              \
+        if (__builtin_expect(n <= okosu_copy_own_limit(limits), 1))                                \
+            return large(dst, src, n);                                                             \
+        if (r == OKOSU_COPY_ANY && n <= okosu_copy_lately_limit(limits))                           \
+            return OKOSU_COPY_NAME(guess)(dst, src, n, okosu_copy_lately_limit(limits));           \
+        return okosu_copy_route_rest(r)(dst, src, n);                                              \
     }
 BEYOND(0)
 BEYOND(1)

@@ -12,7 +12,7 @@
 #define SQUARE_SUMS 12
 #define SQUARE_FROM 256
 #define THIRDS
-#define SMALL (2 * LANES)
+#define SMALL (8 * LANES)
 #define SMALL_FILE "vec/avx2_small.h"
 
 VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ends of update() for vector.avx2.c and vector.avx512.c. Less than a vector is done in powers
+/* The ends of update() and scale() for vector.avx2.c and vector.avx512.c. Less than a vector is done in powers
  * of two, so that no part crosses a line: growing where the end is aligned, shrinking where the
  * beginning is. Masked stores would be less code, but a load of what one wrote waits 8 cycles
  * longer on Zen 5 (daxpy of 7 elements, again and again: 22 cycles against 13), and AVX2's are

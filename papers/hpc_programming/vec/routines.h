@@ -15,8 +15,8 @@
  * - first(p, skip): loads a vector with +0 in the lanes below skip, of which nothing is read
  * - last(p, left): loads one with +0 in the lanes from `left` on, 0 < left <= LANES
  * - total(v): the sum of the lanes; pairs lanes a half of them apart, then a quarter, ...
- * - edge(scale, up, a, u, v, out, n): what update() does, for n < LANES elements; `up` if it is
- * their end that is aligned */
+ * - edge(scale, up, a, u, v, out, n): what update() does, or scale() of u, for n < LANES elements;
+ * `up` if it is their end that is aligned */
 VEC_TERMS(ROUTINE(term), ROUTINE(start), VEC, MULADD, ABS)
 
 #if SMALL
@@ -88,17 +88,17 @@ REDUCTION(dot, VEC_DOT, (const TYPE *x, const TYPE *y, size_t n), (x, y, n), y)
 
 static void ROUTINE(axpy)(TYPE a, const TYPE *x, TYPE *y, size_t n)
 {
-    ROUTINE(update)(false, a, x, y, y, n);
+    ROUTINE(update)(a, x, y, y, n);
 }
 
 static void ROUTINE(scal)(TYPE a, TYPE *x, size_t n)
 {
-    ROUTINE(update)(true, a, x, x, x, n);
+    ROUTINE(scale)(a, x, n);
 }
 
 static void ROUTINE(triad)(TYPE a, const TYPE *b, const TYPE *c, TYPE *out, size_t n)
 {
-    ROUTINE(update)(false, a, c, b, out, n);
+    ROUTINE(update)(a, c, b, out, n);
 }
 
 /* Where the first element lies from the address that the caller gives. */

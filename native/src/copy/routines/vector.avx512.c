@@ -26,3 +26,11 @@ OKOSU_ROUTINE(copy, 110, nt_avx512) = {
     .move = okosu_copy_nt_avx512,
     .streams = true,
 };
+
+OKOSU_ROUTINE(copy, 55, lately_avx512) = {
+    .about = {.name = "lately-avx512",
+              .needs = OKOSU_CPU_AVX512 | OKOSU_CPU_ERMS,
+              .doc = "avx512 where it copied to lately, else rep-line"},
+    .copy = okosu_copy_lately_avx512,
+    .move = okosu_copy_lately_move_avx512,
+};

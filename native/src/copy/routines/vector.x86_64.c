@@ -24,3 +24,11 @@ OKOSU_ROUTINE(copy, 90, nt_sse2) = {
     .move = okosu_copy_nt_sse2,
     .streams = true,
 };
+
+OKOSU_ROUTINE(copy, 53, lately_sse2) = {
+    .about = {.name = "lately-sse2",
+              .needs = OKOSU_CPU_SSE2 | OKOSU_CPU_ERMS,
+              .doc = "sse2 where it copied to lately, else rep-line"},
+    .copy = okosu_copy_lately_sse2,
+    .move = okosu_copy_lately_move_sse2,
+};

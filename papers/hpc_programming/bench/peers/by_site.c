@@ -7,7 +7,7 @@
  * masked: the same interface with no guess and, up to 256 bytes, no branch: four masked moves, of
  * which those beyond the end do nothing (AVX-512).
  *
- * Peers of `okosu bench copy --only mix,sites`; docs/LIBRARY.md has what came out.
+ * Peers of `okosu bench copy --only mix,sites`; papers/hpc_programming/README.md has what came out.
  */
 #include <immintrin.h>
 #include <stddef.h>

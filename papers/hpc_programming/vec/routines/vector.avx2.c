@@ -28,18 +28,13 @@ VEC_INLINE double dtotal_of(__m128d low, __m128d high)
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-VEC_INLINE double dtotal(__m256d v)
-{
-    return dtotal_of(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
-}
-
 /* The lower half waits for the upper one to move down, so that adding +0 to it costs nothing. */
-VEC_INLINE double dtotal_plus(__m256d v)
+VEC_INLINE double dtotal(__m256d v)
 {
     return dtotal_of(_mm256_castpd256_pd128(v) + _mm_setzero_pd(), _mm256_extractf128_pd(v, 1));
 }
 
-VEC_INLINE double dquarter_total_plus(__m128d v)
+VEC_INLINE double dquarter_total(__m128d v)
 {
     return dtotal_of(v, _mm_setzero_pd());
 }
@@ -82,15 +77,10 @@ VEC_INLINE float stotal_of(__m128 low, __m128 high)
 
 VEC_INLINE float stotal(__m256 v)
 {
-    return stotal_of(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-}
-
-VEC_INLINE float stotal_plus(__m256 v)
-{
     return stotal_of(_mm256_castps256_ps128(v) + _mm_setzero_ps(), _mm256_extractf128_ps(v, 1));
 }
 
-VEC_INLINE float squarter_total_plus(__m128 v)
+VEC_INLINE float squarter_total(__m128 v)
 {
     return stotal_of(v, _mm_setzero_ps());
 }
