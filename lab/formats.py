@@ -18,7 +18,12 @@ class CacheFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-cache/1"):
 
 
 class BuiltKernel(msgspec.Struct, kw_only=True):
-    """A kernel: its version, its compiler, what it was made from, the key and the folder of it in the cache."""
+    """A kernel: its base and version, its compiler, what it was made from, the key and the folder of it in the cache.
+
+    A record without `base` was written when there was but one.
+    """
+
+    base: str = "6.12"
 
     kernel: str
     compiler: str

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where kernel series, configuration fragments and guest programs lie: in the lab, and in the folder of each paper.
 
-A room is a folder that may have `series/NAME/*.patch` with `series/NAME/platform`, `config/NAME.fragment` and
-`guest/NAME.c`. The lab's own room comes first; each folder below papers/ is another, found by scan, so that a paper
-brings its own and nothing names it here. With OKOSU_ROOM=DIR that folder is the only room, as tests need it.
+A room is a folder that may have `series/NAME/*.patch` with `series/NAME/platform`, `config/NAME.fragment` (both also
+in a folder of a base's name: see lab.kernel.series and lab.kernel.config) and `guest/NAME.c`. The lab's own room comes
+first; each folder below papers/ is another, found by scan, so that a paper brings its own and nothing names it here.
+With OKOSU_ROOM=DIR that folder is the only room, as tests need it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,3 @@ def rooms() -> list[Path]:
 def find(pattern: str) -> list[Path]:
     """Return what matches `pattern` (such as "config/*.fragment") in any room, in order of the files' names."""
     return sorted((path for room in rooms() for path in room.glob(pattern)), key=lambda path: path.name)
-
-
-def base_version() -> str:
-    """Return the version of Debian's kernel source that the series were made on."""
-    return (rooms()[0] / "kernel" / "VERSION").read_text().strip()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lab.kernel import base as bases
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
 if TYPE_CHECKING:
@@ -35,20 +36,30 @@ def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fragment", action="append", metavar="NAME", help="merge config/NAME.fragment of a paper or of lab/ too")
     add("--cc", default="gcc", metavar="CC", help="the compiler, as in CC=… of the kernel's make (default: gcc)")
     add("--kcflags", default="", metavar="FLAGS", help="more flags for the compiler, as in KCFLAGS=…")
-    add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's linux-source-6.12")
+    add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's")
+    add("--base", default=bases.DEFAULT, metavar="VERSION", help=_bases_help())
+
+
+def _bases_help() -> str:
+    first, *others = bases.names()
+    return f"the Linux that the series are applied to: {first} (default){''.join(f' or {name}' for name in others)}"
 
 
 def chosen(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
     """Return the arguments of Platform.build that the options mean."""
+    from lab.kernel.series import on
+
     if args.stock and args.series:
         raise OkosuError("--stock and --series exclude each other", "", "one of them", USAGE_ERROR)
-    series = () if args.stock else tuple(args.series or platform.recipe.series)
+    bases.find(args.base)
+    series = () if args.stock else tuple(args.series or on(args.base, platform.recipe.series))
     return {
         "series": series,
         "fragments": (*platform.recipe.fragments, *(args.fragment or ())),
         "cc": args.cc,
         "kcflags": args.kcflags,
         "source": args.kernel_source,
+        "base": args.base,
     }
 
 
@@ -56,6 +67,7 @@ def described(built: Built) -> BuiltKernel:
     from lab.formats import BuiltKernel
 
     return BuiltKernel(
+        base=built.base,
         kernel=built.version,
         compiler=built.compiler,
         series=list(built.series),

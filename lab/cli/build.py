@@ -17,6 +17,7 @@ EXAMPLES = """\
   okosu lab build uml --stock                    without any series
   okosu lab build uml --series NAME              with one series of those that papers/*/series hold
   okosu lab build x86 --fragment x86-debug       with the configuration of config/x86-debug.fragment on top
+  okosu lab build uml --base 7.3                 a newer Linux with those series of the platform that are made for it
   okosu lab build uml --cc gcc-11 --dry-run      what would be done
 """
 
@@ -35,9 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     import msgspec
 
-    from lab import rooms
     from lab.formats import BuildFile
-    from lab.kernel import build, source
+    from lab.kernel import base, build, source
     from lab.run import platforms
 
     machines = registry.machines()
@@ -50,9 +50,10 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print("\n".join(build.plan(replace(platform.recipe, **chosen))))
         return 0
-    if chosen["series"] and (ours := source.version(args.kernel_source)) != rooms.base_version():
-        print(f"okosu: the series were made on Linux {rooms.base_version()}; this is {ours}", file=sys.stderr)
     with _kernel_options.progress() as say:
+        ours, made_on = source.version(args.kernel_source, args.base, say), base.find(args.base).version
+        if chosen["series"] and ours != made_on:
+            print(f"okosu: the series were made on Linux {made_on}; this is {ours}", file=sys.stderr)
         built = platform.build(**chosen, say=say)
     if args.json:
         described = msgspec.structs.asdict(_kernel_options.described(built))

@@ -20,6 +20,7 @@ import lab.kernel.series
 import lab.kernel.source
 from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel import base as bases
 from lab.kernel import config, tree
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
@@ -54,7 +55,8 @@ _SAME = {
 class Recipe:
     """What a kernel is built from. `arch` is make's ARCH, `target` the file to make, `kept` what of it is kept.
 
-    `objects` is about how many steps a build has, for the progress.
+    `objects` is about how many steps a build has, for the progress. `series` are those of `base`; `source` is a tree of
+    the user's in place of the base's own.
     """
 
     arch: str
@@ -66,6 +68,7 @@ class Recipe:
     cc: str = "gcc"
     kcflags: str = ""
     source: Path | None = None
+    base: str = bases.DEFAULT
 
 
 @dataclass(frozen=True)
@@ -80,27 +83,29 @@ class Built:
     fragments: tuple[str, ...]
     # Whether the kernel sizes the vector registers' state at boot. UML without that cannot run on a host with AMX.
     any_xstate: bool
+    base: str = bases.DEFAULT
 
 
 def build(recipe: Recipe, say: Say = quiet) -> Built:
     """Return the kernel of `recipe`, built where the cache has none; OkosuError (125) says what is wrong."""
-    made = _Order.of(recipe)
+    made = _Order.of(recipe, say)
 
     def fill(folder: Path) -> None:
-        source = lab.kernel.source.find(recipe.source, say)
-        base = tree.patched(source, made.series, say)
+        source = lab.kernel.source.find(recipe.source, say, recipe.base)
+        patched = tree.patched(source, made.series, say)
         (objects := folder / "objects").mkdir(exist_ok=True)
-        _configure(base, objects, recipe, made.config)
-        _compile(base, objects, recipe, say)
+        _configure(patched, objects, recipe, made.config)
+        _compile(patched, objects, recipe, say)
         for file in (*recipe.kept, ".config", _LOG):
             shutil.copy2(objects / file, folder / Path(file).name)
-        any_xstate = "host_fp_size" in (base / "arch/x86/um/shared/sysdep/ptrace.h").read_text()
+        any_xstate = "host_fp_size" in (patched / "arch/x86/um/shared/sysdep/ptrace.h").read_text()
         (folder / _META).write_text(json.dumps({"any_xstate": any_xstate}))
         shutil.rmtree(objects)
 
     path = cache.made(_KIND, made.key, fill, say, resume=True)
     any_xstate = json.loads((path / _META).read_text())["any_xstate"]
-    return Built(path, made.key, made.version, made.compiler, recipe.series, recipe.fragments, any_xstate)
+    made_from = (made.version, made.compiler, recipe.series, recipe.fragments)
+    return Built(path, made.key, *made_from, any_xstate, recipe.base)
 
 
 @dataclass(frozen=True)
@@ -116,23 +121,32 @@ class Builder:
         cc: str = "gcc",
         kcflags: str = "",
         source: Path | None = None,
+        base: str = bases.DEFAULT,
         say: Say = quiet,
     ) -> Built:
         """Return the kernel with these series and fragments, built where the cache has none; OkosuError (125) if it
-        fails."""
+        fails. Without `series` it has those of the recipe that there are on `base`."""
         of = self.recipe
-        own = (of.series if series is None else tuple(series), of.fragments if fragments is None else tuple(fragments))
-        return build(replace(of, series=own[0], fragments=own[1], cc=cc, kcflags=kcflags, source=source), say)
+        applied = lab.kernel.series.on(base, of.series) if series is None else tuple(series)
+        merged = of.fragments if fragments is None else tuple(fragments)
+        made_from = replace(of, series=applied, fragments=merged, source=source, base=base)
+        return build(replace(made_from, cc=cc, kcflags=kcflags), say)
 
 
 def plan(recipe: Recipe) -> list[str]:
     """Return what build() would do with `recipe`, a line each, doing none of it."""
+    if recipe.source is None and lab.kernel.source.to_be_fetched(recipe.base):
+        of = bases.find(recipe.base)
+        return [
+            f"source: Linux {of.name}, fetched first: {of.package} of {of.suite}; all else is known then",
+            f"series: {', '.join(recipe.series) or 'none'}",
+        ]
     made = _Order.of(recipe)
     path = cache.root() / _KIND / made.key
     applied = [f"{one.name} ({len(one.patches)} patches)" for one in made.series]
     words = command(Path("SOURCE"), Path("OBJECTS"), recipe, recipe.target)
     return [
-        f"source: Linux {made.version} ({recipe.source or lab.kernel.source.TARBALL})",
+        f"source: Linux {made.version} ({recipe.source or bases.find(recipe.base).package})",
         f"series: {', '.join(applied) or 'none'}",
         f"configuration: {len(made.config)} symbols of {', '.join(recipe.fragments)}, on an empty one",
         f"build: {shlex.join(words)}   ({made.compiler})",
@@ -156,11 +170,11 @@ class _Order:
     key: str
 
     @staticmethod
-    def of(recipe: Recipe) -> _Order:
+    def of(recipe: Recipe, say: Say = quiet) -> _Order:
         check_tools(recipe.cc)
-        version = lab.kernel.source.version(recipe.source)
-        applied = [lab.kernel.series.find(name) for name in recipe.series]
-        asked = config.fragments(recipe.fragments)
+        version = lab.kernel.source.version(recipe.source, recipe.base, say)
+        applied = [lab.kernel.series.find(name, recipe.base) for name in recipe.series]
+        asked = config.fragments(recipe.fragments, recipe.base)
         compiler = compiler_version(recipe.cc)
         how = [recipe.arch, recipe.target, recipe.kept, recipe.kcflags, compiler]
         return _Order(version, applied, asked, compiler, cache.key(version, [s.digest for s in applied], asked, how))

@@ -2,7 +2,8 @@
 """Kernel configurations: fragments, merged onto an empty configuration and checked.
 
 The fragment NAME is what config/NAME.fragment says in all rooms that have such a file. So a paper whose series adds
-options to the platform's configuration sets them in a fragment of its own that is called as the platform's is.
+options to the platform's configuration sets them in a fragment of its own that is called as the platform's is. What
+config/BASE/NAME.fragment says is merged after that where the kernel is of that base: symbols that there are not there.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lab import rooms
-from lab.kernel.series import find as find_series
-from lab.kernel.series import names
+from lab.kernel import base as bases
+from lab.kernel.series import on_every_base
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _SET = re.compile(r"^CONFIG_(\w+)=(\S.*)$")
@@ -32,8 +33,8 @@ def parse(text: str) -> Config:
     return found
 
 
-def fragments(wanted: Sequence[str]) -> Config:
-    """Return what the fragments ask for; a later one overrules an earlier."""
+def fragments(wanted: Sequence[str], base: str = bases.DEFAULT) -> Config:
+    """Return what the fragments ask for on `base`; a later one overrules an earlier."""
     merged: Config = {}
     for name in wanted:
         found = rooms.find(f"config/{name}.fragment")
@@ -45,7 +46,7 @@ def fragments(wanted: Sequence[str]) -> Config:
                 "--fragment NAME with one of them",
                 LAUNCHER_FAILED,
             )
-        for path in found:
+        for path in [*found, *rooms.find(f"config/{base}/{name}.fragment")]:
             merged.update(parse(path.read_text()))
     return merged
 
@@ -65,7 +66,7 @@ def check(asked: Config, made: Config, applied: Iterable[str] = ()) -> None:
     """
     missing = {name: value for name, value in asked.items() if made.get(name, "n") != value}
     if missing:
-        elsewhere = [find_series(name).symbols for name in names() if name not in set(applied)]
+        elsewhere = [series.symbols for series in on_every_base() if series.name not in set(applied)]
         missing = {name: value for name, value in missing.items() if not any(name in symbols for symbols in elsewhere)}
     if missing:
         listed = ", ".join(f"CONFIG_{name}={value}" for name, value in sorted(missing.items()))

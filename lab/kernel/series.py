@@ -1,31 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Patch series: folders of `git format-patch` files, series/NAME of any room, applied in order of their names.
 
-The file `platform` beside the patches holds one word, the platform whose kernels get the series by default. A series
-without that file is applied where --series names it.
+Those are of the default base. What the series consists of on another base lies in series/NAME/BASE; a patch that is the
+same on both is a symbolic link there. The file `platform` beside the patches holds one word, the platform whose kernels
+get the series by default. A series without that file is applied where --series names it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from lab.kernel import base as bases
 from lab.rooms import find as find_files
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _TOUCHED = re.compile(rb"^(?:--- a|\+\+\+ b|rename from |rename to )/?(\S.*)$", re.M)
+# git's version at the end of a mail. No line of a change begins like its second line.
+_SIGNATURE = re.compile(rb"\n-- \n[^ +\-@\\\n].*\n*\Z")
 _DEFINED = re.compile(rb"^\+\s*(?:menu)?config (\w+)$", re.M)
 
 
 @dataclass(frozen=True)
 class Series:
-    """A series; `patches` are in the order of applying them."""
+    """A series as it is on a base; `patches` are in the order of applying them."""
 
     name: str
     patches: tuple[Path, ...]
+    base: str = bases.DEFAULT
 
     @cached_property
     def digest(self) -> str:
@@ -53,11 +59,24 @@ def touched(patch: bytes) -> set[str]:
 
 def changes(patch: bytes) -> bytes:
     """Return a patch without its message and without the line with git's version at its end."""
-    return patch[patch.find(b"\ndiff --git ") + 1 :].rpartition(b"\n-- \n")[0] or patch
+    return _SIGNATURE.sub(b"", patch[patch.find(b"\ndiff --git ") + 1 :])
 
 
-def names() -> list[str]:
-    return sorted({path.parent.name for path in find_files("series/*/*.patch")})
+def names(base: str = bases.DEFAULT) -> list[str]:
+    """Return the names of the series that there are on `base`."""
+    if base == bases.DEFAULT:
+        return sorted({path.parent.name for path in find_files("series/*/*.patch")})
+    return sorted({path.parent.parent.name for path in find_files(f"series/*/{base}/*.patch")})
+
+
+def on_every_base() -> list[Series]:
+    """Return every series of every base."""
+    return [find(name, base) for base in bases.names() for name in names(base)]
+
+
+def on(base: str, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the series `wanted` that there are on `base`."""
+    return tuple(name for name in wanted if name in names(base))
 
 
 def of_platform(platform: str) -> tuple[str, ...]:
@@ -67,13 +86,14 @@ def of_platform(platform: str) -> tuple[str, ...]:
     return tuple(name for name in names() if said.get(name) == platform)
 
 
-def find(name: str) -> Series:
-    """Return the series called `name`; OkosuError (125) if there is none, or nothing in it."""
-    patches = tuple(find_files(f"series/{name}/*.patch"))
+def find(name: str, base: str = bases.DEFAULT) -> Series:
+    """Return the series called `name` as it is on `base`; OkosuError (125) if there is none, or nothing in it."""
+    folder = f"series/{name}" if base == bases.DEFAULT else f"series/{name}/{base}"
+    patches = tuple(find_files(f"{folder}/*.patch"))
     if not patches:
         raise OkosuError(
-            f"no series is called {name!r}",
-            f"there is {', '.join(names()) or 'none'}",
+            f"no series of Linux {base} is called {name!r}",
+            f"there is {', '.join(names(base)) or 'none'}",
             "--series NAME with one of them, or --stock for Debian's kernel as it is",
             LAUNCHER_FAILED,
         )
@@ -81,4 +101,4 @@ def find(name: str) -> Series:
     if len(folders) > 1:
         why = f"it is in {' and in '.join(map(str, folders))}"
         raise OkosuError(f"two series are called {name!r}", why, "each series has a name of its own", LAUNCHER_FAILED)
-    return Series(name, patches)
+    return Series(name, patches, base)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's source: Debian's linux-source-6.12, unpacked once, or a tree that the user names."""
+"""The kernel's source: that of a base, which is a package of Debian's, unpacked once, or a tree that the user names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 
 from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel import base as bases
+from lab.kernel import package
+from lab.kernel.base import Base
+from lab.kernel.package import Package
 from okosu.errors import LAUNCHER_FAILED, OkosuError
-
-PACKAGE = "linux-source-6.12"
-TARBALL = Path("/usr/src") / f"{PACKAGE}.tar.xz"
 
 # A third of the archive: register tables of graphics cards and device trees, which no kernel of the lab needs. The
 # folders of other architectures have to stay: Kconfig files outside arch/ read some of theirs.
@@ -31,34 +32,52 @@ class Source:
     own: bool
 
 
-def version(folder: Path | None = None) -> str:
-    """Return the version of the tree in `folder`, with a digest of it, or of Debian's package.
+def version(folder: Path | None = None, base: str = bases.DEFAULT, say: Say = quiet) -> str:
+    """Return the version of the tree in `folder`, with a digest of it, or of the base's package.
 
-    OkosuError (125) if the folder is no kernel's source, or the package is not installed.
+    OkosuError (125) if the folder is no kernel's source, or the package is neither installed nor to be had.
     """
     if folder is not None:
         return f"{makefile_version(folder)}-{_digest_of_tree(folder)}"
-    if not TARBALL.is_file():
-        raise OkosuError(
-            f"the kernel's source is missing: {TARBALL}",
-            f"the package {PACKAGE} is not installed",
-            "make lab-deps (installs what the lab needs), or --kernel-source DIR",
-            LAUNCHER_FAILED,
-        )
-    asked = ["dpkg-query", "-W", "-f", "${Version}", PACKAGE]
-    try:
-        said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-    except FileNotFoundError:
-        said = ""
-    return said or _digest_of_file(TARBALL)
+    return _package(bases.find(base), say).version
 
 
-def find(folder: Path | None = None, say: Say = quiet) -> Source:
-    """Return the tree in `folder`, or Debian's, unpacked where it was not yet (1.2 GB, half a minute)."""
-    found = version(folder)
+def find(folder: Path | None = None, say: Say = quiet, base: str = bases.DEFAULT) -> Source:
+    """Return the tree in `folder`, or the base's, unpacked where it was not yet (1.2 GB, half a minute)."""
     if folder is not None:
-        return Source(folder.resolve(), found, own=False)
-    return Source(cache.made("source", found, lambda to: _unpack(to, say), say), found, own=True)
+        return Source(folder.resolve(), version(folder), own=False)
+    of = bases.find(base)
+    found = _package(of, say)
+    path = cache.made("source", found.version, lambda to: _unpack(to, of, found.tarball, say), say)
+    return Source(path, found.version, own=True)
+
+
+def to_be_fetched(base: str) -> bool:
+    """Say whether the source of `base` is neither installed nor in the cache, but can be had from Debian's archive."""
+    of = bases.find(base)
+    return bool(of.suite) and not of.tarball.is_file() and not package.there(of)
+
+
+def _package(base: Base, say: Say) -> Package:
+    """Return the package of `base`: the installed one, or else that which the lab fetched, or fetches now."""
+    if base.tarball.is_file():
+        return Package(base.tarball, _installed_version(base) or _digest_of_file(base.tarball))
+    if base.suite:
+        return package.fetch(base, say)
+    raise OkosuError(
+        f"the kernel's source is missing: {base.tarball}",
+        f"the package {base.package} is not installed",
+        "make lab-deps (installs what the lab needs), or --kernel-source DIR",
+        LAUNCHER_FAILED,
+    )
+
+
+def _installed_version(base: Base) -> str:
+    asked = ["dpkg-query", "-W", "-f", "${Version}", base.package]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    except FileNotFoundError:
+        return ""
 
 
 def makefile_version(folder: Path) -> str:
@@ -78,11 +97,11 @@ def makefile_version(folder: Path) -> str:
     return ".".join(number[1] for number in numbers if number)
 
 
-def _unpack(to: Path, say: Say) -> None:
-    say(f"unpacking {TARBALL.name}")
+def _unpack(to: Path, base: Base, tarball: Path, say: Say) -> None:
+    say(f"unpacking {tarball.name}")
     left_out = [f"--exclude=*/{path}" for path in _LEFT_OUT]
     done = subprocess.run(
-        ["tar", "-xJf", TARBALL, "-C", to, "--strip-components=1", *left_out],
+        ["tar", "-xJf", tarball, "-C", to, "--strip-components=1", *left_out],
         capture_output=True,
         text=True,
         check=False,
@@ -91,11 +110,18 @@ def _unpack(to: Path, say: Say) -> None:
         if "No space left" in done.stderr:
             raise cache.full_disk()
         raise OkosuError(
-            f"{TARBALL} cannot be unpacked",
+            f"{tarball} cannot be unpacked",
             done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"tar ended with {done.returncode}",
-            f"apt-get install --reinstall {PACKAGE} xz-utils   (as root)",
+            _again(base, tarball),
             LAUNCHER_FAILED,
         )
+
+
+def _again(base: Base, tarball: Path) -> str:
+    """Return what to do about an archive that is broken."""
+    if tarball == base.tarball:
+        return f"apt-get install --reinstall {base.package} xz-utils   (as root)"
+    return f"rm -r {tarball.parent}: the next try fetches it again"
 
 
 def _digest_of_file(path: Path) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel import base as bases
 from lab.kernel.series import Series
 from lab.kernel.source import Source
-from lab.rooms import base_version
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 _AUTHOR = {"GIT_AUTHOR_NAME": "okosu", "GIT_AUTHOR_EMAIL": "okosu@localhost"}
@@ -50,11 +50,12 @@ def _make(to: Path, source: Source, series: Sequence[Series], say: Say) -> None:
 def _apply(to: Path, series: Series, patch: Path, source: Source) -> None:
     done = _git_said(to, "am", "--quiet", "-3", "--keep-non-patch", str(patch))
     if done.returncode:
+        made_on = bases.find(series.base).version
         why = next((line for line in done.stderr.splitlines() if line.startswith("error: ")), done.stderr.strip())
         raise OkosuError(
             f"{series.name}/{patch.name} does not apply to Linux {source.version}",
-            f"{why.removeprefix('error: ')}; the series was made on {base_version()}",
-            f"linux-source of version {base_version()}, or --kernel-source DIR with a tree near it",
+            f"{why.removeprefix('error: ')}; the series was made on {made_on}",
+            f"linux-source of version {made_on}, or --kernel-source DIR with a tree near it",
             LAUNCHER_FAILED,
         )
 

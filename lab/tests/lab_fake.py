@@ -43,8 +43,11 @@ def kernel(folder: Path) -> Path:
     """Make a room with some fragments and one guest program, and without a series."""
     (folder / "config").mkdir(parents=True)
     (folder / "guest").mkdir()
-    (folder / "kernel").mkdir()
-    (folder / "kernel" / "VERSION").write_text("6.12.7-1\n")
+    (folder / "kernel/bases").mkdir(parents=True)
+    (folder / "kernel/bases/6.12.toml").write_text('package = "linux-source-6.12"\nversion = "6.12.7-1"\n')
+    (folder / "kernel/bases/7.3.toml").write_text(
+        'package = "linux-source-7.3"\nversion = "7.3.1-1"\nsuite = "somewhere"\n'
+    )
     (folder / "config/um.fragment").write_text("# what is wanted\nCONFIG_A=y\n# CONFIG_B is not set\n")
     (folder / "config/more.fragment").write_text('CONFIG_B=y\nCONFIG_TEXT="two words"\n')
     (folder / "config/refused.fragment").write_text("CONFIG_REFUSED=y\n")

@@ -16,6 +16,7 @@ import pytest
 from processes import lives
 
 from lab import cache
+from lab.kernel import base as bases
 from lab.kernel import build
 from lab.run import guest, uml
 from lab.tests import lab_fake
@@ -82,6 +83,26 @@ def test_a_plan_says_what_would_be_done_and_does_none_of_it(recipe: build.Recipe
     assert "there already" in "\n".join(build.plan(recipe))
 
 
+def test_a_kernel_of_another_base_is_another_kernel_and_says_so(recipe: build.Recipe, tmp_path: Path) -> None:
+    first = build.build(recipe)
+    (of := tmp_path / "kernel/series/one/7.3").mkdir()
+    for patch in (tmp_path / "kernel/series/one").glob("*.patch"):
+        (of / patch.name).write_text(patch.read_text().replace("+new\n", "+newer\n"))
+    other = build.build(replace(recipe, base="7.3"))
+    assert (first.base, other.base) == ("6.12", "7.3")
+    assert first.key != other.key
+
+
+def test_a_plan_fetches_nothing(recipe: build.Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bases, "SOURCES", tmp_path)
+    text = "\n".join(build.plan(replace(recipe, source=None, base="7.3", series=())))
+    assert text.splitlines() == [
+        "source: Linux 7.3, fetched first: linux-source-7.3 of somewhere; all else is known then",
+        "series: none",
+    ]
+    assert not cache.root().exists()
+
+
 def test_a_compile_error_is_shown_with_the_log(recipe: build.Recipe) -> None:
     assert recipe.source
     (recipe.source / "broken.c").write_text("")
@@ -118,6 +139,7 @@ SLOW = """
 import sys
 from dataclasses import replace
 from pathlib import Path
+from lab.kernel import base as bases
 from lab.kernel import build
 from lab.run import uml
 build._TOOLS = {}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lab.kernel.base
 import lab.kernel.source
 from lab.kernel import config, series, tree
 from lab.tests import lab_fake
@@ -44,6 +45,17 @@ def test_a_series_is_its_patches_in_order(kernel: Path) -> None:
     assert series.find("one").digest != before
 
 
+@pytest.mark.parametrize("signature", ["-- \n2.39.5\n\n", ""])
+@pytest.mark.parametrize("last", ["+new\n", "-- \n+-\n"])
+def test_a_message_is_left_out_of_the_digest_with_git_s_version_at_the_end_or_without(
+    signature: str, last: str
+) -> None:
+    changed = f"diff --git a/x b/x\n@@ -1 +1 @@\n{last}"
+    found = {series.changes(f"From 0\nSubject: {said}\n---\n\n{changed}{signature}".encode()) for said in ("a", "b")}
+    # A line of the change that looks like the start of a signature is part of the change.
+    assert {one.strip() for one in found} == {changed.encode().strip()}
+
+
 @pytest.mark.parametrize("patch", [b"", b"diff --git a/x b/x\n+y\n", b"no patch\n"])
 def test_what_is_no_mail_is_hashed_whole(patch: bytes) -> None:
     assert series.changes(patch) == patch
@@ -55,6 +67,39 @@ def test_an_unknown_series_names_those_that_are_there(kernel: Path) -> None:
         with pytest.raises(OkosuError, match=name) as caught:
             series.find(name)
         assert caught.value.why == "there is one"
+
+
+def test_a_series_has_a_folder_for_each_base_and_shares_patches_by_links(kernel: Path) -> None:
+    folder = kernel / "series/one"
+    assert series.names("7.3") == []
+    with pytest.raises(OkosuError, match=r"no series of Linux 7\.3 is called 'one'"):
+        series.find("one", "7.3")
+    (folder / "7.3").mkdir()
+    first, second = series.find("one").patches
+    (folder / "7.3" / first.name).symlink_to(f"../{first.name}")
+    (folder / "7.3" / second.name).write_text(second.read_text().replace("REFUSED_BY_STOCK", "NEWER"))
+    assert series.names("7.3") == series.names() == ["one"]
+    assert series.on("7.3", ["none", "one"]) == ("one",)
+    newer = series.find("one", "7.3")
+    assert [path.resolve() for path in newer.patches] == [first, folder / "7.3" / second.name]
+    assert (newer.symbols, series.find("one").symbols) == ({"NEWER"}, {"REFUSED_BY_STOCK"})
+    # What a fragment asks for may belong to the series as it is on the other base.
+    config.check({"NEWER": "y", "REFUSED_BY_STOCK": "y"}, {}, applied=())
+
+
+def test_a_base_adds_to_a_fragment_and_takes_away_from_it(kernel: Path) -> None:
+    (kernel / "config/7.3").mkdir()
+    (kernel / "config/7.3/um.fragment").write_text("# CONFIG_A is not set\nCONFIG_C=y\n")
+    assert config.fragments(["um"]) == {"A": "y", "B": "n"}
+    assert config.fragments(["um"], "7.3") == {"A": "n", "B": "n", "C": "y"}
+
+
+def test_bases_are_files_and_the_default_is_the_first(kernel: Path) -> None:
+    assert lab.kernel.base.names() == ["6.12", "7.3"]
+    assert lab.kernel.base.find().version == "6.12.7-1"
+    with pytest.raises(OkosuError, match=r"no base is called '7\.4'") as caught:
+        lab.kernel.base.find("7.4")
+    assert (caught.value.why, caught.value.status) == ("there is 6.12, 7.3", 2)
 
 
 def test_a_tree_has_the_patches_and_the_pristine_one_has_not(kernel: Path, base: lab.kernel.source.Source) -> None:
@@ -116,7 +161,7 @@ def test_the_version_of_a_users_tree_follows_its_contents(base: lab.kernel.sourc
 
 
 def test_without_debians_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab.kernel.source, "TARBALL", tmp_path / "none.tar.xz")
+    monkeypatch.setattr(lab.kernel.base, "SOURCES", tmp_path)
     with pytest.raises(OkosuError, match="source is missing") as caught:
         lab.kernel.source.version()
     assert "linux-source-6.12" in caught.value.why
@@ -125,12 +170,12 @@ def test_without_debians_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_broken_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "broken.tar.xz").write_text("no archive")
-    monkeypatch.setattr(lab.kernel.source, "TARBALL", tmp_path / "broken.tar.xz")
-    monkeypatch.setattr(lab.kernel.source, "version", lambda folder=None: "1")
-    with pytest.raises(OkosuError, match="cannot be unpacked"):
+    (tmp_path / "linux-source-6.12.tar.xz").write_text("no archive")
+    monkeypatch.setattr(lab.kernel.base, "SOURCES", tmp_path)
+    with pytest.raises(OkosuError, match="cannot be unpacked") as caught:
         lab.kernel.source.find()
-    assert not (tmp_path / "okosu/lab/source/1").exists()
+    assert "--reinstall linux-source-6.12" in caught.value.fix
+    assert [path.suffix for path in tmp_path.glob("okosu/lab/source/*")] == [".partial"]
 
 
 NAMES = st.text("abc/._-+", min_size=1, max_size=12).filter(lambda name: name.strip("/. ") == name and "//" not in name)

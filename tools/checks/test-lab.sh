@@ -22,6 +22,10 @@ tools/checks/sanitize.sh
 set -- .venv/bin/python -m pytest --timeout 5400
 "$@" -n auto --dist loadfile -m 'not alone' tests/long tools/tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
 "$@" -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
+# What the series are on the other base: its source is fetched, and its kernels are built.
+if [ "$OKOSU_LAB" = full ]; then
+    OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py
+fi
 # What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
 beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"
 "$@" -n auto --dist worksteal -m '(lab or long or hypothesis) and not privileged and not alone' $beside

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lab import cache
 from lab.kernel import build, config, series, source, tree
+from lab.tests.long.base import BASE
 
 _FIXED = ("-s", "LOCALVERSION=", "KCFLAGS=-Werror")
 # GCC's W=1, and sparse of every file, whether it has to be compiled or not.
@@ -23,12 +24,17 @@ _STRICT = ("W=1", "C=2", "KCFLAGS=")
 class Workbench:
     """A series' commits in a tree of their own, and objects built from any of them, which the lab's cache keeps."""
 
-    def __init__(self, folder: Path, name: str, arch: str) -> None:
-        self.folder, self.arch = folder, arch
-        self.source = source.find()
-        self.patched = tree.patched(self.source, [series.find(name)])
+    def __init__(self, folder: Path, name: str, arch: str, base: str = BASE) -> None:
+        self.folder, self.arch, self.base = folder, arch, base
+        self.series = series.find(name, base)
+        self.source = source.find(base=base)
+        self.patched = tree.patched(self.source, [self.series])
         self.commits = _git(self.patched, "rev-list", "--reverse", "HEAD").split()
         self.commit = self.commits[-1]
+
+    def config(self, *fragments: str) -> config.Config:
+        """Return what the fragments ask for on the bench's base."""
+        return config.fragments(fragments, self.base)
 
     def checkout(self, commit: str) -> None:
         """Choose the commit to build from; the first of `commits` is the kernel without the series."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.kernel.build import Built
 from lab.run import qemu
+from lab.tests.long.base import BASE
 
 _TOOLS = Path(__file__).resolve().parents[3] / "tools"
 
@@ -31,7 +32,7 @@ DEBUG_ARGUMENTS = (
 def debug_kernel() -> Built:
     """Return the kernel that checks itself: DEBUG_VM, page_owner, KASAN, lockdep."""
     kernel()
-    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-debug"))
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-debug"), base=BASE)
 
 
 def complaints(log: str) -> list[str]:
@@ -43,4 +44,4 @@ def kernel() -> Built:
     """Return the kernel with the series and the kernel's own tests, built where the cache has none."""
     done = subprocess.run([_TOOLS / "setup/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return qemu.build()
+    return qemu.build(base=BASE)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from lab.kernel import config
 from lab.tests.long.kernel_commits import Workbench
 
 SERIES = "um-rep-movs"
@@ -18,7 +17,7 @@ PROGRAM = Path(__file__).with_name("rep_movs.c")
 def program(bench: Workbench, folder: Path) -> Path:
     """Compile rep_movs.c with the objects of the series' last commit in `folder`, and return it."""
     bench.checkout(bench.commits[-1])
-    objects = bench.make(config.fragments(("um",)), OBJECT, *ORIGINAL)
+    objects = bench.make(bench.config("um"), OBJECT, *ORIGINAL)
     made = folder / "rep_movs"
     # The routines are called by name; the stack below its pointer belongs to whom assembler calls.
     flags = ["-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-mno-red-zone", "-no-pie"]

@@ -11,6 +11,7 @@ import pytest
 
 from lab.kernel.build import Built
 from lab.run import uml
+from lab.tests.long.base import BASE
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
@@ -22,7 +23,7 @@ BENCH = "/sys/kernel/debug/um_copy/bench"
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return uml.build()
+    return uml.build(base=BASE)
 
 
 def here() -> list[str]:
@@ -106,7 +107,7 @@ def test_every_routine_passes_its_own_tests(built: Built) -> None:
 
 
 def test_the_routines_for_fixed_lengths_pass_them_too() -> None:
-    fixed = uml.build(fragments=(*uml.RECIPE.fragments, "um-fixed"))
+    fixed = uml.build(fragments=(*uml.RECIPE.fragments, "um-fixed"), base=BASE)
     _, log = shell(fixed, "true", "kunit.enable=1", "kunit.filter_glob=um_copy")
     assert results(log) == (CASES * len(here()), 0, CASES * (len(ROUTINES) - len(here())))
     names = (fixed.path / "System.map").read_text().split()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.kernel import config, series
 from lab.kernel.build import Built
 from lab.run import guest, uml
+from lab.tests.long.base import BASE
 from lab.tests.long.kernel_commits import Workbench, code
 from papers.simd_kernel import plan
 from papers.simd_kernel.run import gprof, profiling, symbols
@@ -39,13 +39,13 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
     # checkpatch asks for an entry in MAINTAINERS for new files; arch/x86/um/ is there already.
     words = ["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
-    patches = map(str, series.find(SERIES).patches)
+    patches = map(str, bench.series.patches)
     done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
 def test_gcc_and_sparse_have_nothing_to_say_that_they_did_not_say_before(bench: Workbench) -> None:
-    asked = config.fragments(("um",))
+    asked = bench.config("um")
     bench.checkout(bench.commits[0])
     before = bench.complaints(asked, *OTHERS, *ORIGINAL)
     bench.checkout(bench.commits[-1])
@@ -53,7 +53,7 @@ def test_gcc_and_sparse_have_nothing_to_say_that_they_did_not_say_before(bench: 
 
 
 def test_nothing_but_the_two_functions_is_new(bench: Workbench) -> None:
-    asked = config.fragments(("um",))
+    asked = bench.config("um")
     found = []
     for commit in (bench.commits[0], bench.commits[-1]):
         bench.checkout(commit)
@@ -65,7 +65,7 @@ def test_nothing_but_the_two_functions_is_new(bench: Workbench) -> None:
 
 def test_with_kasan_the_functions_are_kasan_s_own(bench: Workbench) -> None:
     bench.checkout(bench.commits[-1])
-    asked = config.fragments(("um",))
+    asked = bench.config("um")
     names = []
     for kasan in ("n", "y"):
         made = bench.make({**asked, "KASAN": kasan}, "arch/x86/um/")
@@ -121,7 +121,7 @@ def flags_line(line: str, erms: bool) -> str:
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return uml.build(series=(SERIES,), fragments=plan.GPROF)
+    return uml.build(series=(SERIES,), fragments=plan.GPROF, base=BASE)
 
 
 @pytest.mark.parametrize("kind", [WITH, WITHOUT])
