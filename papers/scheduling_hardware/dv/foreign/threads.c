@@ -3,17 +3,22 @@
  * a barrier and are joined. Prints a line for each thread, and ends with 0, or with the number of what was wrong. */
 #include <stdint.h>
 
-enum { ARG0 = 0, ARG1 = 1, ERR = 5, RES = 6, SELF = 7, PE = 8, PES = 9 };
+enum { ARG0 = 0, ARG1 = 1, ERR = 5, RES = 6, SELF = 7, PE = 8, PES = 9, CONFIG = 12 };
 enum { CREATE = 16, JOIN = 18, YIELD = 20, WAIT = 21, BARRIER = 23 };
 enum { BLOCKED = 255, NO_SUCH_THREAD = 3, MUTEX = 1 };
 enum { THREADS = 6, ROUNDS = 5 };
+/* Where CONFIG has the size of stacks, and what switch.S set it to. */
+enum { STACK_SHIFT = 12, STACK_MASK = 31, LOG2_STACK = 12 };
 
 #define PUT(number, value)                                                                         \
     __asm__ volatile(".insn r 0x0b, 0, %0, zero, %1, zero" : : "i"(number), "r"(value) : "memory")
 #define GET(number)                                                                                \
     ({                                                                                             \
         uint32_t got;                                                                              \
-        __asm__ volatile(".insn r 0x0b, 1, %1, %0, zero, zero" : "=r"(got) : "i"(number) : "memory"); \
+        __asm__ volatile(".insn r 0x0b, 1, %1, %0, zero, zero"                                     \
+                         : "=r"(got)                                                               \
+                         : "i"(number)                                                             \
+                         : "memory");                                                              \
         got;                                                                                       \
     })
 
@@ -106,5 +111,7 @@ int main(void)
     /* Every core has had a part. */
     if (ran_on != (1u << GET(PES)) - 1)
         return 5;
-    return (GET(SELF) & 255) == 0 ? 0 : 6;
+    if ((GET(CONFIG) >> STACK_SHIFT & STACK_MASK) != LOG2_STACK)
+        return 6;
+    return (GET(SELF) & 255) == 0 ? 0 : 7;
 }
