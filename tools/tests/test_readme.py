@@ -130,6 +130,29 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
     ]
 
 
+def test_what_was_measured_on_several_machines_stands_beside_the_paper_s(readme: ModuleType, tmp_path: Path) -> None:
+    def published(name: str, measured: float | None) -> Compared:
+        return Compared(
+            id=name, source="Table 1", text=name, kind="published", mark="value", target=5.0, unit="s", measured=measured
+        )
+
+    written(tmp_path / "results/m/p.json", compared=[published("a", 3.0), published("b", None)])
+    written(tmp_path / "results/m/p-rv32.json", compared=[published("a", 4.0), published("b", 2.0)])
+    head = "<!-- records: results/m/p.json results/m/p-rv32.json published -->\n"
+    assert readme.fill(f"{head}<!-- end -->\n").splitlines()[1:-1] == [
+        "| paper | value | published | m | m rv32 |",
+        "|---|---|---|---|---|",
+        "| Table 1 | a | 5 s | 3 s | 4 s |",
+        "| Table 1 | b | 5 s | – | 2 s |",
+    ]
+    alone = readme.fill("<!-- records: results/m/p.json published -->\n<!-- end -->\n")
+    assert alone.splitlines()[1:-1] == [
+        "| paper | value | published | here |",
+        "|---|---|---|---|",
+        "| Table 1 | a | 5 s | 3 s |",
+    ]
+
+
 def test_the_documents_are_as_the_summaries_have_them(tool: ModuleType) -> None:
     stale = [path for path in tool.documents() if tool.fill(path.read_text()) != path.read_text()]
     assert not stale, "python tools/readme.py"
