@@ -44,7 +44,7 @@ def programs(isa: Path, only: str = "") -> dict[str, Path]:
 
     With `only`, those whose name it matches.
     """
-    found = {}
+    found: dict[str, Path] = {}
     for group in GROUPS:
         sources = sorted((isa / group).glob("*.S"))
         if not sources:

@@ -77,10 +77,10 @@ def run(
 
     `on_data(stream, bytes)` gets what it prints as it comes. `trace` is a file for the schedule (Chrome's format),
     `fst` one for waveforms (a simulator with `waves`). With `lockstep` a golden simulator executes each instruction,
-    too, and report["compared"] counts them. With `own_traps` a
-    trap does not end the run: it goes to the program's handler. UnfinishedError (125), with the outcome, where it did not end: it waits for
-    what cannot come, `max_cycles` are over, or an assertion of the RTL failed; or where the trace could not be written.
-    OkosuError (125) where it is no program for the machine.
+    too, and report["compared"] counts them. With `own_traps` a trap does not end the run: it goes to the program's
+    handler. UnfinishedError (125), with the outcome, where it did not end: it waits for what cannot come, `max_cycles`
+    are over, or an assertion of the RTL failed; or where the trace could not be written. OkosuError (125) where it is
+    no program for the machine.
     """
     heard: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray(), "log": bytearray()}
 

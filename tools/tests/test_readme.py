@@ -133,7 +133,14 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
 def test_what_was_measured_on_several_machines_stands_beside_the_paper_s(readme: ModuleType, tmp_path: Path) -> None:
     def published(name: str, measured: float | None) -> Compared:
         return Compared(
-            id=name, source="Table 1", text=name, kind="published", mark="value", target=5.0, unit="s", measured=measured
+            id=name,
+            source="Table 1",
+            text=name,
+            kind="published",
+            mark="value",
+            target=5.0,
+            unit="s",
+            measured=measured,
         )
 
     written(tmp_path / "results/m/p.json", compared=[published("a", 3.0), published("b", None)])

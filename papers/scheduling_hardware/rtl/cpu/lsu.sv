@@ -137,20 +137,20 @@ module lsu
   logic        reserved, holds, conditional, sc_lost, amo_writes;
   logic [31:0] amo_old, amo_new;
   if (Rv32) begin : gen_atomic
-    logic        reserved_q, asked_q, amo_writes_q, reserves, ended;
+    logic        reserved_q, asked_q, amo_writes_q, reserves, stores, ended;
     logic [31:0] reserved_addr_q, amo_old_q;
 
     assign reserved    = reserved_q && reserved_addr_q[31:2] == addr_i[31:2];
-    // In the cycle of its answer the bus shows the access itself. Other buses show a store before they take the next access.
-    assign holds       = reserved && !(WideBus && ended && !bus_ready_i);
+    assign stores      = snoop_i.valid && snoop_i.is_store && snoop_i.be != '0;
+    // Other buses show a store before they take the next access. In the cycle of its answer the wide one has the bytes already.
+    assign holds       = reserved && !(WideBus && stores && snoop_i.addr[31:2] == reserved_addr_q[31:2]);
     assign amo_writes  = is_amo && amo_writes_q;
     assign conditional = is_sc || amo_writes;
     // A request, once on its way to the bus, is not taken back.
     assign sc_lost     = is_sc && !reserved && !asked_q;
     assign amo_old     = amo_old_q;
     assign reserves    = direct && bus_ready_i && (access_i == AccessLr || (is_amo && !amo_writes_q));
-    assign ended       = snoop_i.valid && snoop_i.is_store && snoop_i.be != '0 &&
-                         snoop_i.addr[31:2] == (reserves ? addr_i[31:2] : reserved_addr_q[31:2]);
+    assign ended       = stores && snoop_i.addr[31:2] == (reserves ? addr_i[31:2] : reserved_addr_q[31:2]);
     logic unused_snoop;
     assign unused_snoop = ^{snoop_i.data, snoop_i.addr[1:0], reserved_addr_q[1:0]};
 

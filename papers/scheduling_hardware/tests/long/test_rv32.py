@@ -152,10 +152,12 @@ BUGS = [
 # On the wide bus only: there a store of the cycle before has not ended the reservation yet.
 WIDE_BUGS = [
     planting.Bug(
-        "a store that the bus shows now is not seen", "rtl/cpu/lsu.sv", "holds = reserved && !(«WideBus → 1'b0» &&"
+        "a store that the bus shows now is not seen", "rtl/cpu/lsu.sv", "holds = reserved && !(«WideBus → 1'b0» && stores"
     ),
     planting.Bug(
-        "a conditional store takes itself for another's", "rtl/cpu/lsu.sv", "(WideBus && ended && «!bus_ready_i → 1'b1»)"
+        "a line takes the bytes that a core asks for, not those that the bus shows",
+        "rtl/soc/dcache.sv",
+        "if («snoop_i.be[b] → core_req_i.be[b]»)",
     ),
 ]
 
