@@ -5,7 +5,8 @@
 //
 // The content is that of riscv-formal's checks (instructions, registers, pc, causes, memory of instructions and of data). Left out are what
 // the multiplier and divider compute, what CSRs hold, the results of operations of amo* but amoswap, and switches of threads (park,
-// preemption): these are compared with the golden simulator. One register, whichever, and one place of the text are followed.
+// preemption): these are compared with the golden simulator. Of register_banks.sv it is assumed that a register reads as what was written
+// to it last, and register 0 as 0. One register, whichever, and one place of the text are followed.
 // Encodings: The RISC-V Instruction Set Manual, volume I (20240411), chapter 34; INTERFACES.md has addresses and custom-0.
 
 module core_rv32_properties
@@ -361,8 +362,8 @@ module core_rv32_properties
     FollowedStaysTheSame : assume (!began_q || (place == place_q && at == at_q && word == word_q));
     ResetComesFirst : assume (rst_ni == began_q);
     TextDoesNotChange : assume (pc_q != at || imem_rdata_i == word);
-    RegistersHoldWhatWasWritten : assume (rs != place || rf_a == file_q);
-    RegistersHoldWhatWasWrittenToo : assume (rt != place || rf_b == file_q);
+    RegistersHoldWhatWasWritten : assume ((rs != place || rf_a == file_q) && (rt != place || rf_b == file_q));
+    NothingIsReadFromRegisterZero : assume ((rs != 5'd0 || rf_a == '0) && (rt != 5'd0 || rf_b == '0));
     ThreadsAreNotSwitched : assume (!preempt_i && !run_i && !port_we_i && !cop2_rsp_i.park && !guard_on_i);
     BusAnswersWhoAsks : assume (!bus_ready_i || bus_valid_o);
   end
@@ -397,8 +398,8 @@ module core_rv32_properties
           HalvesAreThoseOfTheSpecification :
           assert (m_result == (m.instr[14] ? (m.instr[13] ? hi : lo) : m.instr[13:12] == 2'd0 ? lo : hi));
         end
-        if (m_kind == Csr) CsrsAreReadBeforeTheyAreWritten : assert (m_result == cp0_rdata);
-        if (m_kind == Get) WhatSshAnswersIsTheResult : assert (m_result == cop2_rsp_i.rdata && cop2_rsp_i.done);
+        CsrsAreReadBeforeTheyAreWritten : assert (m_kind != Csr || m_result == cp0_rdata);
+        WhatSshAnswersIsTheResult : assert (m_kind != Get || (m_result == cop2_rsp_i.rdata && cop2_rsp_i.done));
         ReturnsAreThoseOfMret : assert (returns == (m.instr == 32'h3020_0073));
       end
       if (muldiv_start) begin
@@ -440,6 +441,7 @@ module core_rv32_properties
                                                           x_word.link || x_word.from_pc ? x_pc_q : x_da_q)));
       ExecutedHasItsConstant :
       assert (!x_valid_q || x_imm_q == (astray(x_kind, x) ? 32'd0 : x_word.link ? 32'd4 : x_imm));
+      LuiAddsToNothing : assert (!x_valid_q || x_kind != Lui || x_da_q == '0);
       LastHasItsOperands : assert (!m_valid_q || (m_b_q == m_db_q && (!(m_kind inside {MulDiv, Csr}) || m_a_q == m_da_q)));
       LastIsWorkedOut :
       assert (!m_valid_q || !(m_kind inside {Lui, Auipc, Jal, Jalr, Imm, Reg, Load, Store, Amo, Branch}) ||
