@@ -17,35 +17,40 @@
 #define RVTEST_RV64M
 #define RVTEST_RV64S
 
+/* This is assembly, which would be formatted as C. */
+/* clang-format off */
+
 /* The trap vector stays where reset puts it. A program that expects traps defines mtvec_handler. */
-#define RVTEST_CODE_BEGIN                                                                                                              \
-    .option norelax;                                                                                                                   \
-    .section .text.init, "ax";                                                                                                         \
-    .weak mtvec_handler;                                                                                                               \
-    .globl _start;                                                                                                                     \
-    _start: li TESTNUM, 0;                                                                                                             \
-    j program;                                                                                                                         \
-    .org 0x80;                                                                                                                         \
-    lui t5, %hi(mtvec_handler);                                                                                                        \
-    addi t5, t5, %lo(mtvec_handler);                                                                                                   \
-    beqz t5, 1f;                                                                                                                       \
-    jr t5;                                                                                                                             \
-    1: csrr t5, mcause;                                                                                                                \
-    addi t5, t5, TRAPPED;                                                                                                              \
-    li t6, END_OF_SIMULATION;                                                                                                          \
-    sw t5, 0(t6);                                                                                                                      \
-    2: j 2b;                                                                                                                           \
+#define RVTEST_CODE_BEGIN \
+    .option norelax; \
+    .section .text.init, "ax"; \
+    .weak mtvec_handler; \
+    .globl _start; \
+    _start: li TESTNUM, 0; \
+    j program; \
+    .org 0x80; \
+    lui t5, %hi(mtvec_handler); \
+    addi t5, t5, %lo(mtvec_handler); \
+    beqz t5, 1f; \
+    jr t5; \
+    1: csrr t5, mcause; \
+    addi t5, t5, TRAPPED; \
+    li t6, END_OF_SIMULATION; \
+    sw t5, 0(t6); \
+    2: j 2b; \
     program:
 
 #define RVTEST_CODE_END unimp
 
-#define RVTEST_ENDS_WITH(status)                                                                                                       \
-    li t6, END_OF_SIMULATION;                                                                                                          \
-    sw status, 0(t6);                                                                                                                  \
+#define RVTEST_ENDS_WITH(status) \
+    li t6, END_OF_SIMULATION; \
+    sw status, 0(t6); \
     1: j 1b
 
 #define RVTEST_PASS RVTEST_ENDS_WITH(zero)
 #define RVTEST_FAIL RVTEST_ENDS_WITH(TESTNUM)
+
+/* clang-format on */
 
 #define RVTEST_DATA_BEGIN .align 4;
 #define RVTEST_DATA_END

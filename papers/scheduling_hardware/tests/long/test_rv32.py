@@ -152,7 +152,9 @@ BUGS = [
 # On the wide bus only: there a store of the cycle before has not ended the reservation yet.
 WIDE_BUGS = [
     planting.Bug(
-        "a store that the bus shows now is not seen", "rtl/cpu/lsu.sv", "holds = reserved && !(«WideBus → 1'b0» && stores"
+        "a store that the bus shows now is not seen",
+        "rtl/cpu/lsu.sv",
+        "holds = reserved && !(«WideBus → 1'b0» && stores",
     ),
     planting.Bug(
         "a line takes the bytes that a core asks for, not those that the bus shows",
