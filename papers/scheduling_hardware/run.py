@@ -91,7 +91,8 @@ def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
         for machine, group in itertools.groupby(runs, lambda run: run.machine):
             simulator = verilator.build(machine, say=say)
             futures = [(run, pool.submit(_result, run, simulator)) for run in group]
-            for number, (run, future) in enumerate(futures, number + 1):
+            for run, future in futures:
+                number += 1
                 try:
                     yield from records(of, run, future.result())
                 except OkosuError as error:
