@@ -234,7 +234,8 @@ def _cell(one: Compared) -> str:
         return SAID[one.holds]
     digits = _digits(one)
     ends = [_number(end, digits) for end in one.interval or ()]
-    between = f" ({ends[0]} to {ends[1]})" if ends else ""
+    # An exact number has no interval around it.
+    between = f" ({ends[0]} to {ends[1]})" if len(set(ends)) > 1 else ""
     return f"{_number(one.measured, digits)}{between} {SAID[one.holds]}"
 
 

@@ -113,14 +113,18 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
     )
     less = Compared(id="a", source="", text="a", kind="at least", target=0.95, measured=0.5, holds=False)
     other = Compared(id="b", source="", text="b", kind="floor", target=1.0, unit="times")
+    exact = Compared(
+        id="c", source="", text="c", kind="at most", target=9.0, measured=4.0, interval=(4.0, 4.0), holds=True
+    )
     paper = Compared(id="p", source="", text="p", kind="published", target=1.0)
     written(tmp_path / "results/first/p.json", compared=[paper, one])
-    written(tmp_path / "results/second/p.json", compared=[less, other])
+    written(tmp_path / "results/second/p.json", compared=[less, other, exact])
     assert readme.fill("<!-- records: results/*/p.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
         "| target, at its worst point | bound | first | second |",
         "|---|---|---|---|",
         "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
         "| b | ≥ 1 (floor) | – | not judged |",
+        "| c | ≤ 9 (at most) | – | 4 holds |",
     ]
     written(tmp_path / "results/first/p-avx2.json", compared=[less])
     assert readme.fill("<!-- records: results/first/p*.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
