@@ -8,7 +8,8 @@ the name of the only summary results/*/NAME.json, or FOLDER/PATTERN for all that
     rows                a row of one table for each arm: program, base, ratio, interval, verdict
     gallery             a row for each program of the gallery, and what its recommendations come to together
     gallery=N           only the N programs that gain most, and the same sum over all of them
-    published           each value that the paper measured, beside ours; `disputed`: those too that contradict others
+    published           each value that the paper measured, beside ours, a column for each of several summaries;
+                        `disputed`: those too that contradict others
     targets             each target with its worst point
     beside              the targets of several summaries beside each other, a column for each with its intervals
     missed              the names of the targets that do not hold
@@ -173,11 +174,11 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
 
 
 def _published(held: Sequence[Named]) -> str:
-    return _beside(held[0][1], ("value",))
+    return _beside(held, ("value",))
 
 
 def _disputed(held: Sequence[Named]) -> str:
-    return _beside(held[0][1], ("value", "disputed"))
+    return _beside(held, ("value", "disputed"))
 
 
 def _number(value: float, digits: int = 3) -> str:
@@ -187,14 +188,27 @@ def _number(value: float, digits: int = 3) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
-def _beside(made: Summary, marks: tuple[str, ...]) -> str:
+def _beside(held: Sequence[Named], marks: tuple[str, ...]) -> str:
+    """What the paper printed, and a column for each record of what was measured; "here" where there is only one."""
+    known: dict[str, list[Compared | None]] = {}
+    for column, (_, made) in enumerate(held):
+        for one in made.compared:
+            if one.kind == "published" and one.mark in marks and one.measured is not None:
+                known.setdefault(one.id, [None] * len(held))[column] = one
     body = []
-    for one in made.compared:
-        if one.kind == "published" and one.mark in marks and one.measured is not None:
-            ours = f"{_number(one.measured)} {one.unit}".strip()
-            said = " (disputed)" if one.mark == "disputed" else ""
-            body.append([one.source, one.text + said, f"{_number(one.target)} {one.unit}", ours])
-    return "\n".join(table(["paper", "value", "published", "here"], body)) + "\n"
+    for found in known.values():
+        first = next(one for one in found if one)
+        said = " (disputed)" if first.mark == "disputed" else ""
+        cells = ["–" if one is None else f"{_number(one.measured or 0.0)} {one.unit}".strip() for one in found]
+        body.append([first.source, first.text + said, f"{_number(first.target)} {first.unit}", *cells])
+    columns = _columns(held) if len(held) > 1 else ["here"]
+    return "\n".join(table(["paper", "value", "published", *columns], body)) + "\n"
+
+
+def _columns(held: Sequence[Named]) -> list[str]:
+    """Return a name for each record: its folder, and what its own name has more than the shortest one's: "-avx2"."""
+    shortest = min(len(path.stem) for path, _ in held)
+    return [f"{path.parent.name} {path.stem[shortest:].lstrip('-')}".rstrip() for path, _ in held]
 
 
 SAID = {True: "holds", False: "**missed**", None: "not judged"}
@@ -223,9 +237,7 @@ def _by_record(held: Sequence[Named]) -> str:
     """A target that a record was made without has no cell in its column, and so has one whose bound was another."""
     known: dict[tuple[str, str], dict[str, Compared]] = {}
     held = sorted(held, key=lambda one: (one[0].parent.name, len(one[0].stem)))
-    shortest = min(len(path.stem) for path, _ in held)
-    # What one record's name has more than another's tells how it was made: "-avx2".
-    columns = [f"{path.parent.name} {path.stem[shortest:].lstrip('-')}".rstrip() for path, _ in held]
+    columns = _columns(held)
     for column, (_, made) in zip(columns, held, strict=True):
         for one in made.compared:
             if one.kind != "published":
@@ -242,7 +254,8 @@ def _cell(one: Compared) -> str:
         return SAID[one.holds]
     digits = _digits(one)
     ends = [_number(end, digits) for end in one.interval or ()]
-    between = f" ({ends[0]} to {ends[1]})" if ends else ""
+    # An exact number has no interval around it.
+    between = f" ({ends[0]} to {ends[1]})" if len(set(ends)) > 1 else ""
     return f"{_number(one.measured, digits)}{between} {SAID[one.holds]}"
 
 

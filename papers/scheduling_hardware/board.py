@@ -123,13 +123,13 @@ def compile_(board: Board, words: Sequence[str], say: Say = quiet) -> Path:
     return cross_compile.compile_(given, cross_compile.BACKENDS[0], say)
 
 
-def images(board: Board, program: Path) -> dict[str, str]:
+def images(imem_words: int, dmem_words: int, program: Path) -> dict[str, str]:
     """Return what the memories of text and of data begin with, a word a line in hexadecimal; OkosuError where the
     program is larger than they are."""
     told: dict[str, str] = {}
     for name, base, words in (
-        ("text.hex", _TEXT_BASE, board.imem_words),
-        ("data.hex", _DATA_BASE, board.dmem_words),
+        ("text.hex", _TEXT_BASE, imem_words),
+        ("data.hex", _DATA_BASE, dmem_words),
     ):
         memory = bytearray(4 * words)
         for address, content in segments(program.read_bytes()):
@@ -138,7 +138,7 @@ def images(board: Board, program: Path) -> dict[str, str]:
                 continue
             if at < 0 or at + len(content) > len(memory):
                 raise OkosuError(
-                    f"{program.name} does not fit the board",
+                    f"{program.name} does not fit the memories",
                     f"{len(content)} bytes at 0x{address:x}; there are {len(memory)} from 0x{base:x} on",
                     "a smaller program",
                 )
@@ -170,7 +170,7 @@ def sources() -> list[Path]:
 def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> Built:
     """Return the board's bitstream with the program in its memories, from the cache where it is there; OkosuError (125)
     where it cannot be routed in `limit_s` seconds of processor time, or its clock is not met."""
-    memory = images(board, program)
+    memory = images(board.imem_words, board.dmem_words, program)
     parameters = " ".join(f"-G {name}={value}" for name, value in board.parameters.items())
     files = " ".join(map(str, [*sources(), ROOM / _PLL]))
     defined = '-D OKOSU_TEXT="text.hex" -D OKOSU_DATA="data.hex"'
@@ -179,7 +179,7 @@ def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> 
 
     def synthesise(to: Path) -> None:
         say(f"synthesising {board.name}")
-        _write(to, memory)
+        write(to, memory)
         script = [read, f"synth_ecp5 -top {board.top} -json netlist.json", "tee -q -o stat.json stat -json"]
         yosys.run("\n".join(script) + "\n", to)
 
@@ -240,11 +240,12 @@ def simulator(board: Board, say: Say = quiet) -> Path:
 def simulate(board: Board, program: Path, folder: Path, say: Say = quiet) -> subprocess.CompletedProcess[bytes]:
     """Run the program on the simulated board in `folder`; return what came over the serial line, and how it ended."""
     built = simulator(board, say)
-    _write(folder, images(board, program))
+    write(folder, images(board.imem_words, board.dmem_words, program))
     return subprocess.run([built], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Put what images() returned into a folder."""
     for name, text in files.items():
         (folder / name).write_text(text)
 

@@ -72,13 +72,18 @@ def parse(words: Sequence[str]) -> Command:
     return Command(tuple(sources), tuple(flags), tuple(rest))
 
 
+def check_compiler(isa: str) -> None:
+    """Raise OkosuError (125) that names the package of the instruction set's compiler where it is missing."""
+    check_tools({COMPILERS[isa]: _PACKAGES[isa]})
+
+
 def compile_(wanted: Command, backend: str, say: Say = quiet, isa: str = "mips1") -> Path:
     """Return the program, compiled for an instruction set where the cache has none; OkosuError (1) with the compiler's
     words if it fails."""
     if wanted.elf:
         return wanted.elf
     compiler = COMPILERS[isa]
-    check_tools({compiler: _PACKAGES[isa]})
+    check_compiler(isa)
     library = ROOM / "sw"
     own = {name: Path(name).read_bytes().hex() for name in wanted.sources}
     # Headers beside a source may be included, so they belong to the key.

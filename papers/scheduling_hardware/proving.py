@@ -101,8 +101,8 @@ def find(names: list[str]) -> list[Proof]:
 def bugs() -> list[Planted]:
     tables = tomllib.loads((_FORMAL / "bugs.toml").read_text())
     return [
-        Planted(proof, of["task"], planting.Bug(says, of["file"], text))
-        for proof, of in tables.items()
+        Planted(of.get("proof", name), of["task"], planting.Bug(says, of["file"], text))
+        for name, of in tables.items()
         for says, text in of["bugs"].items()
     ]
 

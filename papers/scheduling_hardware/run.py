@@ -8,6 +8,7 @@ where it stopped, and only what has changed is simulated again.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -81,19 +82,23 @@ def measure(of: str, runs: Sequence[Run], say: Say) -> Iterator[Record]:
     """Yield the records of the runs in their order, each as soon as those before it have ended.
 
     A run that fails is a record without samples that says why, and the others go on; OkosuError in the end names it.
+    A machine's simulator is built when its runs come, so that nothing waits for the largest.
     """
     failed: list[str] = []
-    simulators = {machine: verilator.build(machine, say=say) for machine in dict.fromkeys(run.machine for run in runs)}
+    number = 0
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        futures = [pool.submit(_result, run, simulators[run.machine]) for run in runs]
-        for number, (run, future) in enumerate(zip(runs, futures, strict=True), 1):
-            try:
-                yield from records(of, run, future.result())
-            except OkosuError as error:
-                failed.append(f"{run.program} {' '.join(run.arguments)} ({run.variant}): {error.what}")
-                yield _record(of, run, "run", "", [], note=f"{error.what}: {error.why}")
-            say(f"{of}: {number} of {len(runs)} runs")
+        for machine, group in itertools.groupby(runs, lambda run: run.machine):
+            simulator = verilator.build(machine, say=say)
+            futures = [(run, pool.submit(_result, run, simulator)) for run in group]
+            for run, future in futures:
+                number += 1
+                try:
+                    yield from records(of, run, future.result())
+                except OkosuError as error:
+                    failed.append(f"{run.program} {' '.join(run.arguments)} ({run.variant}): {error.what}")
+                    yield _record(of, run, "run", "", [], note=f"{error.what}: {error.why}")
+                say(f"{of}: {number} of {len(runs)} runs")
     finally:
         # Runs that have begun cannot be stopped; their results are waited for and kept.
         pool.shutdown(cancel_futures=True)

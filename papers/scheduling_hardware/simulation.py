@@ -69,6 +69,7 @@ def run(
     trace: Path | None = None,
     fst: Path | None = None,
     lockstep: bool = False,
+    own_traps: bool = False,
     timeout: float = TIMEOUT_S,
     on_data: Callable[[str, bytes], None] | None = None,
 ) -> Outcome:
@@ -76,9 +77,10 @@ def run(
 
     `on_data(stream, bytes)` gets what it prints as it comes. `trace` is a file for the schedule (Chrome's format),
     `fst` one for waveforms (a simulator with `waves`). With `lockstep` a golden simulator executes each instruction,
-    too, and report["compared"] counts them. UnfinishedError (125), with the outcome, where it did not end: it waits for
-    what cannot come, `max_cycles` are over, or an assertion of the RTL failed; or where the trace could not be written.
-    OkosuError (125) where it is no program for the machine.
+    too, and report["compared"] counts them. With `own_traps` a trap does not end the run: it goes to the program's
+    handler. UnfinishedError (125), with the outcome, where it did not end: it waits for what cannot come, `max_cycles`
+    are over, or an assertion of the RTL failed; or where the trace could not be written. OkosuError (125) where it is
+    no program for the machine.
     """
     heard: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray(), "log": bytearray()}
 
@@ -92,7 +94,7 @@ def run(
         words = [str(simulator.program), "--report", str(report), "--max-cycles", str(max_cycles), "--seed", str(seed)]
         words += [] if trace is None else ["--trace", str(trace.absolute())]
         words += [] if fst is None else ["--fst", str(fst.absolute())]
-        words += ["--lockstep"] * lockstep
+        words += ["--lockstep"] * lockstep + ["--own-traps"] * own_traps
 
         def start(fds: Mapping[str, int]) -> list[str]:
             # process.run() gives each stream a descriptor; the shell makes them the simulator's stdout and stderr.

@@ -167,15 +167,25 @@ def main(arguments: Sequence[str]) -> int:
     add("--clock-hz", type=int, default=CLOCK_HZ, metavar="N")
     add("--max-cycles", type=int, default=MAX_CYCLES, metavar="N")
     add("--jobs", type=int, default=1, metavar="N")
-    add("--reasons", type=Path, metavar="FILE")
-    add("--table", type=Path, metavar="FILE", help="write {program: [verdict, reason]}")
-    add("--compare", type=Path, metavar="FILE", help="such a file, which has to be matched")
+    add_table_arguments(parser)
     machine.add_arguments(parser, _MACHINE)
     args = parser.parse_args(arguments)
     flags = (f"-Wl,--defsym=__okosu_clock_hz={args.clock_hz}", *(f"-I{one}" for one in args.include), *args.flag)
     simulator = verilator.build(machine.chosen(vars(args), _MACHINE))
     suite = Suite(simulator, args.backend, ("-w", *flags), tuple(args.sources), args.max_cycles)
-    verdicts = run(suite, programs(args.folders, args.only, args.flat), args.jobs)
+    return conclude(run(suite, programs(args.folders, args.only, args.flat), args.jobs), args)
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what conclude() reads, but for --only."""
+    add = parser.add_argument
+    add("--reasons", type=Path, metavar="FILE")
+    add("--table", type=Path, metavar="FILE", help="write {program: [verdict, reason]}")
+    add("--compare", type=Path, metavar="FILE", help="such a file, which has to be matched")
+
+
+def conclude(verdicts: Sequence[Verdict], args: argparse.Namespace) -> int:
+    """Count the verdicts, and write the table or compare with one; return the exit status, 3 where they differ."""
     print(counted(verdicts))
     if args.table:
         reasons = tomllib.loads(args.reasons.read_text())["reason"] if args.reasons else []

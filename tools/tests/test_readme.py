@@ -113,14 +113,18 @@ def test_the_targets_of_several_machines_stand_beside_each_other(readme: ModuleT
     )
     less = Compared(id="a", source="", text="a", kind="at least", target=0.95, measured=0.5, holds=False)
     other = Compared(id="b", source="", text="b", kind="floor", target=1.0, unit="times")
+    exact = Compared(
+        id="c", source="", text="c", kind="at most", target=9.0, measured=4.0, interval=(4.0, 4.0), holds=True
+    )
     paper = Compared(id="p", source="", text="p", kind="published", target=1.0)
     written(tmp_path / "results/first/p.json", compared=[paper, one])
-    written(tmp_path / "results/second/p.json", compared=[less, other])
+    written(tmp_path / "results/second/p.json", compared=[less, other, exact])
     assert readme.fill("<!-- records: results/*/p.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
         "| target, at its worst point | bound | first | second |",
         "|---|---|---|---|",
         "| a | ≥ 0.95 (at least) | 0.97 (0.96 to 0.98) holds | 0.5 **missed** |",
         "| b | ≥ 1 (floor) | – | not judged |",
+        "| c | ≤ 9 (at most) | – | 4 holds |",
     ]
     written(tmp_path / "results/first/p-avx2.json", compared=[less])
     assert readme.fill("<!-- records: results/first/p*.json beside -->\n<!-- end -->\n").splitlines()[1:-1] == [
@@ -151,6 +155,36 @@ def test_the_calls_of_a_bench_stand_over_those_of_a_peer(readme: ModuleType, tmp
         "|---|---|---|---|",
         "| avx2 | copy mix, mix-small | 50 | – |",
         "| all | copy mix, mix-small | 40 | 1.25 |",
+    ]
+
+
+def test_what_was_measured_on_several_machines_stands_beside_the_paper_s(readme: ModuleType, tmp_path: Path) -> None:
+    def published(name: str, measured: float | None) -> Compared:
+        return Compared(
+            id=name,
+            source="Table 1",
+            text=name,
+            kind="published",
+            mark="value",
+            target=5.0,
+            unit="s",
+            measured=measured,
+        )
+
+    written(tmp_path / "results/m/p.json", compared=[published("a", 3.0), published("b", None)])
+    written(tmp_path / "results/m/p-rv32.json", compared=[published("a", 4.0), published("b", 2.0)])
+    head = "<!-- records: results/m/p.json results/m/p-rv32.json published -->\n"
+    assert readme.fill(f"{head}<!-- end -->\n").splitlines()[1:-1] == [
+        "| paper | value | published | m | m rv32 |",
+        "|---|---|---|---|---|",
+        "| Table 1 | a | 5 s | 3 s | 4 s |",
+        "| Table 1 | b | 5 s | – | 2 s |",
+    ]
+    alone = readme.fill("<!-- records: results/m/p.json published -->\n<!-- end -->\n")
+    assert alone.splitlines()[1:-1] == [
+        "| paper | value | published | here |",
+        "|---|---|---|---|",
+        "| Table 1 | a | 5 s | 3 s |",
     ]
 
 

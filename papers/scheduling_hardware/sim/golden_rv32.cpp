@@ -503,14 +503,15 @@ void GoldenRv32::set_csr(unsigned number, uint32_t value, Outside &outside)
     case kMtval:
         value_ = value;
         break;
-    // The counters have counted this instruction before it writes to them.
+    // The cycle of this instruction is counted before it writes.
     case kMcycle:
     case kMcycleh:
         cycles_ahead_ += replaced(cycle, value, number == kMcycleh) - cycle;
         break;
+    // It is not counted itself.
     case kMinstret:
     case kMinstreth:
-        retired_set_ = replaced(retired_ + 1, value, number == kMinstreth);
+        retired_set_ = replaced(retired_, value, number == kMinstreth);
         break;
     default:
         break;

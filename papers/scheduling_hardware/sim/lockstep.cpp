@@ -72,6 +72,9 @@ bool Lockstep::retire(const Model &model, unsigned number, unsigned thread, cons
 
     if (!what.empty())
         return wrong(number, what);
+    // It ends a reservation that is made in its cycle, too, by a hit that reads the old word.
+    if (last_cycle_ + 1 == cycle_ && last_bytes_)
+        pe.note_store(last_store_);
     instructions_++;
     return true;
 }
@@ -161,6 +164,7 @@ bool Lockstep::commit(const Transaction &seen)
     if (seen.stores) {
         last_store_ = seen.address;
         last_old_ = at ? *at : 0;
+        last_bytes_ = seen.bytes;
         last_cycle_ = cycle_;
     }
     for (unsigned b = 0; seen.stores && at && b < 4; b++) {

@@ -57,8 +57,9 @@ class Lockstep
     std::vector<LockstepThread> threads_;
     std::vector<std::unique_ptr<LockstepPe>> pes_;
     uint64_t instructions_ = 0, cycle_ = 0;
-    // The store that the bus made last: where, the word before it, and when.
+    // The store that the bus made last: where, which bytes, the word before it, and when.
     uint32_t last_store_ = 0, last_old_ = 0;
+    unsigned last_bytes_ = 0;
     uint64_t last_cycle_ = 0;
     std::string difference_;
 };

@@ -38,7 +38,7 @@ def elf(*segments: tuple[int, bytes]) -> bytes:
 def test_images_have_each_segment_in_its_memory(tmp_path: Path) -> None:
     program = tmp_path / "program.elf"
     program.write_bytes(elf((0x80000004, b"\x01\x02\x03\x04"), (0x90000000, b"\xff\xee")))
-    told = {name: text.split() for name, text in board.images(ULX3S, program).items()}
+    told = {name: text.split() for name, text in board.images(ULX3S.imem_words, ULX3S.dmem_words, program).items()}
     assert {name: len(words) for name, words in told.items()} == {"text.hex": 16384, "data.hex": 32768}
     assert told["text.hex"][:3] == ["00000000", "04030201", "00000000"]
     assert told["data.hex"][:2] == ["0000eeff", "00000000"]
@@ -48,8 +48,8 @@ def test_images_have_each_segment_in_its_memory(tmp_path: Path) -> None:
 def test_a_program_that_does_not_fit_is_refused(tmp_path: Path, segment: tuple[int, bytes]) -> None:
     program = tmp_path / "program.elf"
     program.write_bytes(elf(segment))
-    with pytest.raises(OkosuError, match="does not fit the board"):
-        board.images(ULX3S, program)
+    with pytest.raises(OkosuError, match="does not fit the memories"):
+        board.images(ULX3S.imem_words, ULX3S.dmem_words, program)
 
 
 def test_what_is_no_elf_file_is_refused(tmp_path: Path) -> None:

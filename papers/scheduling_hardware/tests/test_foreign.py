@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import subprocess
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import benchmarks, foreign, suite
+from papers.scheduling_hardware import benchmarks, foreign, riscv_suite, suite
 from papers.scheduling_hardware.benchmarks import Told, differences
-from papers.scheduling_hardware.foreign import Package, Repository
+from papers.scheduling_hardware.foreign import Package, Repository, Wheel
 
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
 COREMARK = "seedcrc          : 0xe9f5\nCorrect operation validated. See README.md for run and reporting rules.\n"
@@ -68,6 +70,24 @@ def test_a_package_that_there_is_not_is_said(tmp_path: Path, monkeypatch: pytest
         foreign.fetched("here")
 
 
+def test_of_a_wheel_only_the_folder_is_taken_and_nothing_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def download(words: Sequence[str], of: foreign.Source, at: Path | None = None) -> None:
+        assert words[-1] == "a-core==1.2"
+        with zipfile.ZipFile(Path(words[words.index("--dest") + 1]) / "a_core-1.2-py3-none-any.whl", "w") as archive:
+            for name in ("a_core/__init__.py", "a_core/verilog/core.v", "a_core/verilog_of_others/core.v"):
+                archive.writestr(name, name)
+
+    monkeypatch.setattr(foreign, "_done", download)
+    monkeypatch.setitem(foreign.SOURCES, "here", Wheel("a-core", "1.2", "a_core/verilog"))
+    folder = foreign.fetched("here")
+    files = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
+    assert {name for name in files if not name.startswith(".")} == {"a_core/verilog/core.v"}
+
+
 def test_a_source_that_is_given_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     gone = Repository((tmp_path / "gone").as_uri(), "0" * 40)
@@ -77,6 +97,8 @@ def test_a_source_that_is_given_is_not_fetched(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(OkosuError, match="cannot be had") as error:
         foreign.fetched("posix")
     assert "FOLDER/posix and OKOSU_FOREIGN=FOLDER" in error.value.fix
+    for group in ("rv32ui", "rv32um", "rv32ua", "rv32mi"):
+        tmp_path.joinpath(f"riscv/isa/{group}").mkdir(parents=True)
     for one in ("posix/testcases/open_posix_testsuite/lib/common.c", "torture/gcc/testsuite/gcc.c-torture/execute/1.c"):
         tmp_path.joinpath(one).parent.mkdir(parents=True)
         tmp_path.joinpath(one).write_text("")
@@ -87,13 +109,17 @@ def test_a_source_that_is_given_is_not_fetched(tmp_path: Path, monkeypatch: pyte
         return 3
 
     monkeypatch.setattr(suite, "main", differs)
-    assert foreign.main(["torture", "posix", "--jobs", "2"]) == 3
+    monkeypatch.setattr(riscv_suite, "main", differs)
+    assert foreign.main(["torture", "posix", "riscv", "--jobs", "2"]) == 3
     assert asked[0][0] == str(tmp_path / "torture/gcc/testsuite/gcc.c-torture/execute")
     assert str(tmp_path / "posix/testcases/open_posix_testsuite/lib/common.c") in asked[1]
+    assert asked[2][0] == str(tmp_path / "riscv/isa")
     # What is no such suite is named, and not compared as one that has lost its programs.
     tmp_path.joinpath("posix/testcases").rename(tmp_path / "elsewhere")
     with pytest.raises(OkosuError, match="posix is not the suite"):
         foreign.compare("posix")
+    with pytest.raises(OkosuError, match=r"no rv32ui/\*.S is in it"):
+        riscv_suite.programs(tmp_path / "riscv/isa")
 
 
 def test_a_suite_that_cannot_be_had_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,9 +80,6 @@ def test_the_table_has_every_parameter_of_the_top_module_but_those_of_memory_and
         (Machine(pes=8, threads=8), "--threads 8: 8 PEs want more"),
         (Machine(watches=0), "--watches 0"),
         (Machine(isa="none"), "--isa none"),
-        (Machine(isa="rv32", dcache=256), "--isa rv32"),
-        (Machine(isa="rv32", bus="pipelined"), "--isa rv32"),
-        (Machine(isa="rv32", bus="wishbone"), "--isa rv32"),
     ],
 )
 def test_a_machine_that_cannot_be_is_refused_by_the_name_of_its_option(machine: Machine, what: str) -> None:
@@ -98,6 +95,13 @@ def test_the_least_and_the_most_of_each_option_are_machines() -> None:
         Machine(pes=64, threads=256, watches=64, banks=32, contexts=256, dcache=65536),
     ):
         machine.check()
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("bus", BUSES)
+@pytest.mark.parametrize("dcache", [0, 256])
+def test_each_instruction_set_has_every_bus_with_and_without_caches(isa: str, bus: str, dcache: int) -> None:
+    Machine(isa=isa, bus=bus, dcache=dcache).check()
 
 
 def test_only_banked_machines_have_several_banks() -> None:

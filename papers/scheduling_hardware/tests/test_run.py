@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,28 @@ def test_records_come_in_the_order_of_the_runs(lab: Lab) -> None:
     threads = [record.parameters["threads"] for record in found if record.metric == "parallel"]
     assert threads == [1, 2, 3, 4]
     assert sorted(lab.ran) == ["1", "2", "3", "4"]
+
+
+def test_a_machine_that_cannot_be_built_loses_no_run_of_those_before_it(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So an interruption while a large machine is built leaves what the small ones gave."""
+    built: list[int] = []
+
+    def build(machine: Machine, say: Callable[[str], None]) -> Simulator:
+        if machine.pes == 64:
+            raise OkosuError("no room", "")
+        built.append(machine.pes)
+        return Simulator(lab.folder, machine, False, False, f"k{machine.pes}", "v")
+
+    monkeypatch.setattr(verilator, "build", build)
+    runs = [model.run(Machine(pes=pes), threads, 500) for pes in (1, 2, 64) for threads in (1, 2)]
+    found: list[Record] = []
+    with pytest.raises(OkosuError, match="no room"):
+        found.extend(measure("x", runs, lambda text: None))
+    told = [(record.parameters["pes"], record.parameters["threads"]) for record in found if record.metric == "parallel"]
+    assert told == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert built == [1, 2]
 
 
 def test_what_was_simulated_once_is_not_simulated_again(lab: Lab) -> None:

@@ -90,6 +90,14 @@ begin:
     csrr    a2, minstreth
     check   a1, 0
     check   a2, 1
+    /* The instruction that writes one half is not counted in the other one. */
+    csrw    minstret, a0
+    csrw    minstreth, a0
+    nop
+    csrr    a1, minstret
+    csrr    a2, minstreth
+    check   a1, 0
+    check   a2, 0
     csrr    a0, mcycle
     nop
     csrr    a1, mcycle

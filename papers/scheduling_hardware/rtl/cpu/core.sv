@@ -22,6 +22,8 @@ module core
   parameter int unsigned Threads   = 256,
   parameter int unsigned Banks     = 1,
   parameter bit          Rv32      = 1'b0,
+  // Whether memory is reached by wide_bus.sv.
+  parameter bit          WideBus   = 1'b0,
   // Derived from the parameters above; not to be set.
   parameter int unsigned BankWidth = Banks > 1 ? $clog2(Banks) : 1
 ) (
@@ -238,7 +240,8 @@ module core
   lsu #(
     .DmemWords(DmemWords),
     .Threads  (Threads),
-    .Rv32     (Rv32)
+    .Rv32     (Rv32),
+    .WideBus  (WideBus)
   ) u_lsu (
     .clk_i,
     .rst_ni,

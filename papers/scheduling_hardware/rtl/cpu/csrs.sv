@@ -146,8 +146,9 @@ module csrs
           MTval:     value_q <= wdata;
           MCycle:    cycle_q[31:0] <= wdata;
           MCycleH:   cycle_q[63:32] <= wdata;
-          MInstret:  instret_q[31:0] <= wdata;
-          MInstretH: instret_q[63:32] <= wdata;
+          // In place of counting the instruction that writes, in the other half, too.
+          MInstret:  instret_q <= {instret_q[63:32], wdata};
+          MInstretH: instret_q <= {wdata, instret_q[31:0]};
           default:   ;
         endcase
       end

@@ -8,7 +8,8 @@
 //
 // RISC-V's atomic accesses (`Rv32`). A reservation is the address of the word that lr read, or an operation of amo; any store to that
 // word on the bus ends it, the core's own too, and so does `drop_i` (the thread stops, or traps). A conditional store is a write whose byte
-// enables are all 0 where the reservation has ended: nothing comes between a write's address and its data, so the bus decides.
+// enables are all 0 where the reservation has ended: nothing comes between a write's address and its data, so the bus decides. On the wide
+// bus (`WideBus`) a store is shown in the cycle behind its access, in which the next access may be this one: it counts, too.
 // An operation is a read that reserves and a conditional store, again from the read on where that failed.
 
 module lsu
@@ -17,7 +18,8 @@ module lsu
 #(
   parameter int unsigned DmemWords = 1024,
   parameter int unsigned Threads   = 256,
-  parameter bit          Rv32      = 1'b0
+  parameter bit          Rv32      = 1'b0,
+  parameter bit          WideBus   = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -132,21 +134,23 @@ module lsu
 
   // Reservations and what is made of them.
 
-  logic        reserved, conditional, sc_lost, amo_writes;
+  logic        reserved, holds, conditional, sc_lost, amo_writes;
   logic [31:0] amo_old, amo_new;
   if (Rv32) begin : gen_atomic
-    logic        reserved_q, asked_q, amo_writes_q, reserves, ended;
+    logic        reserved_q, asked_q, amo_writes_q, reserves, stores, ended;
     logic [31:0] reserved_addr_q, amo_old_q;
 
     assign reserved    = reserved_q && reserved_addr_q[31:2] == addr_i[31:2];
+    assign stores      = snoop_i.valid && snoop_i.is_store && snoop_i.be != '0;
+    // Other buses show a store before they take the next access. In the cycle of its answer the wide one has the bytes already.
+    assign holds       = reserved && !(WideBus && stores && snoop_i.addr[31:2] == reserved_addr_q[31:2]);
     assign amo_writes  = is_amo && amo_writes_q;
     assign conditional = is_sc || amo_writes;
     // A request, once on its way to the bus, is not taken back.
     assign sc_lost     = is_sc && !reserved && !asked_q;
     assign amo_old     = amo_old_q;
     assign reserves    = direct && bus_ready_i && (access_i == AccessLr || (is_amo && !amo_writes_q));
-    assign ended       = snoop_i.valid && snoop_i.is_store && snoop_i.be != '0 &&
-                         snoop_i.addr[31:2] == (reserves ? addr_i[31:2] : reserved_addr_q[31:2]);
+    assign ended       = stores && snoop_i.addr[31:2] == (reserves ? addr_i[31:2] : reserved_addr_q[31:2]);
     logic unused_snoop;
     assign unused_snoop = ^{snoop_i.data, snoop_i.addr[1:0], reserved_addr_q[1:0]};
 
@@ -183,6 +187,7 @@ module lsu
     end
   end else begin : gen_no_atomic
     assign reserved    = 1'b0;
+    assign holds       = 1'b0;
     assign conditional = 1'b0;
     assign sc_lost     = 1'b0;
     assign amo_writes  = 1'b0;
@@ -209,7 +214,7 @@ module lsu
       bus_req_o.we    = conditional;
       bus_req_o.addr  = {addr_i[31:2], 2'b00};
       bus_req_o.wdata = amo_writes ? amo_new : is_sc ? rt_i : swap_i;
-      bus_req_o.be    = conditional && !reserved ? 4'b0000 : 4'b1111;
+      bus_req_o.be    = conditional && !holds ? 4'b0000 : 4'b1111;
     end
   end
 

@@ -17,6 +17,8 @@ module cluster
   parameter int unsigned DmemWords = 1048576,
   parameter int unsigned DcacheBytes = 0,
   parameter int unsigned Isa       = 0,
+  // Whether memory is reached by wide_bus.sv.
+  parameter bit          WideBus   = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -73,6 +75,7 @@ module cluster
       .Banks    (Banks),
       .Contexts (Contexts),
       .Rv32     (Isa == 1),
+      .WideBus  (WideBus),
       .ImemWords(ImemWords),
       .DmemWords(DmemWords),
       .DcacheBytes(DcacheBytes),

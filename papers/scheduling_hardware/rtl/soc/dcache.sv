@@ -97,15 +97,16 @@ module dcache
       if (beat_q == word) wanted_q <= bus_rsp_i.rdata;
       if (bus_ready_i) tag_q[index] <= tag;
     end
+    // The bytes are those that the bus shows: whether a conditional store has any may be decided in the last moment (lsu.sv).
     if (own_write && hit) begin
       for (int unsigned b = 0; b < 4; b++) begin
-        if (core_req_i.be[b]) data_q[{index, word}][8*b+:8] <= core_req_i.wdata[8*b+:8];
+        if (snoop_i.be[b]) data_q[{index, word}][8*b+:8] <= core_req_i.wdata[8*b+:8];
       end
     end
   end
 
   logic unused_snoop;
-  assign unused_snoop = ^{snoop_i.data, snoop_i.be, snoop_i.addr[3:0]};
+  assign unused_snoop = ^{snoop_i.data, snoop_i.addr[3:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

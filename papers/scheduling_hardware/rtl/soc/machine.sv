@@ -67,6 +67,7 @@ module machine
     .DmemWords  (DmemWords),
     .DcacheBytes(DcacheBytes),
     .Isa        (Isa),
+    .WideBus    (Pipelined == 1),
     .Sections   (Sections)
   ) u_cluster (
     .clk_i,

@@ -17,6 +17,7 @@ module pe
   // Bytes of the data cache; 0: there is none.
   parameter int unsigned DcacheBytes = 0,
   parameter bit          Rv32      = 1'b0,
+  parameter bit          WideBus   = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -71,7 +72,8 @@ module pe
     .DmemWords(DmemWords),
     .Threads  (Threads),
     .Banks    (Banks),
-    .Rv32     (Rv32)
+    .Rv32     (Rv32),
+    .WideBus  (WideBus)
   ) u_core (
     .clk_i,
     .rst_ni,

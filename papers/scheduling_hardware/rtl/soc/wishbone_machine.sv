@@ -4,7 +4,7 @@
 // The protocol is that of wishbone_bus.sv. PEs load from and store to `0x9000_0000` on, DmemWords words, and store to the two words of
 // devices at `0xbf00_0000` (doc/INTERFACES.md); nothing else is strobed, but contexts that PEs save lie in memory, too. Whatever else the
 // system has may share the memory; stores by others are not seen by threads that wait in the hardware. Instructions come from memories
-// within, which have to be filled before reset ends. PEs are MIPS's: those of RISC-V have not been tried on this bus.
+// within, which have to be filled before reset ends. PEs are MIPS's; machine.sv has those of RISC-V on this bus, too.
 
 module wishbone_machine
   import okosu_pkg::*;
