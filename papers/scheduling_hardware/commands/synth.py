@@ -58,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
                 )
         return 0
     with _kernel_options.progress() as say:
-        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say)
+        called = cost_table.calls(say) if routed else []
+        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say, called)
     if args.json:
         _kernel_options.write_json(args.json, record)
     if args.json != "-":

@@ -370,12 +370,13 @@ module core
   assign traps = m_valid_q && (m_dec_q.trap || take_irq || (access_valid && access_fault));
   assign parks = take_preempt || (cop2_valid_o && cop2_rsp_i.park);
 
+  // Without `live`, which comes late: an instruction that is not to take effect is done at once.
   always_comb begin
     m_done = 1'b1;
-    if (access_valid) m_done = access_done;
-    if (live && needs_muldiv) m_done = !muldiv_busy && (muldiv_started_q || !muldiv_answers);
-    if (live && m_dec_q.effect == EffectCop2) m_done = cop2_valid_o && (cop2_rsp_i.done || cop2_rsp_i.park);
-    if (traps || take_preempt) m_done = 1'b1;
+    if (m_dec_q.access != AccessNone) m_done = access_done || access_fault;
+    if (needs_muldiv) m_done = !muldiv_busy && (muldiv_started_q || !muldiv_answers);
+    if (m_dec_q.effect == EffectCop2) m_done = cop2_valid_o && (cop2_rsp_i.done || cop2_rsp_i.park);
+    if (m_dec_q.trap || take_irq || take_preempt) m_done = 1'b1;
   end
   assign stall = m_valid_q && !m_done;
   assign flush = traps || parks || returns;

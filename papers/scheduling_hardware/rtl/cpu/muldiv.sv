@@ -41,7 +41,7 @@ module muldiv
   logic [31:0] hi_q[Banks];
   logic [31:0] lo_q[Banks];
   logic [5:0]  left_q;
-  logic        dividing_q, negate_quotient_q, negate_remainder_q;
+  logic        busy_q, dividing_q, negate_quotient_q, negate_remainder_q;
   logic [63:0] work_q;
   logic [31:0] divisor_q;
 
@@ -62,7 +62,7 @@ module muldiv
   assign shifted      = {work_q[62:0], 1'b0};
   assign shifted_less = {1'b0, shifted[63:32]} - {1'b0, divisor_q};
 
-  assign busy_o       = left_q != '0;
+  assign busy_o       = busy_q;
   assign hi_o         = hi_q[bank_i];
   assign lo_o         = lo_q[bank_i];
   assign port_rdata_o = port_lo_i ? lo_q[port_bank_i] : hi_q[port_bank_i];
@@ -70,6 +70,7 @@ module muldiv
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       left_q             <= '0;
+      busy_q             <= 1'b0;
       dividing_q         <= 1'b0;
       negate_quotient_q  <= 1'b0;
       negate_remainder_q <= 1'b0;
@@ -89,12 +90,14 @@ module muldiv
           MulDivMult, MulDivMultu, MulDivMulsu: begin
             work_q     <= product;
             left_q     <= MultiplyCycles;
+            busy_q     <= 1'b1;
             dividing_q <= 1'b0;
           end
           MulDivDiv, MulDivDivu: begin
             work_q             <= {32'd0, a_abs};
             divisor_q          <= b_abs;
             left_q             <= DivideCycles;
+            busy_q             <= 1'b1;
             dividing_q         <= 1'b1;
             // By zero the loop gives a quotient of all ones and the dividend as remainder; only a negative dividend
             // changes the quotient's sign, as in hardware.
@@ -105,6 +108,7 @@ module muldiv
         endcase
       end else if (busy_o) begin
         left_q <= left_q - 6'd1;
+        busy_q <= left_q != 6'd1;
         if (dividing_q && left_q > 6'd2) begin
           work_q <= shifted_less[32] ? shifted : {shifted_less[31:0], shifted[31:1], 1'b1};
         end

@@ -17,6 +17,8 @@ module cluster
   parameter int unsigned DmemWords = 1048576,
   parameter int unsigned DcacheBytes = 0,
   parameter int unsigned Isa       = 0,
+  // SSH-m takes three cycles for an action instead of one.
+  parameter int unsigned Staged    = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -107,7 +109,8 @@ module cluster
     .Threads (Threads),
     .Watches (Watches),
     .PoolSize(PoolSize),
-    .CtxMode (CtxMode)
+    .CtxMode (CtxMode),
+    .Staged  (Staged == 1)
   ) u_ssh_m (
     .clk_i,
     .rst_ni,

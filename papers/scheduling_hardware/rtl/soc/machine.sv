@@ -20,6 +20,8 @@ module machine
   parameter int unsigned Pipelined = 0,
   // The PEs' instruction set: 0 MIPS I, 1 RV32.
   parameter int unsigned Isa       = 0,
+  // SSH-m takes three cycles for an action instead of one.
+  parameter int unsigned Staged    = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -67,6 +69,7 @@ module machine
     .DmemWords  (DmemWords),
     .DcacheBytes(DcacheBytes),
     .Isa        (Isa),
+    .Staged     (Staged),
     .Sections   (Sections)
   ) u_cluster (
     .clk_i,

@@ -181,16 +181,17 @@ module pe
     assign lsu_rsp    = core_rsp;
   end
 
-  // The core and the context engine share one port.
+  // The core and the context engine share one port. No request is answered in its first cycle, so who is answered has been known for a
+  // cycle.
 
   logic held_q, engine_q, engine_turn;
   assign engine_turn  = held_q ? engine_q : !core_valid;
   assign mem_valid_o  = engine_turn ? engine_valid : core_valid;
   assign mem_req_o    = engine_turn ? engine_req : core_req;
-  assign core_ready   = !engine_turn && mem_ready_i;
-  assign engine_ready = engine_turn && mem_ready_i;
-  assign core_rsp     = engine_turn ? '0 : mem_rsp_i;
-  assign engine_rsp   = engine_turn ? mem_rsp_i : '0;
+  assign core_ready   = !engine_q && mem_ready_i;
+  assign engine_ready = engine_q && mem_ready_i;
+  assign core_rsp     = engine_q ? '0 : mem_rsp_i;
+  assign engine_rsp   = engine_q ? mem_rsp_i : '0;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       held_q   <= 1'b0;
@@ -215,5 +216,11 @@ module pe
     .start_i       (section_start_i),
     .end_i         (section_end_i)
   );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) PeIsNotAnsweredInARequestsFirstCycle : assert (held_q || !(mem_ready_i || mem_rsp_i.valid));
+  end
+`endif
 
 endmodule
