@@ -20,7 +20,7 @@ PES = (1, 2, 4, 8, 16)
 THREADS = (16, 64, 256)
 _PES, _THREADS = 8, 256
 CONTEXTS = ("soft", "mem", "banked")
-# The machine whose calls are timed has so many thread ids, and these calls are; the names are those that sw/programs print.
+# The machine whose calls are timed has so many thread ids; the calls have the names that sw/programs print.
 _TIMED_THREADS = 64
 CALLS = {
     "create": "pthread_create",
@@ -95,6 +95,11 @@ def routes(quick: bool = False) -> list[Block]:
     return [ssh_s("banked"), pe("soft"), pe("banked"), *schedulers]
 
 
+def timed() -> list[Block]:
+    """Return the blocks whose clocks the table of times has."""
+    return [pe("banked"), *(ssh_m(_PES, _TIMED_THREADS, scheduler) for scheduler in SCHEDULERS)]
+
+
 def calls(say: Say = quiet) -> list[CallRecord]:
     """Return what each call takes on the machine of the table of times, with each scheduler."""
     found = []
@@ -149,6 +154,13 @@ def sections(record: SynthFile) -> list[Section]:
     if times := _times(record):
         found.append(times)
     return found
+
+
+def command(record: SynthFile) -> str:
+    """Return the command that made the record."""
+    if [one.name for one in record.blocks] == [block.name for block in timed()]:
+        return "okosu lab synth --times --json scheduling-hardware-times.json"
+    return "okosu lab synth --json scheduling-hardware-synthesis.json"
 
 
 def tables(record: SynthFile) -> list[str]:

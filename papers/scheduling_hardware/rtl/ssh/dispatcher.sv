@@ -102,17 +102,20 @@ module dispatcher
 
   // The choice of the action.
 
-  list_t ready_list;
-  logic  any_ready;
+  // The highest ready list that is not empty, by fours.
+  list_t           ready_list;
+  logic            any_ready;
+  logic [3:0]      some;
+  logic [3:0][1:0] inner;
+  logic [1:0]      four;
   always_comb begin
-    ready_list = '0;
-    any_ready  = 1'b0;
-    for (int unsigned l = 0; l < ReadyLists; l++) begin
-      if (!empties_i[l]) begin
-        ready_list = list_t'(l);
-        any_ready  = 1'b1;
-      end
+    for (int unsigned n = 0; n < ReadyLists / 4; n++) begin
+      some[n]   = empties_i[4*n+:4] != '1;
+      inner[n] = !empties_i[4*n+3] ? 2'd3 : !empties_i[4*n+2] ? 2'd2 : {1'b0, !empties_i[4*n+1]};
     end
+    four       = some[3] ? 2'd3 : some[2] ? 2'd2 : {1'b0, some[1]};
+    ready_list = list_t'({four, inner[four]});
+    any_ready  = |some;
   end
 
   logic urgent, dispatch_next, ids_next, recall_next;

@@ -127,16 +127,29 @@ module pe_table
   assign stays      = running_q & ~told_q & ~makes_way;
   assign recallable = (|idle ? running_q & ~slot_q : misplaced) & ~recalling_q & ~told_q;
 
-  // The lowest priority at which a PE runs, and the first PE that runs at it, as of the last cycle.
+  // The lowest priority at which a PE runs, and the first PE that runs at it, as of the last cycle: node n of a tree has the lower one of
+  // nodes 2n and 2n + 1, node 1 that of all; a PE's is Leaves + p.
+  localparam int unsigned Leaves = 1 << IndexWidth;
+  logic [2*Leaves-1:1] stays_at;
+  prio_t               prio_at[2*Leaves];
+  index_t              pe_at[2*Leaves];
+  logic                right;
   always_comb begin
-    low_prio_d = '1;
-    low_d      = '0;
-    for (int unsigned p = NumPes; p > 0; p--) begin
-      if (stays[p-1] && running_prio_q[p-1] <= low_prio_d) begin
-        low_prio_d = running_prio_q[p-1];
-        low_d      = index_t'(p - 1);
-      end
+    for (int unsigned p = 0; p < Leaves; p++) begin
+      stays_at[Leaves+p] = p < NumPes && stays[p%NumPes];
+      prio_at[Leaves+p]  = running_prio_q[p%NumPes];
+      pe_at[Leaves+p]    = index_t'(p);
     end
+    prio_at[0] = '0;
+    pe_at[0]   = '0;
+    for (int unsigned n = Leaves - 1; n > 0; n--) begin
+      right       = stays_at[2*n+1] && (!stays_at[2*n] || prio_at[2*n+1] < prio_at[2*n]);
+      stays_at[n] = stays_at[2*n] || stays_at[2*n+1];
+      prio_at[n]  = right ? prio_at[2*n+1] : prio_at[2*n];
+      pe_at[n]    = right ? pe_at[2*n+1] : pe_at[2*n];
+    end
+    low_prio_d = stays_at[1] ? prio_at[1] : '1;
+    low_d      = stays_at[1] ? pe_at[1] : '0;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) low_o <= 1'b0;

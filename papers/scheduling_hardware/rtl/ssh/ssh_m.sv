@@ -102,7 +102,7 @@ module ssh_m
 
   // What is read for the engine that is chosen (`look_*`), and what an engine with a grant is shown: the same, or with `Staged` that of
   // a cycle ago.
-  tid_t    look_a_tid, look_b_tid, look_head, look_tail, look_walk, look_next, a_tid, head, walk, next;
+  tid_t    look_a_tid, look_b_tid, look_head, look_tail, look_walk, a_tid, head, walk, next;
   thread_t look_a, look_b, a, b;
   list_t   look_list, from;
   logic    look_last, last;
@@ -171,7 +171,7 @@ module ssh_m
     } step_e;
     step_e   step_q;
     logic    m_q, w_q, d_q, r_q, changes;
-    tid_t    a_tid_q, head_q, walk_q, next_q;
+    tid_t    a_tid_q, head_q, walk_q;
     thread_t a_q, b_q;
     list_t   from_q;
     logic    last_q;
@@ -190,7 +190,6 @@ module ssh_m
     assign from    = from_q;
     assign head    = head_q;
     assign walk    = walk_q;
-    assign next    = next_q;
     assign last    = last_q;
     always_comb begin
       done       = act_q;
@@ -223,7 +222,6 @@ module ssh_m
         from_q  <= look_list;
         head_q  <= look_head;
         walk_q  <= look_walk;
-        next_q  <= look_next;
         last_q  <= look_last;
       end
       act_q <= act;
@@ -242,7 +240,6 @@ module ssh_m
     assign from    = look_list;
     assign head    = look_head;
     assign walk    = look_walk;
-    assign next    = look_next;
     assign last    = look_last;
     assign done    = act;
   end
@@ -303,8 +300,8 @@ module ssh_m
     .heads_o    (heads),
     .tails_o    (tails),
     .side_head_o(free_head),
-    .walk_i     (look_walk),
-    .next_o     (look_next)
+    .walk_i     (walk),
+    .next_o     (next)
   );
 
   ready_unit #(
@@ -404,8 +401,8 @@ module ssh_m
     .marks_o         (w_marked),
     .fill_i          (pe_fill),
     .fill_pe_i       (fill_pe),
-    .fill_tid_i      (act.tid),
-    .fill_prio_i     (act.entry.prio),
+    .fill_tid_i      (a_tid),
+    .fill_prio_i     (a.prio),
     .recalled_i      (pe_recalled),
     .recall_done_i   (pe_recall_done),
     .recalling_i     (pe_recalling),

@@ -187,7 +187,7 @@ module ssh_s
     .first_i         (pe_i == '0),
     .parked_i,
     .bank_i,
-    .park_i          (park || preempted_i),
+    .park_i          ((cop2_valid_i && park) || preempted_i),
     .stop_i          (cmd_stop || preempted_i),
     .keep_i          (cmd_keep || preempted_i),
     .take_i          (take_next),

@@ -107,7 +107,7 @@ module waiting_unit
   logic        found_now, found, has_free, claim, release_watch, hit, take_hit;
   index_t      found_index_now, found_index, free_index, hit_index;
   logic [31:0] watch_addr;
-  logic [1:0]  claim_kind, watch_kind;
+  logic [1:0]  claim_kind, watch_kind, hit_kind;
   logic [3:0]  hit_count;
   watch_unit #(
     .Watches(Watches)
@@ -124,12 +124,13 @@ module waiting_unit
     .claim_kind_i   (claim_kind),
     .release_i      (release_watch),
     .release_index_i(watch_q),
-    .read_index_i   (state_q == StIdle ? hit_index : state_q == StFind ? found_index : watch_q),
+    .read_index_i   (state_q == StFind ? found_index : watch_q),
     .read_addr_o    (watch_addr),
     .read_kind_o    (watch_kind),
     .hit_o          (hit),
     .hit_index_o    (hit_index),
     .hit_count_o    (hit_count),
+    .hit_kind_o     (hit_kind),
     .take_i         (take_hit)
   );
 
@@ -249,9 +250,9 @@ module waiting_unit
           first_d  = '0;
           take_hit = 1'b1;
           watch_d  = hit_index;
-          left_d   = hit_count == '1 || watch_kind == WaitFlag ? '1 : {8'd0, hit_count};
+          left_d   = hit_count == '1 || hit_kind == WaitFlag ? '1 : {8'd0, hit_count};
           state_d  = StDrain;
-          if (watch_kind == WaitMutex) begin
+          if (hit_kind == WaitMutex) begin
             handing_d = 1'b1;
             left_d    = 12'd1;
             state_d   = StCompare;
