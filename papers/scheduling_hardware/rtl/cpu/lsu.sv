@@ -58,11 +58,13 @@ module lsu
   localparam logic [31:0] DeviceBase = 32'hbf00_0000;
   localparam logic [31:0] DataBytes = 32'(DmemWords) * 32'd4;
   localparam logic [31:0] DeviceBytes = 32'd8;
-  localparam logic [31:0] GuardBytes = 32'd1024;
+  localparam int unsigned LogThreads = $clog2(Threads);
+  // The guard is a KiB.
+  localparam int unsigned LogGuard = 10;
 
   logic        is_store, is_exchange, is_sc, is_amo;
   logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;
-  logic [31:0] below_top, slot_mask, stacks;
+  logic [31:0] below_top, slot_mask, beyond;
   logic [1:0]  lane;
   logic [31:0] store_data;
   logic [3:0]  store_be;
@@ -74,15 +76,20 @@ module lsu
   assign is_store    = access_i == AccessSb || access_i == AccessSh || access_i == AccessSw || access_i == AccessSwl ||
                        access_i == AccessSwr;
 
-  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size.
-  assign slot_mask = (32'd1 << stack_log2_i) - 32'd1;
-  assign stacks    = 32'(Threads) << stack_log2_i;
+  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size. Masks are said bit by bit, for a
+  // subtraction would take longer: a slot has the bits below stack_log2_i, and all slots have LogThreads more.
+  always_comb begin
+    for (int unsigned n = 0; n < 32; n++) begin
+      slot_mask[n] = n < 32'(stack_log2_i);
+      beyond[n]    = n >= 32'(stack_log2_i) + LogThreads;
+    end
+  end
+  // What is subtracted is one more, so that the lowest address of all slots is within.
   assign below_top = stack_top_i + ~addr_i;
   assign in_data   = addr_i - DataBase < DataBytes;
   assign in_device = is_store && addr_i - DeviceBase < DeviceBytes;
-  // At most `stacks` below the top: it is a power of two, and what is subtracted one less.
-  assign in_stacks = addr_i < stack_top_i && stacks != '0 && (below_top & ~(stacks - 32'd1)) == '0;
-  assign in_guard  = guard_on_i && in_stacks && (addr_i & slot_mask) < GuardBytes;
+  assign in_stacks = addr_i < stack_top_i && beyond != '0 && (below_top & beyond) == '0;
+  assign in_guard  = guard_on_i && in_stacks && ((addr_i & slot_mask) >> LogGuard) == '0;
   assign outside   = !(in_data || in_device) || in_guard;
 
   always_comb begin

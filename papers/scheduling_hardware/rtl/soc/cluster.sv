@@ -17,6 +17,8 @@ module cluster
   parameter int unsigned DmemWords = 1048576,
   parameter int unsigned DcacheBytes = 0,
   parameter int unsigned Isa       = 0,
+  // The memory bus may answer a request in its first cycle.
+  parameter bit          Prompt    = 1'b0,
   // SSH-m takes three cycles for an action instead of one.
   parameter int unsigned Staged    = 0,
   parameter int unsigned Sections  = 6
@@ -75,6 +77,7 @@ module cluster
       .Banks    (Banks),
       .Contexts (Contexts),
       .Rv32     (Isa == 1),
+      .Prompt   (Prompt),
       .ImemWords(ImemWords),
       .DmemWords(DmemWords),
       .DcacheBytes(DcacheBytes),

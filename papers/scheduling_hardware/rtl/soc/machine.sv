@@ -69,6 +69,7 @@ module machine
     .DmemWords  (DmemWords),
     .DcacheBytes(DcacheBytes),
     .Isa        (Isa),
+    .Prompt     (Pipelined == 2),
     .Staged     (Staged),
     .Sections   (Sections)
   ) u_cluster (

@@ -17,6 +17,8 @@ module pe
   // Bytes of the data cache; 0: there is none.
   parameter int unsigned DcacheBytes = 0,
   parameter bit          Rv32      = 1'b0,
+  // The memory bus may answer a request in its first cycle.
+  parameter bit          Prompt    = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -181,17 +183,18 @@ module pe
     assign lsu_rsp    = core_rsp;
   end
 
-  // The core and the context engine share one port. No request is answered in its first cycle, so who is answered has been known for a
-  // cycle.
+  // The core and the context engine share one port. Where no request is answered in its first cycle, who is answered has been known for
+  // a cycle.
 
-  logic held_q, engine_q, engine_turn;
+  logic held_q, engine_q, engine_turn, engine_answered;
   assign engine_turn  = held_q ? engine_q : !core_valid;
   assign mem_valid_o  = engine_turn ? engine_valid : core_valid;
   assign mem_req_o    = engine_turn ? engine_req : core_req;
-  assign core_ready   = !engine_q && mem_ready_i;
-  assign engine_ready = engine_q && mem_ready_i;
-  assign core_rsp     = engine_q ? '0 : mem_rsp_i;
-  assign engine_rsp   = engine_q ? mem_rsp_i : '0;
+  assign core_ready   = !engine_answered && mem_ready_i;
+  assign engine_ready = engine_answered && mem_ready_i;
+  assign core_rsp     = engine_answered ? '0 : mem_rsp_i;
+  assign engine_rsp   = engine_answered ? mem_rsp_i : '0;
+  assign engine_answered = Prompt ? engine_turn : engine_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       held_q   <= 1'b0;
@@ -219,7 +222,7 @@ module pe
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (rst_ni) PeIsNotAnsweredInARequestsFirstCycle : assert (held_q || !(mem_ready_i || mem_rsp_i.valid));
+    if (rst_ni) PeIsAnsweredInARequestsFirstCycleOnlyWhereItSaysSo : assert (Prompt || held_q || !(mem_ready_i || mem_rsp_i.valid));
   end
 `endif
 

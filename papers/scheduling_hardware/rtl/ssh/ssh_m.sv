@@ -159,7 +159,8 @@ module ssh_m
 
   // The steps of an action.
 
-  // Whether an engine is chosen in this cycle; whether one acts; whether what it did is still to be written, as `done` with the list `from`.
+  // Whether an engine is chosen in this cycle; whether one acts; whether what it did is still to be written, as `done` with the list
+  // `from`.
   logic    chooses, acts, writes;
   logic    pe_release;
   action_t done;
