@@ -56,7 +56,21 @@ module muldiv
   assign by_zero   = b_i == '0;
   assign a_abs     = is_signed && a_i[31] ? -a_i : a_i;
   assign b_abs     = is_signed && b_i[31] ? -b_i : b_i;
-  assign product   = {{32{a_signed & a_i[31]}}, a_i} * {{32{is_signed & b_i[31]}}, b_i};
+
+  // A product takes its cycles in turn: the factors are kept, their halves multiplied, and what that gave is added up.
+  logic        a_minus_q, b_minus_q;
+  logic [31:0] low_q, high_q;
+  logic [33:0] middle_q, a_low, a_high, b_low, b_high;
+  assign a_low   = {18'd0, work_q[15:0]};
+  assign b_low   = {18'd0, divisor_q[15:0]};
+  assign a_high  = {{18{a_minus_q}}, work_q[31:16]};
+  assign b_high  = {{18{b_minus_q}}, divisor_q[31:16]};
+  assign product = {high_q, low_q} + {{14{middle_q[33]}}, middle_q, 16'd0};
+  always_ff @(posedge clk_i) begin
+    low_q    <= 32'(a_low * b_low);
+    middle_q <= 34'($signed(a_low) * $signed(b_high)) + 34'($signed(a_high) * $signed(b_low));
+    high_q   <= 32'($signed(a_high) * $signed(b_high));
+  end
 
   // One bit of the quotient a cycle (restoring division).
   assign shifted      = {work_q[62:0], 1'b0};
@@ -74,6 +88,8 @@ module muldiv
       dividing_q         <= 1'b0;
       negate_quotient_q  <= 1'b0;
       negate_remainder_q <= 1'b0;
+      a_minus_q          <= 1'b0;
+      b_minus_q          <= 1'b0;
       work_q             <= '0;
       divisor_q          <= '0;
       for (int unsigned b = 0; b < Banks; b++) begin
@@ -88,7 +104,10 @@ module muldiv
           MulDivToHi: hi_q[bank_i] <= a_i;
           MulDivToLo: lo_q[bank_i] <= a_i;
           MulDivMult, MulDivMultu, MulDivMulsu: begin
-            work_q     <= product;
+            work_q     <= {32'd0, a_i};
+            divisor_q  <= b_i;
+            a_minus_q  <= a_signed && a_i[31];
+            b_minus_q  <= is_signed && b_i[31];
             left_q     <= MultiplyCycles;
             busy_q     <= 1'b1;
             dividing_q <= 1'b0;
@@ -112,6 +131,7 @@ module muldiv
         if (dividing_q && left_q > 6'd2) begin
           work_q <= shifted_less[32] ? shifted : {shifted_less[31:0], shifted[31:1], 1'b1};
         end
+        if (!dividing_q && left_q == MultiplyCycles - 6'd1) work_q <= product;
         if (left_q == 6'd1) begin
           hi_q[bank_i] <= dividing_q && negate_remainder_q ? -work_q[63:32] : work_q[63:32];
           lo_q[bank_i] <= dividing_q && negate_quotient_q ? -work_q[31:0] : work_q[31:0];
