@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from lab.cache import Say, quiet
 from okosu.records.summary import Section, markdown
-from papers.scheduling_hardware import synthesis
-from papers.scheduling_hardware.formats import ClockRecord, CostRecord, SynthFile
-from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware import run, synthesis
+from papers.scheduling_hardware.formats import CallRecord, ClockRecord, CostRecord, SynthFile
+from papers.scheduling_hardware.machine import SCHEDULERS, Machine
+from papers.scheduling_hardware.plan import primitives
 from papers.scheduling_hardware.synthesis import Block
 
 # Sizes of the machines in the tables of growth; one size varies while the other is _PES or _THREADS.
@@ -19,6 +20,16 @@ PES = (1, 2, 4, 8, 16)
 THREADS = (16, 64, 256)
 _PES, _THREADS = 8, 256
 CONTEXTS = ("soft", "mem", "banked")
+# The machine whose calls are timed has so many thread ids; the calls have the names that sw/programs print.
+_TIMED_THREADS = 64
+CALLS = {
+    "create": "pthread_create",
+    "join_finished": "pthread_join of a thread that has ended",
+    "join_wake": "from a thread's end to its joiner's going on",
+    "mutex_lock": "pthread_mutex_lock of a free mutex",
+    "barrier_last_to_last": "a barrier, from the last arrival",
+    "yield_command": "the yield command",
+}
 # Seconds of processor time for each route.
 LIMIT_S = 1800.0
 
@@ -48,10 +59,13 @@ def ssh_s(context: str) -> Block:
     return Block(f"SSH-s, {context}", "ssh_s", _per_pe(context))
 
 
-def ssh_m(pes: int, threads: int) -> Block:
+def ssh_m(pes: int, threads: int, scheduler: str = SCHEDULERS[0]) -> Block:
     """Return SSH-m of a machine with so many PEs and thread ids, with 16 watches."""
-    given = (("NumPes", pes), ("Threads", threads), _mode("banked"))
-    return Block(f"SSH-m, {pes} PE{'s' * (pes > 1)}, {threads} threads", "ssh_m", given)
+    given: tuple[tuple[str, int | str], ...] = (("NumPes", pes), ("Threads", threads), _mode("banked"))
+    name = f"SSH-m, {pes} PE{'s' * (pes > 1)}, {threads} threads"
+    if scheduler == SCHEDULERS[0]:
+        return Block(name, "ssh_m", given)
+    return Block(f"{name}, {scheduler}", "ssh_m", (*given, ("Staged", SCHEDULERS.index(scheduler))))
 
 
 def mem_bus(pes: int) -> Block:
@@ -70,22 +84,49 @@ def blocks(quick: bool = False) -> list[Block]:
     per_pe = [make(context) for context in CONTEXTS for make in (pe, ssh_s)] + [core("soft"), core("banked")]
     shared = [make(pes) for pes in PES for make in (mem_bus, sched_bus)]
     growing = [ssh_m(_PES, threads) for threads in THREADS] + [ssh_m(pes, 64) for pes in PES if pes != _PES]
-    return [*per_pe, *shared, *growing]
+    staged = [ssh_m(_PES, threads, "staged") for threads in THREADS]
+    return [*per_pe, *shared, *growing, *staged]
 
 
 def routes(quick: bool = False) -> list[Block]:
     if quick:
         return []
-    return [ssh_s("banked"), pe("soft"), pe("banked"), *(ssh_m(_PES, threads) for threads in THREADS)]
+    schedulers = [ssh_m(_PES, threads, scheduler) for scheduler in SCHEDULERS for threads in THREADS]
+    return [ssh_s("banked"), pe("soft"), pe("banked"), *schedulers]
 
 
-def measure(wanted: Iterable[Block], routed: Iterable[Block], limit_s: float = LIMIT_S, say: Say = quiet) -> SynthFile:
+def timed() -> list[Block]:
+    """Return the blocks whose clocks the table of times has."""
+    return [pe("banked"), *(ssh_m(_PES, _TIMED_THREADS, scheduler) for scheduler in SCHEDULERS)]
+
+
+def calls(say: Say = quiet) -> list[CallRecord]:
+    """Return what each call takes on the machine of the table of times, with each scheduler."""
+    found = []
+    for scheduler in SCHEDULERS:
+        cycles = {
+            one.metric: max(one.samples)
+            for one in run.measure(scheduler, primitives.beside_clocks(scheduler, _TIMED_THREADS), say)
+            if one.samples
+        }
+        found += [CallRecord(scheduler=scheduler, name=name, cycles=cycles[name]) for name in CALLS]
+    return found
+
+
+def measure(
+    wanted: Iterable[Block],
+    routed: Iterable[Block],
+    limit_s: float = LIMIT_S,
+    say: Say = quiet,
+    called: Sequence[CallRecord] = (),
+) -> SynthFile:
     """Synthesise and route, and return the record; what was done before comes from the cache."""
     return SynthFile(
         versions=synthesis.tools(),
         device=" ".join(synthesis.DEVICE),
         blocks=[CostRecord(**_described(one), **asdict(synthesis.synthesise(one, say=say))) for one in wanted],
         routes=[ClockRecord(**_described(one), **asdict(synthesis.route(one, limit_s, say=say))) for one in routed],
+        calls=list(called),
     )
 
 
@@ -110,7 +151,16 @@ def sections(record: SynthFile) -> list[Section]:
             for one in record.routes
         ]
         found.append(Section(id="clocks", head=["block, routed", "clock", "logic cells in use"], body=routes))
+    if times := _times(record):
+        found.append(times)
     return found
+
+
+def command(record: SynthFile) -> str:
+    """Return the command that made the record."""
+    if [one.name for one in record.blocks] == [block.name for block in timed()]:
+        return "okosu lab synth --times --json scheduling-hardware-times.json"
+    return "okosu lab synth --json scheduling-hardware-synthesis.json"
 
 
 def tables(record: SynthFile) -> list[str]:
@@ -133,6 +183,23 @@ def _machines(record: SynthFile) -> list[list[str]]:
             )
             lines.append([str(pes), str(threads), f"{cells:,}", f"{flops:,}", f"{100 * share / cells:.0f} %"])
     return lines
+
+
+def _times(record: SynthFile) -> Section | None:
+    """Return what each call takes in nanoseconds by the scheduler: its cycles at the clock of the slower of a PE and
+    SSH-m; None where that was not routed."""
+    mhz = {one.name: one.mhz for one in record.routes}
+    head, columns = [f"{_PES} PEs, banked, {_TIMED_THREADS} threads"], []
+    for scheduler in SCHEDULERS:
+        clocks = [mhz.get(block.name) for block in (pe("banked"), ssh_m(_PES, _TIMED_THREADS, scheduler))]
+        cycles = {one.name: one.cycles for one in record.calls if one.scheduler == scheduler}
+        if not cycles or None in clocks:
+            return None
+        slower = min(clock for clock in clocks if clock is not None)
+        head += [f"{scheduler}, cycles", f"at {slower:.1f} MHz"]
+        columns.append({name: [f"{told:.0f}", f"{1000 * told / slower:,.0f} ns"] for name, told in cycles.items()})
+    body = [[text, *(cell for column in columns for cell in column[name])] for name, text in CALLS.items()]
+    return Section(id="times", head=head, body=body)
 
 
 def _described(block: Block) -> dict[str, Any]:

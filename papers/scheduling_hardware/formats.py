@@ -144,13 +144,23 @@ class ClockRecord(BlockRecord):
     limit_s: float
 
 
+class CallRecord(msgspec.Struct, kw_only=True):
+    """The cycles that a call of the thread library takes on the machine whose blocks are routed, by its scheduler."""
+
+    scheduler: str
+    name: str
+    cycles: float
+
+
 class SynthFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-synth/1"):
-    """What `okosu lab synth --json` writes: the versions of the tools, nextpnr's words for the FPGA, costs, clocks."""
+    """What `okosu lab synth --json` writes: the versions of the tools, nextpnr's words for the FPGA, costs, clocks, and
+    the calls whose time these clocks say."""
 
     versions: dict[str, str]
     device: str
     blocks: list[CostRecord]
     routes: list[ClockRecord]
+    calls: list[CallRecord] = []
 
 
 class BoardFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-board/1"):

@@ -18,6 +18,7 @@ from okosu.errors import USAGE_ERROR, OkosuError
 CONTEXTS = ("soft", "mem", "local", "banked")
 BUSES = ("multiplexed", "pipelined", "wishbone")
 ISAS = ("mips1", "rv32")
+SCHEDULERS = ("direct", "staged")
 MOST_PES = 64
 IMEM_WORDS = 65536
 DMEM_WORDS = 1048576
@@ -143,6 +144,14 @@ class Machine:
         parameter="Isa",
         macro="OKOSU_RV32",
         values=ISAS,
+    )
+    scheduler: str = _option(
+        SCHEDULERS[0],
+        metavar="HOW",
+        help="SSH-m does an action in one cycle (direct), or for a higher clock in three (staged)",
+        wrong=f"the scheduler is {' or '.join(SCHEDULERS)}",
+        parameter="Staged",
+        values=SCHEDULERS,
     )
 
     def having(self, name: str, text: str) -> Machine:

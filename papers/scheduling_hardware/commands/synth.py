@@ -19,6 +19,7 @@ EXAMPLES = """\
   okosu lab synth --quick               some small blocks, no routing (a minute)
   okosu lab synth --json synth.json     all (hours the first time; what was done is kept, so it can be interrupted)
   okosu lab synth --no-routes           all blocks, no clocks
+  okosu lab synth --times               what calls take in nanoseconds, by the scheduler
   okosu lab synth --board ulx3s --out okosu.bit         a bitstream with a program in its memory (minutes)
   okosu lab synth --board ulx3s --simulate -- hello.c   what that program prints on the board's serial line
 """
@@ -29,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--quick", action="store_true", help="some small blocks, and no routing")
     add("--no-routes", action="store_true", help="synthesise only: no clocks")
+    add(
+        "--times",
+        action="store_true",
+        help="only a PE and SSH-m of one machine, and what its calls take at their clock",
+    )
     add("--board", metavar="NAME", help="build this board's bitstream instead: ulx3s (not run on a board)")
     add("--simulate", action="store_true", help="simulate the board, whole, instead of building its bitstream")
     add("--out", type=Path, metavar="FILE", help="where the board's bitstream is written, too")
@@ -49,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
         raise OkosuError(
             "a program goes with a board", "nothing else has a memory for it", "--board ulx3s", USAGE_ERROR
         )
-    wanted, routed = cost_table.blocks(args.quick), cost_table.routes(args.quick or args.no_routes)
+    if args.times:
+        wanted = routed = cost_table.timed()
+    else:
+        wanted, routed = cost_table.blocks(args.quick), cost_table.routes(args.quick or args.no_routes)
     if args.dry_run:
         for what, blocks in (("synthesise", wanted), ("route", routed)):
             for one in blocks:
@@ -58,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
                 )
         return 0
     with _kernel_options.progress() as say:
-        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say)
+        called = cost_table.calls(say) if routed else []
+        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say, called)
     if args.json:
         _kernel_options.write_json(args.json, record)
     if args.json != "-":

@@ -36,6 +36,7 @@ MACHINES = {
     "mem": Machine(pes=2, context="mem", threads=16),
     "cached": Machine(pes=4, dcache=256, bus="pipelined"),
     "wishbone": Machine(pes=2, context="mem", threads=16, bus="wishbone"),
+    "staged": Machine(pes=3, banks=3, scheduler="staged"),
 }
 FIFO, RR, LIFO, PRIORITY, EDF, AFFINITY = range(6)
 LIMIT = 2_000_000
@@ -130,6 +131,18 @@ def _points() -> Iterator[Point]:
         yield Point("wishbone", "commands.c", (what,))
     yield Point("wishbone", "mixed.c", ("1", "16", "3"), policy=PRIORITY, quantum=200)
     yield Point("wishbone", "producer.c")
+
+    yield Point("staged", "tree.c", ("5", "10"))
+    yield Point("staged", "crowd.c", ("4", "3"))
+    yield Point("staged", "preempted.c", ("5", "6"), policy=RR, quantum=60)
+    for what in ("answers", "burst", "goals"):
+        yield Point("staged", "commands.c", (what,))
+    yield Point("staged", "policies.c", ("goals",), policy=EDF)
+    yield Point("staged", "commands.c", ("flood",), policy=EDF)
+    for seed, policy in enumerate((FIFO, PRIORITY, EDF, AFFINITY), 1):
+        yield Point("staged", "mixed.c", (str(seed), "16"), policy=policy, quantum=150)
+    yield Point("staged", "producer.c")
+    yield Point("staged", "primitives.c")
 
 
 POINTS = tuple(_points())

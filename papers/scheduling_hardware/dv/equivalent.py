@@ -71,7 +71,7 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/ssh/context_engine.sv", "word_q[0] ? BankHi : BankLo", ("condition",), "both are set to 0"),
     ("rtl/ssh/context_engine.sv", "is_moving_q <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
     ("rtl/ssh/context_engine.sv", "if (start_i && !busy_q) begin", ("&&",), "between jobs nobody looks at them"),
-    ("rtl/ssh/ssh_s.sv", "ran_q <= run_o || take_next", ("||",), "who takes a thread by NEXT runs none"),
+    ("rtl/ssh/ssh_s.sv", "assign fresh     = run_o || take_next", ("||",), "who takes a thread by NEXT runs none"),
     ("rtl/ssh/message_unit.sv", "act.entry.has_home   = 1'b0;", ("1'b0",), "an id is granted anew with an empty entry"),
     ("rtl/ssh/waiting_unit.sv", "we: 1'b0,", ("1'b0",), "only of a burst the bus looks at it"),
     ("rtl/ssh/waiting_unit.sv", "claimed_d = 1'b0;", ("1'b0",), "the search that precedes each look sets it"),

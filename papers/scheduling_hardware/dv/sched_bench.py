@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ _MODEL = ("sched_model", "sched_pes", "sched_reach")
 _MACROS = {"NumPes": "NUM_PES", "Threads": "THREADS", "Watches": "WATCHES", "Context": "CONTEXT"}
 _CXX = ("-O1", "-std=c++17")
 FOUR_PES = Machine(pes=4, threads=32, watches=4)
+STAGED = dataclasses.replace(FOUR_PES, scheduler="staged")
 
 
 def model(folder: Path) -> list[Path]:
@@ -34,7 +36,7 @@ def model(folder: Path) -> list[Path]:
 
 def build(room: Path, folder: Path, machine: Machine, objects: Sequence[Path], *options: str) -> Path:
     """Return sched-lockstep for a machine, built in `folder` from the sources in `room`."""
-    sizes = machine.parameters("pes", "threads", "watches", "context")
+    sizes = machine.parameters("pes", "threads", "watches", "context", "scheduler")
     defined = [f"-D{macro}={sizes[name]}" for name, macro in _MACROS.items()]
     words = ["verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "unique", "--x-initial", "unique"]
     words += ["--output-split", "4000", *options, "-F", str(room / "files.f"), str(room / "sim" / "sched_top.sv")]

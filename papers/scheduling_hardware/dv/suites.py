@@ -215,8 +215,10 @@ class SchedSuite(MachineSuite):
         found = super().build()
         objects = sched_bench.model(self.folder)
         options = ("--assert", "-Wno-fatal", "-Wno-lint", "-Wno-style")
-        folder = self.folder / "sched"
-        self.lockstep = sched_bench.build(self.room, folder, sched_bench.FOUR_PES, objects, *options)
+        self.lockstep = [
+            sched_bench.build(self.room, self.folder / machine.scheduler, machine, objects, *options)
+            for machine in (sched_bench.FOUR_PES, sched_bench.STAGED)
+        ]
         return found
 
     def machines(self) -> tuple[str, ...]:
@@ -225,7 +227,8 @@ class SchedSuite(MachineSuite):
     def killer(self, mutant: Mutant | None) -> str:
         """Return the first messages that SSH-m answers wrongly, or program that shows it."""
         for numbers in self.RUNS:
-            words = [str(self.lockstep), *map(str, numbers)]
-            if run(words, mutant.number if mutant else 0).returncode not in self.WELL:
-                return f"{numbers[1] * numbers[2]} messages"
+            for lockstep in self.lockstep:
+                words = [str(lockstep), *map(str, numbers)]
+                if run(words, mutant.number if mutant else 0).returncode not in self.WELL:
+                    return f"{numbers[1] * numbers[2]} messages, {lockstep.parent.name}"
         return super().killer(mutant)

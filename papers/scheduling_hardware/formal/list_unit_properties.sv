@@ -7,6 +7,7 @@ module list_unit_properties
   import okosu_pkg::*;
   import ssh_pkg::*;
 #(
+  parameter bit          Staged = 1'b0,
   parameter int unsigned Threads = 256,
   parameter int unsigned Lists = 18,
   parameter int unsigned SideList = 16,
@@ -20,13 +21,17 @@ module list_unit_properties
   input logic [ListWidth-1:0] to_i,
   input tid_t                 tid_i,
   input tid_t                 prev_i,
+  input logic                 link_i,
+  input tid_t                 link_tid_i,
+  input tid_t                 link_next_i,
   input tid_t                 head_o,
   input logic                 empty_o,
   input logic [Lists-1:0]     empties_o,
   input tid_t                 side_head_o,
   input tid_t                 walk_i,
   input tid_t                 next_o,
-  input logic                 last_o,
+  input tid_t [Lists-1:0]     heads_o,
+  input tid_t [Lists-1:0]     tails_o,
   // Signals inside the unit, for the invariant.
   input logic [IndexWidth-1:0] next_q[Threads],
   input logic [IndexWidth-1:0] head_q[Lists],
@@ -43,7 +48,8 @@ module list_unit_properties
   logic   [Lists-1:0][IndexWidth:0]   size_q, size_d;
   logic                               started_q = 1'b0;
 
-  index_t tid, prev, walk, head, moved;
+  index_t tid, prev, walk, head, moved, link_tid;
+  assign link_tid = index_t'(link_tid_i);
   assign tid  = index_t'(tid_i);
   assign prev = index_t'(prev_i);
   assign walk = index_t'(walk_i);
@@ -109,7 +115,10 @@ module list_unit_properties
       ListMoveTail, ListMoveHead: possible = size_q[list_i] != '0 && to_i != list_i;
       ListUnlink:
       possible = in_q[prev] && list_q[prev] == list_i && {1'b0, place_q[prev]} + (IndexWidth + 1)'(1) < size_q[list_i];
-      ListInsert:                 possible = in_q[prev] && list_q[prev] == to_i && !in_q[tid];
+      // What is behind `prev` comes to stand behind `tid` in this cycle, or stands there already.
+      ListInsert:
+      possible = in_q[prev] && list_q[prev] == to_i && !in_q[tid] &&
+                 (link_i && link_tid == tid ? index_t'(link_next_i) : next_q[tid]) == next_q[prev];
       default:                    possible = 1'b1;
     endcase
   end
@@ -117,7 +126,8 @@ module list_unit_properties
   always_comb begin
     if (!started_q) ResetComesFirst : assume (!rst_ni);
     OperationsArePossible : assume (possible && 32'(list_i) < Lists && 32'(to_i) < Lists);
-    ThreadsExist : assume (32'(tid_i) < Threads && 32'(prev_i) < Threads && 32'(walk_i) < Threads);
+    ThreadsExist : assume (32'(tid_i) < Threads && 32'(prev_i) < Threads && 32'(walk_i) < Threads && 32'(link_tid_i) < Threads);
+    LinksAreOfThreadsInNoList : assume (!link_i || (!in_q[link_tid] && (!Staged || op_i == ListNone)));
   end
 
   logic [Lists-1:0] empties;
@@ -154,6 +164,8 @@ module list_unit_properties
   logic   walks;
   assign side  = index_t'(side_head_o);
   assign next  = index_t'(next_o);
+  logic last;
+  assign last  = walk == index_t'(tails_o[list_i]);
   assign walks = in_q[walk] && list_q[walk] == list_i;
 
   always_comb begin
@@ -162,17 +174,19 @@ module list_unit_properties
       SuccessorsAreTheModels : assert (next_stands == '1);
       NoTwoThreadsHaveOnePlace : assert (apart == '1);
       EmptyMeansNoThread : assert (empty_o == empties[list_i] && empties_o == empties);
-      HeadIsTheFirst : assert (empty_o || (in_q[head] && list_q[head] == list_i && place_q[head] == '0));
+      HeadIsTheFirst :
+      assert (heads_o[list_i] == head_o && (empty_o || (in_q[head] && list_q[head] == list_i && place_q[head] == '0)));
       SideHeadIsTheFirst : assert (empties[SideList] || (in_q[side] && 32'(list_q[side]) == SideList && place_q[side] == '0));
-      LastIsTheLast : assert (!walks || last_o == ({1'b0, place_q[walk]} + (IndexWidth + 1)'(1) == size_q[list_i]));
+      LastIsTheLast : assert (!walks || last == ({1'b0, place_q[walk]} + (IndexWidth + 1)'(1) == size_q[list_i]));
       NextIsTheOneBehind :
-      assert (!walks || last_o || (in_q[next] && list_q[next] == list_i && place_q[next] == place_q[walk] + index_t'(1)));
+      assert (!walks || last || (in_q[next] && list_q[next] == list_i && place_q[next] == place_q[walk] + index_t'(1)));
     end
   end
 
 endmodule
 
 bind list_unit list_unit_properties #(
+  .Staged  (Staged),
   .Threads (Threads),
   .Lists   (Lists),
   .SideList(SideList)

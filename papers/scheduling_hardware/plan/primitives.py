@@ -27,5 +27,11 @@ def runs(contexts: Sequence[str]) -> list[Run]:
     return found
 
 
+def beside_clocks(scheduler: str, threads: int) -> list[Run]:
+    """Return the runs whose cycles stand beside the clock of a machine with this SSH-m."""
+    machine = Machine(pes=PES, threads=threads, scheduler=scheduler)
+    return [Run(program, (), machine) for program in ("primitives", "switches")]
+
+
 def all_contexts() -> list[Run]:
     return runs(CONTEXTS)

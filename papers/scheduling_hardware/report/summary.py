@@ -22,10 +22,8 @@ def sections(envelope: ReproduceFile) -> list[Section]:
 def raw(held: dict[str, Any]) -> Kept | None:
     """Return the tables of synthesis, a board or mutation, None of any other file."""
     if held.get("schema") == SynthFile.__struct_config__.tag:
-        return Kept(
-            cost_table.sections(msgspec.convert(held, SynthFile)),
-            "okosu lab synth --json scheduling-hardware-synthesis.json",
-        )
+        synthesised = msgspec.convert(held, SynthFile)
+        return Kept(cost_table.sections(synthesised), cost_table.command(synthesised))
     if held.get("schema") == BoardFile.__struct_config__.tag:
         return Kept(
             board_table.sections(msgspec.convert(held, BoardFile)),

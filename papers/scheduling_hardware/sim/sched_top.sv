@@ -14,7 +14,8 @@ module sched_top
   parameter int unsigned Threads  = 16,
   parameter int unsigned Watches  = 4,
   parameter int unsigned PoolSize = 4,
-  parameter int unsigned Context  = 3
+  parameter int unsigned Context  = 3,
+  parameter int unsigned Staged   = 0
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
@@ -122,7 +123,8 @@ module sched_top
     .Threads (Threads),
     .Watches (Watches),
     .PoolSize(PoolSize),
-    .CtxMode (ctx_mode_e'(2'(Context)))
+    .CtxMode (ctx_mode_e'(2'(Context))),
+    .Staged  (Staged == 1)
   ) u_ssh_m (
     .clk_i,
     .rst_ni,
@@ -152,12 +154,13 @@ module sched_top
   assign expired_o      = u_ssh_m.u_waiting.expire;
   assign expired_tid_o  = u_ssh_m.c_tid;
   assign settled_o      = u_ssh_m.booted_q && !u_ssh_m.r_busy && !u_ssh_m.d_scans && u_ssh_m.u_waiting.state_q == 3'd0 &&
-                          u_ssh_m.u_messages.state_q == 3'd0;
-  assign list_op_o      = u_ssh_m.u_lists.op_i;
-  assign list_from_o    = 8'(u_ssh_m.u_lists.list_i);
-  assign list_to_o      = 8'(u_ssh_m.u_lists.to_i);
-  assign list_tid_o     = u_ssh_m.u_lists.tid_i;
-  assign list_prev_o    = u_ssh_m.u_lists.prev_i;
+                          u_ssh_m.u_messages.state_q == 3'd0 && !u_ssh_m.writes;
+  // An operation is seen when an engine decides on it, also where the list unit does it a cycle later.
+  assign list_op_o      = u_ssh_m.act.op;
+  assign list_from_o    = 8'(u_ssh_m.from);
+  assign list_to_o      = 8'(u_ssh_m.act.to);
+  assign list_tid_o     = u_ssh_m.act.tid;
+  assign list_prev_o    = u_ssh_m.act.prev;
 
   always_comb begin
     states_o     = '0;

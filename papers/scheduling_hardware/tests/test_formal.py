@@ -15,6 +15,8 @@ from okosu.records.summary import Kept
 from papers.scheduling_hardware import ROOM, cost_table, proving, synthesis, verilator
 from papers.scheduling_hardware.dv import mutation, suites
 from papers.scheduling_hardware.dv.mutants import Mutant
+from papers.scheduling_hardware.formats import CallRecord
+from papers.scheduling_hardware.machine import SCHEDULERS
 from papers.scheduling_hardware.report import summary
 
 FIFO = proving.find(["fifo:deep4"])[0]
@@ -135,6 +137,37 @@ def test_a_machine_is_the_sum_of_its_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     assert summary.raw(told) == Kept(
         cost_table.sections(file), "okosu lab synth --json scheduling-hardware-synthesis.json"
     )
+
+
+def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = cost_table.timed()
+    pe, direct, staged = blocks
+    assert ("Staged", 1) in staged.parameters
+    assert direct.parameters == staged.parameters[:-1]
+    clocks: dict[str, float | None] = {pe.name: 50.0, direct.name: 20.0, staged.name: 62.5}
+    monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
+    monkeypatch.setattr(synthesis, "synthesise", lambda block, say: synthesis.cost({"LUT4": 100}))
+    monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say: synthesis.Clock(clocks[block.name], 1, limit_s))
+    called = [
+        CallRecord(scheduler=scheduler, name=name, cycles=19 + more)
+        for more, scheduler in enumerate(SCHEDULERS)
+        for name in cost_table.CALLS
+    ]
+    file = cost_table.measure(blocks, blocks, 60.0, called=called)
+    times = cost_table.sections(file)[-1]
+    assert times.id == "times"
+    assert times.head[1:] == ["direct, cycles", "at 20.0 MHz", "staged, cycles", "at 50.0 MHz"]
+    assert times.body[1] == ["pthread_join of a thread that has ended", "19", "950 ns", "20", "400 ns"]
+    told = obeys.its_schema(file)
+    kept = summary.raw(told)
+    assert kept is not None
+    assert kept.command == "okosu lab synth --times --json scheduling-hardware-times.json"
+    # A machine one of whose blocks was not routed has no times.
+    clocks[staged.name] = None
+    assert [one.id for one in cost_table.sections(cost_table.measure(blocks, blocks, 60.0, called=called))] == [
+        "blocks",
+        "clocks",
+    ]
 
 
 def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_suites(tmp_path: Path) -> None:

@@ -12,7 +12,17 @@ import pytest
 from okosu.errors import OkosuError
 from papers.scheduling_hardware import ROOM, sweeps, verilator
 from papers.scheduling_hardware.commands import machine as command
-from papers.scheduling_hardware.machine import BUSES, CONTEXTS, ISAS, OPTIONS, Machine, Option, add_arguments, chosen
+from papers.scheduling_hardware.machine import (
+    BUSES,
+    CONTEXTS,
+    ISAS,
+    OPTIONS,
+    SCHEDULERS,
+    Machine,
+    Option,
+    add_arguments,
+    chosen,
+)
 
 OTHER: dict[str, tuple[str, int]] = {
     "pes": ("3", 3),
@@ -24,6 +34,7 @@ OTHER: dict[str, tuple[str, int]] = {
     "dcache": ("256", 256),
     "bus": ("pipelined", BUSES.index("pipelined")),
     "isa": ("rv32", ISAS.index("rv32")),
+    "scheduler": ("staged", SCHEDULERS.index("staged")),
 }
 """For each option a value that is not its default, and its number in the RTL."""
 
@@ -80,6 +91,7 @@ def test_the_table_has_every_parameter_of_the_top_module_but_those_of_memory_and
         (Machine(pes=8, threads=8), "--threads 8: 8 PEs want more"),
         (Machine(watches=0), "--watches 0"),
         (Machine(isa="none"), "--isa none"),
+        (Machine(scheduler="none"), "--scheduler none"),
     ],
 )
 def test_a_machine_that_cannot_be_is_refused_by_the_name_of_its_option(machine: Machine, what: str) -> None:

@@ -225,7 +225,7 @@ module core
   logic [4:0]  access_cause;
   logic [31:0] access_result, trace_data;
   logic [3:0]  trace_be;
-  logic        muldiv_busy, muldiv_start, muldiv_started_q, muldiv_answers, needs_muldiv, trace_access, m_done, is_operand, is_command;
+  logic        muldiv_busy, muldiv_start, muldiv_started_q, muldiv_answers, needs_muldiv, trace_access, m_done, is_operand, is_command, cop2_may;
   logic [31:0] hi, lo, cp0_rdata, swap_q, port_hi_lo;
 
   // An interrupt or a preemption comes before an instruction, and so in its first cycle here, and not between the operands of a
@@ -363,7 +363,8 @@ module core
   // A command is not sent before the core's stores are on the bus, nor while HI and LO are on their way.
   assign is_operand   = m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand && m_dec_q.cop_reg < RegSwap;
   assign is_command   = m_dec_q.effect == EffectCop2 && !m_dec_q.we && !m_dec_q.cop2_control && m_dec_q.cop_reg[4];
-  assign cop2_valid_o = live && m_dec_q.effect == EffectCop2 && !(is_command && (buffered || muldiv_busy));
+  assign cop2_may     = !(is_command && (buffered || muldiv_busy));
+  assign cop2_valid_o = live && m_dec_q.effect == EffectCop2 && cop2_may;
   always_comb begin
     cop2_req_o.kind  = m_dec_q.we ? Cop2Read : m_dec_q.cop2_control ? Cop2Control : is_command ? Cop2Command : Cop2Operand;
     cop2_req_o.index = is_command ? {1'b0, m_dec_q.cop_reg[3:0]} : m_dec_q.cop_reg;
@@ -373,12 +374,13 @@ module core
   assign traps = m_valid_q && (m_dec_q.trap || take_irq || (access_valid && access_fault));
   assign parks = take_preempt || (cop2_valid_o && cop2_rsp_i.park);
 
+  // Without `live`, which comes late: an instruction that is not to take effect is done at once.
   always_comb begin
     m_done = 1'b1;
-    if (access_valid) m_done = access_done;
-    if (live && needs_muldiv) m_done = !muldiv_busy && (muldiv_started_q || !muldiv_answers);
-    if (live && m_dec_q.effect == EffectCop2) m_done = cop2_valid_o && (cop2_rsp_i.done || cop2_rsp_i.park);
-    if (traps || take_preempt) m_done = 1'b1;
+    if (m_dec_q.access != AccessNone) m_done = access_done || access_fault;
+    if (needs_muldiv) m_done = !muldiv_busy && (muldiv_started_q || !muldiv_answers);
+    if (m_dec_q.effect == EffectCop2) m_done = cop2_may && (cop2_rsp_i.done || cop2_rsp_i.park);
+    if (m_dec_q.trap || take_irq || take_preempt) m_done = 1'b1;
   end
   assign stall = m_valid_q && !m_done;
   assign flush = traps || parks || returns;

@@ -3,7 +3,8 @@
 //
 // `valid_i` holds an access until `done_o`. A store is done when the one posted-write buffer takes it; everything else waits until
 // that buffer is on the bus, so the bus sees a core's accesses in program order. `fault_o` and `cause_o` say, in the access's first
-// cycle and before it has any effect, that the address is none; then nothing is done.
+// cycle and before it has any effect, that the address is none; then nothing is done. `done_o` and `fault_o` are said of `access_i` and do
+// not wait for `valid_i`, which comes late: without it they mean nothing.
 // Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value.
 //
 // RISC-V's atomic accesses (`Rv32`). A reservation is the address of the word that lr read, or an operation of amo; any store to that
@@ -59,11 +60,13 @@ module lsu
   localparam logic [31:0] DeviceBase = 32'hbf00_0000;
   localparam logic [31:0] DataBytes = 32'(DmemWords) * 32'd4;
   localparam logic [31:0] DeviceBytes = 32'd8;
-  localparam logic [31:0] GuardBytes = 32'd1024;
+  localparam int unsigned LogThreads = $clog2(Threads);
+  // The guard is a KiB.
+  localparam int unsigned LogGuard = 10;
 
   logic        is_store, is_exchange, is_sc, is_amo;
   logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;
-  logic [31:0] below_top, slot_mask;
+  logic [31:0] below_top, slot_mask, beyond;
   logic [1:0]  lane;
   logic [31:0] store_data;
   logic [3:0]  store_be;
@@ -75,13 +78,20 @@ module lsu
   assign is_store    = access_i == AccessSb || access_i == AccessSh || access_i == AccessSw || access_i == AccessSwl ||
                        access_i == AccessSwr;
 
-  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size.
-  assign slot_mask = (32'd1 << stack_log2_i) - 32'd1;
-  assign below_top = stack_top_i - addr_i;
+  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size. Masks are said bit by bit, for a
+  // subtraction would take longer: a slot has the bits below stack_log2_i, and all slots have LogThreads more.
+  always_comb begin
+    for (int unsigned n = 0; n < 32; n++) begin
+      slot_mask[n] = n < 32'(stack_log2_i);
+      beyond[n]    = n >= 32'(stack_log2_i) + LogThreads;
+    end
+  end
+  // What is subtracted is one more, so that the lowest address of all slots is within.
+  assign below_top = stack_top_i + ~addr_i;
   assign in_data   = addr_i - DataBase < DataBytes;
   assign in_device = is_store && addr_i - DeviceBase < DeviceBytes;
-  assign in_stacks = addr_i < stack_top_i && below_top <= (32'(Threads) << stack_log2_i);
-  assign in_guard  = guard_on_i && in_stacks && (addr_i & slot_mask) < GuardBytes;
+  assign in_stacks = addr_i < stack_top_i && beyond != '0 && (below_top & beyond) == '0;
+  assign in_guard  = guard_on_i && in_stacks && ((addr_i & slot_mask) >> LogGuard) == '0;
   assign outside   = !(in_data || in_device) || in_guard;
 
   always_comb begin
@@ -92,7 +102,7 @@ module lsu
       default:                                misaligned = |addr_i[1:0];
     endcase
   end
-  assign fault_o = valid_i && (misaligned || outside || !addr_i[31] || &addr_i[31:30]);
+  assign fault_o = access_i != AccessNone && (misaligned || outside || !addr_i[31] || &addr_i[31:30]);
   always_comb begin
     if (Rv32) begin
       if (misaligned) cause_o = access_i >= AccessSb ? CauseRvStoreMisaligned : CauseRvLoadMisaligned;
@@ -129,7 +139,7 @@ module lsu
 
   logic        posted_q;
   mem_req_t    posted_req_q;
-  logic        posting, direct;
+  logic        goes, direct, fits, posting;
   logic [31:0] word, by_lane;
 
   // Reservations and what is made of them.
@@ -174,7 +184,7 @@ module lsu
         amo_writes_q <= 1'b0;
       end else begin
         if (reserves) reserved_q <= !ended;
-        else if (ended || drop_i || (is_sc && done_o)) reserved_q <= 1'b0;
+        else if (ended || drop_i || (is_sc && valid_i && done_o)) reserved_q <= 1'b0;
         asked_q <= direct && !bus_ready_i;
         if (is_amo && direct && bus_ready_i) amo_writes_q <= !amo_writes_q;
       end
@@ -197,11 +207,12 @@ module lsu
     assign unused_atomic = ^{snoop_i, drop_i, amo_i};
   end
 
-  assign direct     = valid_i && !fault_o && !is_store && access_i != AccessNone && !posted_q && !sc_lost;
+  assign goes       = !fault_o && !is_store && access_i != AccessNone && !posted_q && !sc_lost;
+  assign direct     = valid_i && goes;
   // The buffer takes the next store in the cycle in which the last one leaves.
-  assign posting    = valid_i && !fault_o && is_store && (!posted_q || bus_ready_i);
-  assign done_o     = posting || (direct && bus_ready_i && (!is_amo || (amo_writes && reserved))) ||
-                      (valid_i && !fault_o && sc_lost);
+  assign fits       = !fault_o && is_store && (!posted_q || bus_ready_i);
+  assign posting    = valid_i && fits;
+  assign done_o     = fits || (goes && bus_ready_i && (!is_amo || (amo_writes && reserved))) || (!fault_o && sc_lost);
   assign buffered_o = posted_q;
 
   assign bus_valid_o = posted_q || direct;

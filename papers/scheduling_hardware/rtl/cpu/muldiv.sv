@@ -41,7 +41,7 @@ module muldiv
   logic [31:0] hi_q[Banks];
   logic [31:0] lo_q[Banks];
   logic [5:0]  left_q;
-  logic        dividing_q, negate_quotient_q, negate_remainder_q;
+  logic        busy_q, dividing_q, negate_quotient_q, negate_remainder_q;
   logic [63:0] work_q;
   logic [31:0] divisor_q;
 
@@ -56,13 +56,27 @@ module muldiv
   assign by_zero   = b_i == '0;
   assign a_abs     = is_signed && a_i[31] ? -a_i : a_i;
   assign b_abs     = is_signed && b_i[31] ? -b_i : b_i;
-  assign product   = {{32{a_signed & a_i[31]}}, a_i} * {{32{is_signed & b_i[31]}}, b_i};
+
+  // A product takes its cycles in turn: the factors are kept, their halves multiplied, and what that gave is added up.
+  logic        a_minus_q, b_minus_q;
+  logic [31:0] low_q, high_q;
+  logic [33:0] middle_q, a_low, a_high, b_low, b_high;
+  assign a_low   = {18'd0, work_q[15:0]};
+  assign b_low   = {18'd0, divisor_q[15:0]};
+  assign a_high  = {{18{a_minus_q}}, work_q[31:16]};
+  assign b_high  = {{18{b_minus_q}}, divisor_q[31:16]};
+  assign product = {high_q, low_q} + {{14{middle_q[33]}}, middle_q, 16'd0};
+  always_ff @(posedge clk_i) begin
+    low_q    <= 32'(a_low * b_low);
+    middle_q <= 34'($signed(a_low) * $signed(b_high)) + 34'($signed(a_high) * $signed(b_low));
+    high_q   <= 32'($signed(a_high) * $signed(b_high));
+  end
 
   // One bit of the quotient a cycle (restoring division).
   assign shifted      = {work_q[62:0], 1'b0};
   assign shifted_less = {1'b0, shifted[63:32]} - {1'b0, divisor_q};
 
-  assign busy_o       = left_q != '0;
+  assign busy_o       = busy_q;
   assign hi_o         = hi_q[bank_i];
   assign lo_o         = lo_q[bank_i];
   assign port_rdata_o = port_lo_i ? lo_q[port_bank_i] : hi_q[port_bank_i];
@@ -70,9 +84,12 @@ module muldiv
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       left_q             <= '0;
+      busy_q             <= 1'b0;
       dividing_q         <= 1'b0;
       negate_quotient_q  <= 1'b0;
       negate_remainder_q <= 1'b0;
+      a_minus_q          <= 1'b0;
+      b_minus_q          <= 1'b0;
       work_q             <= '0;
       divisor_q          <= '0;
       for (int unsigned b = 0; b < Banks; b++) begin
@@ -87,14 +104,19 @@ module muldiv
           MulDivToHi: hi_q[bank_i] <= a_i;
           MulDivToLo: lo_q[bank_i] <= a_i;
           MulDivMult, MulDivMultu, MulDivMulsu: begin
-            work_q     <= product;
+            work_q     <= {32'd0, a_i};
+            divisor_q  <= b_i;
+            a_minus_q  <= a_signed && a_i[31];
+            b_minus_q  <= is_signed && b_i[31];
             left_q     <= MultiplyCycles;
+            busy_q     <= 1'b1;
             dividing_q <= 1'b0;
           end
           MulDivDiv, MulDivDivu: begin
             work_q             <= {32'd0, a_abs};
             divisor_q          <= b_abs;
             left_q             <= DivideCycles;
+            busy_q             <= 1'b1;
             dividing_q         <= 1'b1;
             // By zero the loop gives a quotient of all ones and the dividend as remainder; only a negative dividend
             // changes the quotient's sign, as in hardware.
@@ -105,9 +127,11 @@ module muldiv
         endcase
       end else if (busy_o) begin
         left_q <= left_q - 6'd1;
+        busy_q <= left_q != 6'd1;
         if (dividing_q && left_q > 6'd2) begin
           work_q <= shifted_less[32] ? shifted : {shifted_less[31:0], shifted[31:1], 1'b1};
         end
+        if (!dividing_q && left_q == MultiplyCycles - 6'd1) work_q <= product;
         if (left_q == 6'd1) begin
           hi_q[bank_i] <= dividing_q && negate_remainder_q ? -work_q[63:32] : work_q[63:32];
           lo_q[bank_i] <= dividing_q && negate_quotient_q ? -work_q[31:0] : work_q[31:0];

@@ -19,6 +19,10 @@ module cluster
   parameter int unsigned Isa       = 0,
   // Whether memory is reached by wide_bus.sv.
   parameter bit          WideBus   = 1'b0,
+  // The memory bus may answer a request in its first cycle.
+  parameter bit          Prompt    = 1'b0,
+  // SSH-m takes three cycles for an action instead of one.
+  parameter int unsigned Staged    = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -76,6 +80,7 @@ module cluster
       .Contexts (Contexts),
       .Rv32     (Isa == 1),
       .WideBus  (WideBus),
+      .Prompt   (Prompt),
       .ImemWords(ImemWords),
       .DmemWords(DmemWords),
       .DcacheBytes(DcacheBytes),
@@ -110,7 +115,8 @@ module cluster
     .Threads (Threads),
     .Watches (Watches),
     .PoolSize(PoolSize),
-    .CtxMode (CtxMode)
+    .CtxMode (CtxMode),
+    .Staged  (Staged == 1)
   ) u_ssh_m (
     .clk_i,
     .rst_ni,

@@ -20,6 +20,8 @@ module machine
   parameter int unsigned Pipelined = 0,
   // The PEs' instruction set: 0 MIPS I, 1 RV32.
   parameter int unsigned Isa       = 0,
+  // SSH-m takes three cycles for an action instead of one.
+  parameter int unsigned Staged    = 0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                                  clk_i,
@@ -68,6 +70,8 @@ module machine
     .DcacheBytes(DcacheBytes),
     .Isa        (Isa),
     .WideBus    (Pipelined == 1),
+    .Prompt     (Pipelined == 2),
+    .Staged     (Staged),
     .Sections   (Sections)
   ) u_cluster (
     .clk_i,

@@ -18,6 +18,8 @@ module pe
   parameter int unsigned DcacheBytes = 0,
   parameter bit          Rv32      = 1'b0,
   parameter bit          WideBus   = 1'b0,
+  // The memory bus may answer a request in its first cycle.
+  parameter bit          Prompt    = 1'b0,
   parameter int unsigned Sections  = 6
 ) (
   input  logic                      clk_i,
@@ -183,16 +185,18 @@ module pe
     assign lsu_rsp    = core_rsp;
   end
 
-  // The core and the context engine share one port.
+  // The core and the context engine share one port. Where no request is answered in its first cycle, who is answered has been known for
+  // a cycle.
 
-  logic held_q, engine_q, engine_turn;
+  logic held_q, engine_q, engine_turn, engine_answered;
   assign engine_turn  = held_q ? engine_q : !core_valid;
   assign mem_valid_o  = engine_turn ? engine_valid : core_valid;
   assign mem_req_o    = engine_turn ? engine_req : core_req;
-  assign core_ready   = !engine_turn && mem_ready_i;
-  assign engine_ready = engine_turn && mem_ready_i;
-  assign core_rsp     = engine_turn ? '0 : mem_rsp_i;
-  assign engine_rsp   = engine_turn ? mem_rsp_i : '0;
+  assign core_ready   = !engine_answered && mem_ready_i;
+  assign engine_ready = engine_answered && mem_ready_i;
+  assign core_rsp     = engine_answered ? '0 : mem_rsp_i;
+  assign engine_rsp   = engine_answered ? mem_rsp_i : '0;
+  assign engine_answered = Prompt ? engine_turn : engine_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       held_q   <= 1'b0;
@@ -217,5 +221,11 @@ module pe
     .start_i       (section_start_i),
     .end_i         (section_end_i)
   );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) PeIsAnsweredInARequestsFirstCycleOnlyWhereItSaysSo : assert (Prompt || held_q || !(mem_ready_i || mem_rsp_i.valid));
+  end
+`endif
 
 endmodule

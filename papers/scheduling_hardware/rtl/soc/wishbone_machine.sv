@@ -50,7 +50,8 @@ module wishbone_machine
     .Contexts (Contexts),
     .ImemWords(ImemWords),
     .DmemWords(DmemWords),
-    .Sections (6)
+    .Sections (6),
+    .Prompt    (1'b1)
   ) u_cluster (
     .clk_i,
     .rst_ni,

@@ -5,6 +5,8 @@
 // outgoing buffer; the others wait for SSH-m's REPLY. `stop_o` says that the thread stops here, `keep_o` that it has not ended,
 // `park_o` that the core is to park (never in SOFT mode, where ERR 255 tells the library instead and NEXT asks for another thread).
 // `push_*` goes to the outgoing buffer, of which `push_ready_i` is the room for one message.
+// `valid_i` comes late: `done_o`, `park_o` and `keep_o` are said of `req_i` and do not wait for it; without it they mean nothing, and
+// nothing is done.
 
 module cpu_unit
   import okosu_pkg::*;
@@ -61,6 +63,8 @@ module cpu_unit
   logic        creating_q, creating_d, owes_release_q, owes_release_d;
   cmd_e        cmd;
   logic [11:0] count;
+  // What a valid request does.
+  logic        pops, takes, stops, results, pushes;
 
   assign cmd    = cmd_e'(req_i.index[3:0]);
   assign count  = req_i.data[31:12] == '0 ? req_i.data[11:0] : '1;
@@ -76,33 +80,33 @@ module cpu_unit
     owes_release_d = owes_release_q;
     done_o         = 1'b0;
     park_o         = 1'b0;
-    pool_pop_o     = 1'b0;
-    take_next_o    = 1'b0;
-    stop_o         = 1'b0;
+    pops           = 1'b0;
+    takes          = 1'b0;
+    stops          = 1'b0;
     keep_o         = 1'b0;
-    result_we_o    = 1'b0;
+    results        = 1'b0;
     result_res_o   = '0;
     result_err_o   = ErrNone;
-    push_o         = 1'b0;
+    pushes         = 1'b0;
     push_more_o    = 1'b0;
     push_msg_o     = say(MsgExit, pe_i, self_i, '0, req_i.data);
 
-    if (valid_i && req_i.kind != Cop2Command) begin
+    if (req_i.kind != Cop2Command) begin
       done_o = 1'b1;
-    end else if (valid_i && state_q == StReply) begin
+    end else if (state_q == StReply) begin
       if (reply_i) begin
         state_d      = StFirst;
-        result_we_o  = 1'b1;
+        results      = 1'b1;
         result_res_o = reply_res_i;
         result_err_o = reply_err_i;
-        stop_o       = reply_err_i == ErrBlocked;
+        stops        = reply_err_i == ErrBlocked;
         keep_o       = 1'b1;
-        park_o       = stop_o && !Soft;
+        park_o       = stops && !Soft;
         done_o       = !park_o;
-        if (stop_o) owes_release_d = Soft;
+        if (stops) owes_release_d = Soft;
       end
-    end else if (valid_i && push_ready_i) begin
-      push_o = 1'b1;
+    end else if (push_ready_i) begin
+      pushes = 1'b1;
       unique case (state_q)
         StSecond: begin
           state_d = StReply;
@@ -111,9 +115,9 @@ module cpu_unit
               push_msg_o.op = MsgCreate1;
               if (creating_q) begin
                 state_d      = StFirst;
-                pool_pop_o   = 1'b1;
+                pops         = 1'b1;
                 done_o       = 1'b1;
-                result_we_o  = 1'b1;
+                results      = 1'b1;
                 result_res_o = {16'd0, pool_handle_i};
               end
             end
@@ -142,7 +146,7 @@ module cpu_unit
             end
             CmdExit: begin
               state_d = StFirst;
-              stop_o  = 1'b1;
+              stops   = 1'b1;
               park_o  = !Soft;
               done_o  = Soft;
             end
@@ -151,13 +155,13 @@ module cpu_unit
             CmdYield: begin
               // A yield with no other thread in the slot changes nothing.
               state_d       = StFirst;
-              push_o        = next_i;
+              pushes        = next_i;
               push_msg_o    = say(MsgYield, pe_i, self_i, '0, '0);
-              stop_o        = next_i;
+              stops         = next_i;
               keep_o        = 1'b1;
               park_o        = next_i && !Soft;
               done_o        = !park_o;
-              result_we_o   = 1'b1;
+              results       = 1'b1;
               result_err_o  = next_i && Soft ? ErrBlocked : ErrNone;
               if (next_i) owes_release_d = Soft;
             end
@@ -176,18 +180,18 @@ module cpu_unit
             end
             CmdNext: begin
               state_d = StFirst;
-              push_o  = 1'b0;
+              pushes  = 1'b0;
               if (!Soft) begin
-                stop_o = 1'b1;
+                stops  = 1'b1;
                 park_o = 1'b1;
               end else if (owes_release_q) begin
-                push_o         = 1'b1;
+                pushes         = 1'b1;
                 push_msg_o.op  = MsgReleased;
                 owes_release_d = 1'b0;
               end else if (next_i) begin
-                take_next_o  = 1'b1;
+                takes        = 1'b1;
                 done_o       = 1'b1;
-                result_we_o  = 1'b1;
+                results      = 1'b1;
                 result_res_o = {16'd0, next_handle_i};
                 result_err_o = next_err_i;
               end
@@ -199,7 +203,7 @@ module cpu_unit
             end
             default: begin
               state_d = StFirst;
-              push_o  = 1'b0;
+              pushes  = 1'b0;
               done_o  = 1'b1;
             end
           endcase
@@ -208,6 +212,12 @@ module cpu_unit
     end
   end
 
+  assign pool_pop_o  = valid_i && pops;
+  assign take_next_o = valid_i && takes;
+  assign stop_o      = valid_i && stops;
+  assign result_we_o = valid_i && results;
+  assign push_o      = valid_i && pushes;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q        <= StFirst;
@@ -215,9 +225,11 @@ module cpu_unit
       owes_release_q <= 1'b0;
       for (int unsigned n = 0; n < 4; n++) arg_q[n] <= '0;
     end else begin
-      state_q        <= state_d;
-      creating_q     <= creating_d;
-      owes_release_q <= owes_release_d;
+      if (valid_i) begin
+        state_q        <= state_d;
+        creating_q     <= creating_d;
+        owes_release_q <= owes_release_d;
+      end
       if (valid_i && req_i.kind == Cop2Operand && req_i.index < RegSwap) arg_q[req_i.index[1:0]] <= req_i.data;
       // Operands belong to the next command only.
       if (valid_i && req_i.kind == Cop2Command && (done_o || park_o)) begin

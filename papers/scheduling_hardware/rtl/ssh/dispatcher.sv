@@ -11,11 +11,15 @@
 // Where priorities count (`ranks_i`) and the head's is higher than the lowest one that runs, it is urgent: it goes into the slot of
 // the PE that runs the lowest, or of its home if that runs a lower one, from which a thread of a lower priority is recalled before.
 // A PE that runs a thread of a lower priority than the one in its slot is told (PREEMPT).
+//
+// With `Staged` a grant is for what was chosen a cycle ago; nothing that the choice depends on changes meanwhile.
 
 module dispatcher
   import okosu_pkg::*;
   import ssh_pkg::*;
-(
+#(
+  parameter bit Staged = 1'b0
+) (
   input  logic             clk_i,
   input  logic             rst_ni,
   input  policy_e          policy_i,
@@ -30,7 +34,12 @@ module dispatcher
   input  logic             stirs_i,
   output tid_t             a_tid_o,
   output list_t            list_o,
+  // The ready list that is looked at, if any: known before the choice.
+  output logic [$clog2(ReadyLists)-1:0] ready_list_o,
   output tid_t             walk_o,
+  // The head of that list, for the choice of the rows; the others are what was read.
+  input  tid_t             look_head_i,
+  input  tid_t             a_tid_i,
   input  thread_t          a_i,
   // The thread at the list's head, and the one behind it.
   input  thread_t          b_i,
@@ -93,17 +102,20 @@ module dispatcher
 
   // The choice of the action.
 
-  list_t ready_list;
-  logic  any_ready;
+  // The highest ready list that is not empty, by fours.
+  list_t           ready_list;
+  logic            any_ready;
+  logic [3:0]      some;
+  logic [3:0][1:0] inner;
+  logic [1:0]      four;
   always_comb begin
-    ready_list = '0;
-    any_ready  = 1'b0;
-    for (int unsigned l = 0; l < ReadyLists; l++) begin
-      if (!empties_i[l]) begin
-        ready_list = list_t'(l);
-        any_ready  = 1'b1;
-      end
+    for (int unsigned n = 0; n < ReadyLists / 4; n++) begin
+      some[n]   = empties_i[4*n+:4] != '1;
+      inner[n] = !empties_i[4*n+3] ? 2'd3 : !empties_i[4*n+2] ? 2'd2 : {1'b0, !empties_i[4*n+1]};
     end
+    four       = some[3] ? 2'd3 : some[2] ? 2'd2 : {1'b0, some[1]};
+    ready_list = list_t'({four, inner[four]});
+    any_ready  = |some;
   end
 
   logic urgent, dispatch_next, ids_next, recall_next;
@@ -120,8 +132,25 @@ module dispatcher
   logic gives_id;
   assign gives_id = !scans_q && !preempt_i && !dispatch_next && ids_next;
   assign list_o   = scans_q ? list_q : gives_id ? FreeList : ready_list;
-  assign a_tid_o  = scans_q ? subject_q : gives_id ? alloc_tid_i : head_i;
-  assign walk_o   = scans_q ? subject_q : head_i;
+  assign ready_list_o = ($clog2(ReadyLists))'(scans_q ? list_q : ready_list);
+  assign a_tid_o  = scans_q ? subject_q : gives_id ? alloc_tid_i : look_head_i;
+  assign walk_o   = scans_q ? subject_q : look_head_i;
+
+  // What a grant is for.
+  typedef struct packed {
+    logic urgent;
+    logic dispatches;
+    logic gives_id;
+    logic recalls;
+  } choice_t;
+  choice_t choice, chosen;
+  assign choice = '{urgent: urgent, dispatches: dispatch_next, gives_id: gives_id, recalls: !dispatch_next && recall_next};
+  if (Staged) begin : gen_chosen
+    always_ff @(posedge clk_i) chosen <= choice;
+  end else begin : gen_no_chosen
+    assign chosen = choice;
+  end
+
   assign home_o   = a_i.has_home ? a_i.home : low_pe_i;
 
   logic suits, home_lower;
@@ -143,10 +172,10 @@ module dispatcher
     scans_d      = scans_q;
     settled_d    = settled_q;
     steps_d      = steps_q;
-    if (grant_i && (scans_q || (!preempt_i && dispatch_next))) begin
+    if (grant_i && (scans_q || (!preempt_i && chosen.dispatches))) begin
       scans_d = 1'b0;
       steps_d = '0;
-      if (urgent) begin
+      if (chosen.urgent) begin
         if (home_idle_i) settled_d = 1'b1;
         else if (!home_lower) begin
           evict     = a_i.has_home;
@@ -172,13 +201,13 @@ module dispatcher
   always_comb begin
     take_o         = 1'b0;
     fill_o         = 1'b0;
-    fill_pe_o      = a_i.has_home ? a_i.home : urgent ? low_pe_i : place_pe_i;
+    fill_pe_o      = a_i.has_home ? a_i.home : chosen.urgent ? low_pe_i : place_pe_i;
     recalling_o    = 1'b0;
     recalling_pe_o = recall_pe_i;
     preempting_o   = 1'b0;
     granted_o      = 1'b0;
     act            = '0;
-    act.tid        = a_tid_o;
+    act.tid        = a_tid_i;
     act.entry      = a_i;
     act.prev       = prev_q;
     if (place) begin
@@ -188,7 +217,7 @@ module dispatcher
       act.op          = scans_q ? ListUnlink : ListPop;
       act.send        = 1'b1;
       act.more        = needs_tail;
-      act.msg         = message(MsgDispatch0, fill_pe_o, a_tid_o, {2'd0, !needs_tail, a_i.cold, a_i.generation},
+      act.msg         = message(MsgDispatch0, fill_pe_o, a_tid_i, {2'd0, !needs_tail, a_i.cold, a_i.generation},
                                 a_i.word0);
     end else if (evict) begin
       act.write       = 1'b1;
@@ -207,7 +236,7 @@ module dispatcher
       preempting_o = 1'b1;
       act.send     = 1'b1;
       act.msg      = message(MsgPreempt, preempt_pe_i, preempt_tid_i, '0, '0);
-    end else if (grant_i && gives_id) begin
+    end else if (grant_i && chosen.gives_id) begin
       take_o               = 1'b1;
       granted_o            = 1'b1;
       act.write            = 1'b1;
@@ -216,15 +245,15 @@ module dispatcher
       act.entry.generation = alloc_fresh_i ? gen_t'(1) : a_i.generation;
       act.op               = alloc_fresh_i ? ListNone : ListPop;
       act.send             = 1'b1;
-      act.msg              = message(MsgGrant, ids_pe_i, a_tid_o, {4'd0, act.entry.generation}, '0);
-    end else if (grant_i && !scans_q && !dispatch_next && recall_next) begin
+      act.msg              = message(MsgGrant, ids_pe_i, a_tid_i, {4'd0, act.entry.generation}, '0);
+    end else if (grant_i && !scans_q && chosen.recalls) begin
       recalling_o = 1'b1;
       act.send    = 1'b1;
       act.msg     = message(MsgRecall, recall_pe_i, recall_tid_i, '0, '0);
     end
   end
   assign needs_tail = a_i.cold || a_i.err != ErrNone;
-  assign tail_d     = message(MsgDispatch1, fill_pe_o, a_tid_o, {4'd0, a_i.err}, a_i.word1);
+  assign tail_d     = message(MsgDispatch1, fill_pe_o, a_tid_i, {4'd0, a_i.err}, a_i.word1);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -248,7 +277,7 @@ module dispatcher
     if (place) tail_q <= tail_d;
     if (grant_i) begin
       list_q    <= list_o;
-      prev_q    <= a_tid_o;
+      prev_q    <= a_tid_i;
       subject_q <= next_i;
     end
   end

@@ -16,6 +16,9 @@ module message_unit
 
   input  logic       valid_i,
   input  sched_msg_t in_i,
+  // As a group's only message it wants an answer at once; it is the waiting unit's.
+  input  logic       asks_i,
+  input  logic       waits_i,
   output logic       pop_o,
   input  logic       can_send_i,
 
@@ -52,6 +55,8 @@ module message_unit
   output tid_t       deadline_tid_o,
   output time_t      deadline_o,
 
+  // The message at hand is the last one of a WAIT, or WAKE or BARRIER, which is handed over by `wait_start_o`.
+  output logic       wait_next_o,
   output logic       wait_start_o,
   input  logic       wait_ready_i,
   output sched_msg_t wait_first_o,
@@ -81,13 +86,9 @@ module message_unit
 
   // Whether the message can be processed now.
 
-  logic asks, waits;
-  assign asks  = in_i.op == MsgJoin || in_i.op == MsgDetach || in_i.op == MsgSetPrio;
-  assign waits = in_i.op == MsgWake || in_i.op == MsgBarrier;
-
   always_comb begin
     unique case (state_q)
-      StIdle:     want_o = valid_i && !(asks && !can_send_i) && !(waits && !wait_ready_i);
+      StIdle:     want_o = valid_i && !(asks_i && !can_send_i) && !(waits_i && !wait_ready_i);
       StCreate:   want_o = valid_i && !(first_q.aux[11] && !can_send_i);
       StWait:     want_o = valid_i && (first_q.aux[8] || wait_ready_i);
       StWaitTime: want_o = valid_i && wait_ready_i;
@@ -119,8 +120,9 @@ module message_unit
   assign wait_first_o = state_q == StIdle ? in_i : first_q;
   assign wait_value_o = state_q == StWait ? in_i.data : value_q;
   assign wait_timed_o = state_q == StWaitTime;
-  assign wait_start_o = grant_i && ((state_q == StIdle && waits) || (state_q == StWait && !first_q.aux[8]) ||
+  assign wait_next_o  = valid_i && ((state_q == StIdle && waits_i) || (state_q == StWait && !first_q.aux[8]) ||
                                     state_q == StWaitTime);
+  assign wait_start_o = grant_i && wait_next_o;
 
   // State machine.
 

@@ -13,17 +13,20 @@
 //              count) while another PE runs a thread of a lower priority than the one in the slot
 //   low_*      who runs the thread of the lowest priority, of those that need not make way yet
 //   preempt_*  who runs a thread of a lower priority than the one in its slot, and has not been told
+// With `Staged` they are those of a cycle ago, and those of the cycle before an engine acts (`hold_i`) are still there when it does.
 
 module pe_table
   import okosu_pkg::*;
   import ssh_pkg::*;
 #(
   parameter int unsigned NumPes   = 8,
-  parameter int unsigned PoolSize = 4
+  parameter int unsigned PoolSize = 4,
+  parameter bit          Staged   = 1'b0
 ) (
   input  logic clk_i,
   input  logic rst_ni,
   input  logic ranks_i,
+  input  logic hold_i,
 
   // A thread stops (at any of: exit, block, yield), or one that was dispatched starts, or gets another priority.
   input  logic       stop_i,
@@ -110,7 +113,7 @@ module pe_table
   logic [NumPes-1:0] idle, hungry, lacking, makes_way, stays, misplaced, recallable, releasable;
   index_t            idle_index, slot_index, grant_index, recall_index, low_q, low_d, preempt_index;
   prio_t             low_prio_d;
-  logic              any_idle;
+  logic              any_idle, any_slot, any_hungry, any_recallable, any_preempt;
 
   always_comb begin
     for (int unsigned p = 0; p < NumPes; p++) begin
@@ -124,16 +127,29 @@ module pe_table
   assign stays      = running_q & ~told_q & ~makes_way;
   assign recallable = (|idle ? running_q & ~slot_q : misplaced) & ~recalling_q & ~told_q;
 
-  // The lowest priority at which a PE runs, and the first PE that runs at it, as of the last cycle.
+  // The lowest priority at which a PE runs, and the first PE that runs at it, as of the last cycle: node n of a tree has the lower one of
+  // nodes 2n and 2n + 1, node 1 that of all; a PE's is Leaves + p.
+  localparam int unsigned Leaves = 1 << IndexWidth;
+  logic [2*Leaves-1:1] stays_at;
+  prio_t               prio_at[2*Leaves];
+  index_t              pe_at[2*Leaves];
+  logic                right;
   always_comb begin
-    low_prio_d = '1;
-    low_d      = '0;
-    for (int unsigned p = NumPes; p > 0; p--) begin
-      if (stays[p-1] && running_prio_q[p-1] <= low_prio_d) begin
-        low_prio_d = running_prio_q[p-1];
-        low_d      = index_t'(p - 1);
-      end
+    for (int unsigned p = 0; p < Leaves; p++) begin
+      stays_at[Leaves+p] = p < NumPes && stays[p%NumPes];
+      prio_at[Leaves+p]  = running_prio_q[p%NumPes];
+      pe_at[Leaves+p]    = index_t'(p);
     end
+    prio_at[0] = '0;
+    pe_at[0]   = '0;
+    for (int unsigned n = Leaves - 1; n > 0; n--) begin
+      right       = stays_at[2*n+1] && (!stays_at[2*n] || prio_at[2*n+1] < prio_at[2*n]);
+      stays_at[n] = stays_at[2*n] || stays_at[2*n+1];
+      prio_at[n]  = right ? prio_at[2*n+1] : prio_at[2*n];
+      pe_at[n]    = right ? pe_at[2*n+1] : pe_at[2*n];
+    end
+    low_prio_d = stays_at[1] ? prio_at[1] : '1;
+    low_d      = stays_at[1] ? pe_at[1] : '0;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) low_o <= 1'b0;
@@ -155,29 +171,73 @@ module pe_table
     .clk_i, .rst_ni, .req_i(idle), .advance_i(fill_i), .gnt_o(unused_gnt[0]), .index_o(idle_index), .any_o(any_idle)
   );
   rr_arbiter #(.NumReqs(NumPes)) u_slot (
-    .clk_i, .rst_ni, .req_i(slot_q), .advance_i(fill_i), .gnt_o(unused_gnt[1]), .index_o(slot_index), .any_o(place_o)
+    .clk_i, .rst_ni, .req_i(slot_q), .advance_i(fill_i), .gnt_o(unused_gnt[1]), .index_o(slot_index), .any_o(any_slot)
   );
   rr_arbiter #(.NumReqs(NumPes)) u_grant (
-    .clk_i, .rst_ni, .req_i(hungry), .advance_i(granted_i), .gnt_o(unused_gnt[2]), .index_o(grant_index), .any_o(grant_o)
+    .clk_i, .rst_ni, .req_i(hungry), .advance_i(granted_i), .gnt_o(unused_gnt[2]), .index_o(grant_index), .any_o(any_hungry)
   );
   rr_arbiter #(.NumReqs(NumPes)) u_recall (
     .clk_i, .rst_ni, .req_i(recallable), .advance_i(recalling_i), .gnt_o(unused_gnt[3]), .index_o(recall_index),
-    .any_o(recall_o)
+    .any_o(any_recallable)
   );
   rr_arbiter #(.NumReqs(NumPes)) u_preempt (
     .clk_i, .rst_ni, .req_i(makes_way & ~told_q), .advance_i(preempting_i), .gnt_o(unused_gnt[4]),
-    .index_o(preempt_index), .any_o(preempt_o)
+    .index_o(preempt_index), .any_o(any_preempt)
   );
 
-  assign place_idle_o     = any_idle;
-  assign place_pe_o       = any_idle ? pe_t'(idle_index) : pe_t'(slot_index);
-  assign lacks_o          = |lacking;
-  assign grant_pe_o       = pe_t'(grant_index);
-  assign recall_pe_o      = pe_t'(recall_index);
-  assign recall_tid_o     = slot_tid_q[recall_index];
+  // The choices.
+  typedef struct packed {
+    logic   place;
+    logic   place_idle;
+    index_t place_pe;
+    logic   grant;
+    logic   lacks;
+    index_t grant_pe;
+    logic   recall;
+    index_t recall_pe;
+    tid_t   recall_tid;
+    logic   preempt;
+    index_t preempt_pe;
+    tid_t   preempt_tid;
+  } choices_t;
+  choices_t now, choices;
+  assign now = '{
+    place: any_slot,
+    place_idle: any_idle,
+    place_pe: any_idle ? idle_index : slot_index,
+    grant: any_hungry,
+    lacks: |lacking,
+    grant_pe: grant_index,
+    recall: any_recallable,
+    recall_pe: recall_index,
+    recall_tid: slot_tid_q[recall_index],
+    preempt: any_preempt,
+    preempt_pe: preempt_index,
+    preempt_tid: running_tid_q[preempt_index]
+  };
+  if (Staged) begin : gen_choices
+    always_ff @(posedge clk_i) begin
+      if (!hold_i) choices <= now;
+    end
+  end else begin : gen_no_choices
+    assign choices = now;
+    logic unused_hold;
+    assign unused_hold = hold_i;
+  end
+
+  assign place_o          = choices.place;
+  assign place_idle_o     = choices.place_idle;
+  assign place_pe_o       = pe_t'(choices.place_pe);
+  assign grant_o          = choices.grant;
+  assign lacks_o          = choices.lacks;
+  assign grant_pe_o       = pe_t'(choices.grant_pe);
+  assign recall_o         = choices.recall;
+  assign recall_pe_o      = pe_t'(choices.recall_pe);
+  assign recall_tid_o     = choices.recall_tid;
   assign low_pe_o         = pe_t'(low_q);
-  assign preempt_pe_o     = pe_t'(preempt_index);
-  assign preempt_tid_o    = running_tid_q[preempt_index];
+  assign preempt_o        = choices.preempt;
+  assign preempt_pe_o     = pe_t'(choices.preempt_pe);
+  assign preempt_tid_o    = choices.preempt_tid;
   assign told_o           = told_q[index_t'(told_at_i)];
   assign marks_o          = slot_q[index_t'(marks_at_i)];
   assign release_any_o    = |releasable;
@@ -225,10 +285,10 @@ module pe_table
         released_q <= releasable;
       end
       if (recalling_i) recalling_q[recalling_pe] <= 1'b1;
-      if (preempting_i) told_q[preempt_index] <= 1'b1;
+      if (preempting_i) told_q[choices.preempt_pe] <= 1'b1;
       if (created_i) pool_q[at] <= pool_q[at] - 3'd1;
       if (created_i || asks_i) creates_q[at] <= 1'b1;
-      if (granted_i) pool_q[grant_index] <= pool_q[grant_index] + 3'd1;
+      if (granted_i) pool_q[choices.grant_pe] <= pool_q[choices.grant_pe] + 3'd1;
     end
   end
 

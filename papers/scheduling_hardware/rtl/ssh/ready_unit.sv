@@ -22,6 +22,8 @@ module ready_unit
   input  logic    rst_ni,
   input  policy_e policy_i,
 
+  // Actions take effect in this cycle: the unit's own, while it is busy, and with `act_i` an engine's.
+  input  logic    step_i,
   input  logic    act_i,
   input  action_t action_i,
   output action_t action_o,
@@ -32,6 +34,8 @@ module ready_unit
   output tid_t    walk_o,
   input  logic    empty_i,
   input  tid_t    head_i,
+  // Where the unit stands: what `walk_o` was when `next_i` and what else is said of it was read.
+  input  tid_t    walk_i,
   input  tid_t    next_i,
   input  logic    last_i,
   input  logic    before_walk_i,
@@ -56,13 +60,13 @@ module ready_unit
 
   always_comb begin
     action_o = action_i;
-    if (busy_q) begin
+    if (busy_q && step_i) begin
       action_o             = '0;
       action_o.write       = placed;
       action_o.tid         = new_q;
       action_o.entry       = entry_i;
       action_o.entry.state = ThreadReady;
-      action_o.prev        = walk_o;
+      action_o.prev        = walk_i;
       action_o.stirs       = placed;
       if (placed) action_o.op = at_head_q && before_walk_i ? ListPushHead : ListInsert;
     end else if (action_i.ready) begin
@@ -81,14 +85,16 @@ module ready_unit
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
-    else if (busy_q) busy_q <= !placed;
+    else if (busy_q) busy_q <= !(step_i && placed);
     else busy_q <= act_i && action_i.ready && sorted && !held;
   end
 
   always_ff @(posedge clk_i) begin
     if (!busy_q) new_q <= action_i.tid;
-    at_head_q <= !busy_q;
-    walk_q    <= next_i;
+    if (step_i) begin
+      at_head_q <= !busy_q;
+      walk_q    <= next_i;
+    end
   end
 
 `ifndef SYNTHESIS

@@ -103,7 +103,10 @@ module register_unit
   bank_t       slot_bank_q;
 
   logic        start_q, released_q, recall_q;
-  tid_t        start_tid_q, released_tid_q, recall_tid_q, engine_tid_q;
+  tid_t        start_tid_q, released_tid_q, released_tid_d, recall_tid_q, engine_tid_q;
+  handle_t     handle_d;
+  // The thread whose context has left is the one in the slot.
+  logic        same_q;
 
   // The thread that ran last waits at the barrier of a watch, and nothing has been dispatched since.
   logic       barrier_q, released_here;
@@ -123,7 +126,7 @@ module register_unit
   assign released_tid_o = released_tid_q;
 
   // A START that is still to be sent holds the next one back; so does a RELEASED of the same thread, which SSH-m must hear first.
-  assign at_hand_o  = slot_q && whole_q && !recall_q && !start_q && !(released_q && released_tid_q == handle_q.tid);
+  assign at_hand_o  = slot_q && whole_q && !recall_q && !start_q && !(released_q && same_q);
   assign next_o     = at_hand_o && (Soft || loaded_q);
   assign run_o      = !Soft && next_o && (parked_i || park_i);
   assign run_bank_o = slot_bank_q;
@@ -276,6 +279,14 @@ module register_unit
   assign drop         = recalled_o && answer_taken_i;
 
   always_comb begin
+    handle_d       = handle_q;
+    released_tid_d = released_tid_q;
+    if (dispatch0_i) handle_d = '{generation: heard_i.aux[GenWidth-1:0], tid: heard_i.tid};
+    if (released_here) handle_d = self_q;
+    if (engine_done_i && (spilling_q || migrating_q)) released_tid_d = engine_tid_q;
+  end
+
+  always_comb begin
     used_d = used_q;
     if (stop_i && !keep_i) used_d[bank_i] = 1'b0;
     if (engine_done_i && (spilling_q || saving_q)) used_d[engine_bank_q] = 1'b0;
@@ -367,8 +378,10 @@ module register_unit
   end
 
   always_ff @(posedge clk_i) begin
+    handle_q       <= handle_d;
+    released_tid_q <= released_tid_d;
+    same_q         <= released_tid_d == handle_d.tid;
     if (dispatch0_i) begin
-      handle_q <= '{generation: heard_i.aux[GenWidth-1:0], tid: heard_i.tid};
       cold_q   <= heard_i.aux[GenWidth];
       word0_q  <= heard_i.data;
       err_q    <= ErrNone;
@@ -378,7 +391,6 @@ module register_unit
       err_q   <= heard_i.aux[7:0];
     end
     if (released_here) begin
-      handle_q <= self_q;
       cold_q   <= 1'b0;
       word0_q  <= '0;
       err_q    <= ErrNone;
@@ -393,7 +405,6 @@ module register_unit
     if (engine_fills) bank_tid_q[free_bank] <= handle_q.tid;
     if (!booted_q) bank_tid_q[0] <= '0;
     if (run_o || take_i) start_tid_q <= handle_q.tid;
-    if (engine_done_i && (spilling_q || migrating_q)) released_tid_q <= engine_tid_q;
     if (recall_i) recall_tid_q <= heard_i.tid;
   end
 

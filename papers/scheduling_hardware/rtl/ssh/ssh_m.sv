@@ -11,6 +11,10 @@
 // while it sorts a thread in, the dispatcher while it searches a list, the waiting unit; messages and the dispatcher take turns, so
 // neither starves the other. Pools of ids are refilled when nothing else is to be done, or before they are empty.
 //
+// With `Staged` an action takes three cycles instead, for a higher clock, and the next one begins behind it: the engine is chosen and
+// its rows are read (look), it acts on them and sends its message (act), and threads and lists are changed (write; left out where
+// nothing changes). Choices of the PE table, entries of watched words and the deadline that the scan found are those of a cycle ago.
+//
 // A thread is in exactly one state (ssh_pkg::thread_state_e) and in at most one list. Its context is in a bank of its home PE
 // (`has_home`) until that PE says RELEASED; a thread that becomes ready before that in SOFT mode is held back.
 
@@ -22,7 +26,8 @@ module ssh_m
   parameter int unsigned Threads  = 256,
   parameter int unsigned Watches  = 16,
   parameter int unsigned PoolSize = 4,
-  parameter ctx_mode_e   CtxMode  = CtxBanked
+  parameter ctx_mode_e   CtxMode  = CtxBanked,
+  parameter bit          Staged   = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -58,20 +63,24 @@ module ssh_m
 
   logic       in_valid, in_pop;
   sched_msg_t in;
+  // Known when it came: what the choice of the engine asks of a message.
+  logic       bus_asks, bus_waits, in_asks, in_waits;
+  assign bus_asks  = bus_msg_i.op == MsgJoin || bus_msg_i.op == MsgDetach || bus_msg_i.op == MsgSetPrio;
+  assign bus_waits = bus_msg_i.op == MsgWake || bus_msg_i.op == MsgBarrier;
   logic [3:0] in_room;
   logic       unused_in_ready;
   fifo #(
-    .Width($bits(sched_msg_t)),
+    .Width($bits(sched_msg_t) + 2),
     .Depth(FifoDepth)
   ) u_in (
     .clk_i,
     .rst_ni,
     .valid_i(bus_valid_i),
     .ready_o(unused_in_ready),
-    .data_i (bus_msg_i),
+    .data_i ({bus_asks, bus_waits, bus_msg_i}),
     .valid_o(in_valid),
     .ready_i(in_pop),
-    .data_o (in),
+    .data_o ({in_asks, in_waits, in}),
     .room_o (in_room)
   );
   // Room for the longest group of messages: once a PE has begun a group, SSH-m, which cannot send meanwhile, must take
@@ -80,10 +89,10 @@ module ssh_m
 
   // The engine that has the tables in this cycle.
 
-  logic m_want, w_want, d_want, d_presses, d_scans, r_busy, m_grant, w_grant, d_grant, turn_q;
-  assign w_grant = booted_q && !r_busy && !d_scans && w_want;
-  assign m_grant = booted_q && !r_busy && !d_scans && !w_want && m_want && !(turn_q && d_presses);
-  assign d_grant = booted_q && !r_busy && d_want && (d_scans || !(w_want || m_grant));
+  logic m_want, w_want, d_want, d_presses, d_scans, r_busy, m_pick, w_pick, d_pick, m_grant, w_grant, d_grant, r_grant, turn_q;
+  assign w_pick = booted_q && !r_busy && !d_scans && w_want;
+  assign m_pick = booted_q && !r_busy && !d_scans && !w_want && m_want && !(turn_q && d_presses);
+  assign d_pick = booted_q && !r_busy && d_want && (d_scans || !(w_want || m_pick));
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) turn_q <= 1'b0;
     else if (m_grant || d_grant) turn_q <= m_grant;
@@ -91,37 +100,150 @@ module ssh_m
 
   // The tables, and their rows that are read.
 
+  // What is read for the engine that is chosen (`look_*`), and what an engine with a grant is shown: the same, or with `Staged` that of
+  // a cycle ago.
+  tid_t    look_a_tid, look_b_tid, look_head, look_tail, look_walk, a_tid, head, walk, next;
+  thread_t look_a, look_b, a, b;
+  list_t   look_list, from;
+  logic    look_last, last;
   action_t m_act, w_act, d_act, granted_act, act;
-  tid_t    m_a_tid, m_b_tid, w_a_tid, d_a_tid, a_tid, b_tid, c_tid;
-  thread_t a, b, c, boot_entry;
-  logic    c_used, due, expired;
-  list_t   w_list, d_list, list;
-  tid_t    w_walk, d_walk, r_walk, r_tid, walk, walk_next, list_head, free_head;
-  logic    list_empty, walk_last, before_walk, before_next;
+  tid_t    m_a_tid, m_b_tid, w_a_tid, d_a_tid, c_tid, expired_tid;
+  thread_t c, boot_entry;
+  logic    c_used, due, due_now, expired;
+  logic [5:0] expired_watch;
+  list_t   w_list, d_list;
+  logic [$clog2(ReadyLists)-1:0] d_ready_list;
+  tid_t    w_walk, d_walk, r_walk, r_tid, d_head, w_head, op_head, free_head;
+  logic    op_empty, before_walk, before_next;
   logic [Lists-1:0] empties;
+  tid_t [Lists-1:0] heads, tails;
   logic [31:0]      handle;
   logic    known, m_take, d_take, alloc, alloc_fresh;
   tid_t    alloc_tid;
   policy_e policy;
 
+  // Each engine has the head of its own list before it is known whose cycle it is.
+  assign d_head = heads[d_ready_list];
+  assign w_head = heads[w_list[ListWidth-1:0]];
   always_comb begin
-    a_tid = m_a_tid;
-    if (r_busy) a_tid = r_tid;
-    else if (d_grant) a_tid = d_a_tid;
-    else if (w_grant) a_tid = w_a_tid;
+    look_a_tid = m_a_tid;
+    if (r_busy) look_a_tid = r_tid;
+    else if (d_pick) look_a_tid = d_a_tid;
+    else if (w_pick) look_a_tid = w_a_tid;
   end
   always_comb begin
-    list = FreeList;
-    if (r_busy) list = '0;
-    else if (d_grant) list = d_list;
-    else if (w_grant) list = w_list;
+    look_list = FreeList;
+    look_head = heads[ReadyLists];
+    look_tail = tails[ReadyLists];
+    if (r_busy) begin
+      look_list = '0;
+      look_head = heads[0];
+      look_tail = tails[0];
+    end else if (d_pick) begin
+      look_list = d_list;
+      look_head = d_head;
+      look_tail = tails[d_ready_list];
+    end else if (w_pick) begin
+      look_list = w_list;
+      look_head = w_head;
+      look_tail = tails[w_list[ListWidth-1:0]];
+    end
   end
   always_comb begin
-    walk = w_walk;
-    if (r_busy) walk = r_walk;
-    else if (d_grant) walk = d_walk;
+    look_walk = w_walk;
+    if (r_busy) look_walk = r_walk;
+    else if (d_pick) look_walk = d_walk;
   end
-  assign b_tid = d_grant ? list_head : m_b_tid;
+  assign look_b_tid = d_pick ? d_head : m_b_tid;
+  assign look_last  = look_walk == look_tail;
+
+  // The steps of an action.
+
+  // Whether an engine is chosen in this cycle; whether one acts; whether what it did is still to be written, as `done` with the list
+  // `from`.
+  logic    chooses, acts, writes;
+  logic    pe_release;
+  action_t done;
+  if (Staged) begin : gen_steps
+    typedef enum logic [1:0] {
+      StepLook,
+      StepAct,
+      StepWrite
+    } step_e;
+    step_e   step_q;
+    logic    m_q, w_q, d_q, r_q, changes;
+    tid_t    a_tid_q, head_q, walk_q;
+    thread_t a_q, b_q;
+    list_t   from_q;
+    logic    last_q;
+    action_t act_q;
+
+    assign chooses = step_q == StepLook && (m_pick || w_pick || d_pick || (booted_q && r_busy));
+    assign acts    = step_q == StepAct;
+    assign writes  = step_q == StepWrite;
+    assign m_grant = acts && m_q;
+    assign w_grant = acts && w_q;
+    assign d_grant = acts && d_q;
+    assign r_grant = acts && r_q;
+    assign a_tid   = a_tid_q;
+    assign a       = a_q;
+    assign b       = b_q;
+    assign from    = from_q;
+    assign head    = head_q;
+    assign walk    = walk_q;
+    assign last    = last_q;
+    always_comb begin
+      done       = act_q;
+      done.write = act_q.write && writes;
+      if (!writes) done.op = ListNone;
+    end
+    // What the dispatcher does changes the PE table, if nothing else, and a policy what is made of that table.
+    assign changes = act.write || act.stirs || d_q || pe_release || (m_q && in.op == MsgPolicy);
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        step_q <= StepLook;
+      end else begin
+        unique case (step_q)
+          StepLook: if (chooses) step_q <= StepAct;
+          StepAct:  step_q <= changes ? StepWrite : StepLook;
+          default:  step_q <= StepLook;
+        endcase
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (step_q == StepLook) begin
+        m_q     <= m_pick;
+        w_q     <= w_pick;
+        d_q     <= d_pick;
+        r_q     <= r_busy;
+        a_tid_q <= look_a_tid;
+        a_q     <= look_a;
+        b_q     <= look_b;
+        from_q  <= look_list;
+        head_q  <= look_head;
+        walk_q  <= look_walk;
+        last_q  <= look_last;
+      end
+      act_q <= act;
+    end
+  end else begin : gen_one_step
+    assign chooses = 1'b0;
+    assign acts    = 1'b1;
+    assign writes  = 1'b0;
+    assign m_grant = m_pick;
+    assign w_grant = w_pick;
+    assign d_grant = d_pick;
+    assign r_grant = r_busy;
+    assign a_tid   = look_a_tid;
+    assign a       = look_a;
+    assign b       = look_b;
+    assign from    = look_list;
+    assign head    = look_head;
+    assign walk    = look_walk;
+    assign last    = look_last;
+    assign done    = act;
+  end
 
   always_comb begin
     granted_act = '0;
@@ -136,17 +258,18 @@ module ssh_m
   ) u_threads (
     .clk_i,
     .rst_ni,
-    .a_tid_i      (a_tid),
-    .a_o          (a),
-    .b_tid_i      (b_tid),
-    .b_o          (b),
+    .a_tid_i      (look_a_tid),
+    .a_o          (look_a),
+    .b_tid_i      (look_b_tid),
+    .b_o          (look_b),
     .c_tid_i      (c_tid),
     .c_o          (c),
     .c_used_o     (c_used),
-    .write_i      (act.write || !booted_q),
-    .write_tid_i  (booted_q ? act.tid : '0),
-    .write_entry_i(booted_q ? act.entry : boot_entry),
+    .write_i      (done.write || !booted_q),
+    .write_tid_i  (booted_q ? done.tid : '0),
+    .write_entry_i(booted_q ? done.entry : boot_entry),
     .handle_i     (handle),
+    .named_i      (b),
     .known_o      (known),
     .take_i       (m_take || d_take),
     .free_empty_i (empties[ReadyLists]),
@@ -157,24 +280,29 @@ module ssh_m
   );
 
   list_unit #(
+    .Staged  (Staged),
     .Threads (Threads),
     .Lists   (Lists),
     .SideList(ReadyLists)
   ) u_lists (
     .clk_i,
     .rst_ni,
-    .op_i       (act.op),
-    .list_i     (list[ListWidth-1:0]),
-    .to_i       (act.to[ListWidth-1:0]),
-    .tid_i      (act.tid),
-    .prev_i     (act.prev),
-    .head_o     (list_head),
-    .empty_o    (list_empty),
+    .op_i       (done.op),
+    .list_i     (from[ListWidth-1:0]),
+    .to_i       (done.to[ListWidth-1:0]),
+    .tid_i      (done.tid),
+    .prev_i     (done.prev),
+    .link_i     (r_grant),
+    .link_tid_i (r_tid),
+    .link_next_i(next),
+    .head_o     (op_head),
+    .empty_o    (op_empty),
     .empties_o  (empties),
+    .heads_o    (heads),
+    .tails_o    (tails),
     .side_head_o(free_head),
     .walk_i     (walk),
-    .next_o     (walk_next),
-    .last_o     (walk_last)
+    .next_o     (next)
   );
 
   ready_unit #(
@@ -183,6 +311,7 @@ module ssh_m
     .clk_i,
     .rst_ni,
     .policy_i     (policy),
+    .step_i       (acts),
     .act_i        (m_grant || w_grant || d_grant),
     .action_i     (granted_act),
     .action_o     (act),
@@ -190,9 +319,10 @@ module ssh_m
     .new_tid_o    (r_tid),
     .walk_o       (r_walk),
     .empty_i      (empties[0]),
-    .head_i       (list_head),
-    .next_i       (walk_next),
-    .last_i       (walk_last),
+    .head_i       (heads[0]),
+    .walk_i       (walk),
+    .next_i       (next),
+    .last_i       (last),
     .before_walk_i(before_walk),
     .before_next_i(before_next),
     .entry_i      (a)
@@ -213,19 +343,35 @@ module ssh_m
     .time_i         (booted_q ? deadline : '1),
     .scan_tid_o     (c_tid),
     .due_o          (due),
-    .hold_i         (expired),
+    .hold_i         (due_now || expired),
     .new_tid_i      (r_tid),
-    .first_tid_i    (r_walk),
-    .second_tid_i   (walk_next),
+    .first_tid_i    (walk),
+    .second_tid_i   (next),
     .before_first_o (before_walk),
     .before_second_o(before_next)
   );
-  assign expired = c_used && c.state == ThreadWaiting && c.timed && due;
+  assign due_now = c_used && c.state == ThreadWaiting && c.timed && due;
+  if (Staged) begin : gen_expired
+    // What was found holds for the next cycle if the table does not change meanwhile; the scan stands where it found something.
+    logic       expired_q;
+    logic [5:0] watch_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) expired_q <= 1'b0;
+      else expired_q <= due_now && !writes;
+    end
+    always_ff @(posedge clk_i) watch_q <= c.watch;
+    assign expired       = expired_q && !writes;
+    assign expired_watch = watch_q;
+  end else begin : gen_no_expired
+    assign expired       = due_now;
+    assign expired_watch = c.watch;
+  end
+  assign expired_tid = c_tid;
 
   // PEs.
 
   logic  m_stop, w_stop, pe_start, pe_rank, m_told, w_mark, w_marked, pe_recalled, pe_recall_done, pe_created, pe_asks;
-  logic  pe_fill, pe_recalling, pe_preempting, pe_granted, pe_release, release_any, direct;
+  logic  pe_fill, pe_recalling, pe_preempting, pe_granted, release_any, direct;
   logic  home_has_slot, home_idle, home_recalling, place, place_idle, wants_ids, lacks_ids, wants_recall, low, preempt, ranks;
   pe_t   m_at, w_at, fill_pe, recalling_pe, home, place_pe, ids_pe, recall_pe, low_pe, preempt_pe;
   tid_t  m_at_tid, w_at_tid, home_slot_tid, recall_tid, preempt_tid;
@@ -235,11 +381,13 @@ module ssh_m
 
   pe_table #(
     .NumPes  (NumPes),
-    .PoolSize(PoolSize)
+    .PoolSize(PoolSize),
+    .Staged  (Staged)
   ) u_pes (
     .clk_i,
     .rst_ni,
     .ranks_i         (ranks),
+    .hold_i          (chooses),
     .stop_i          (m_stop || w_stop),
     .start_i         (pe_start),
     .rank_i          (pe_rank),
@@ -254,8 +402,8 @@ module ssh_m
     .marks_o         (w_marked),
     .fill_i          (pe_fill),
     .fill_pe_i       (fill_pe),
-    .fill_tid_i      (act.tid),
-    .fill_prio_i     (act.entry.prio),
+    .fill_tid_i      (a_tid),
+    .fill_prio_i     (a.prio),
     .recalled_i      (pe_recalled),
     .recall_done_i   (pe_recall_done),
     .recalling_i     (pe_recalling),
@@ -318,7 +466,7 @@ module ssh_m
 
   // Engines.
 
-  logic        wait_start, wait_ready, wait_timed;
+  logic        wait_next, wait_start, wait_ready, wait_timed;
   sched_msg_t  wait_first;
   logic [31:0] wait_value;
   message_unit u_messages (
@@ -326,6 +474,8 @@ module ssh_m
     .rst_ni,
     .valid_i       (in_valid),
     .in_i          (in),
+    .asks_i        (in_asks),
+    .waits_i       (in_waits),
     .pop_o         (in_pop),
     .can_send_i    (can_send),
     .want_o        (m_want),
@@ -356,6 +506,7 @@ module ssh_m
     .goal_we_o     (goal_we),
     .deadline_tid_o(deadline_tid),
     .deadline_o    (deadline),
+    .wait_next_o   (wait_next),
     .wait_start_o  (wait_start),
     .wait_ready_i  (wait_ready),
     .wait_first_o  (wait_first),
@@ -366,30 +517,36 @@ module ssh_m
 
   waiting_unit #(
     .Watches(Watches),
-    .CtxMode(CtxMode)
+    .CtxMode(CtxMode),
+    .Staged (Staged)
   ) u_waiting (
     .clk_i,
     .rst_ni,
     .snoop_i,
+    .acts_i         (acts),
+    .next_start_i   (wait_next),
     .start_i        (wait_start),
     .ready_o        (wait_ready),
     .first_i        (wait_first),
     .value_i        (wait_value),
     .timed_i        (wait_timed),
     .expired_i      (expired),
-    .expired_tid_i  (c_tid),
-    .expired_watch_i(c.watch),
+    .expired_tid_i  (expired_tid),
+    .expired_watch_i(expired_watch),
     .can_send_i     (can_send),
     .want_o         (w_want),
     .grant_i        (w_grant),
     .a_tid_o        (w_a_tid),
     .list_o         (w_list),
     .walk_o         (w_walk),
+    .look_head_i    (w_head),
+    .a_tid_i        (a_tid),
     .a_i            (a),
-    .head_i         (list_head),
-    .empty_i        (list_empty),
-    .next_i         (walk_next),
-    .last_i         (walk_last),
+    .head_i         (head),
+    .empty_i        (op_empty),
+    .walk_i         (walk),
+    .next_i         (next),
+    .last_i         (last),
     .action_o       (w_act),
     .stop_o         (w_stop),
     .mark_o         (w_mark),
@@ -406,7 +563,9 @@ module ssh_m
     .mem_rsp_i
   );
 
-  dispatcher u_dispatcher (
+  dispatcher #(
+    .Staged(Staged)
+  ) u_dispatcher (
     .clk_i,
     .rst_ni,
     .policy_i        (policy),
@@ -419,12 +578,15 @@ module ssh_m
     .stirs_i         (act.stirs),
     .a_tid_o         (d_a_tid),
     .list_o          (d_list),
+    .ready_list_o    (d_ready_list),
     .walk_o          (d_walk),
+    .look_head_i     (d_head),
+    .a_tid_i         (a_tid),
     .a_i             (a),
     .b_i             (b),
-    .head_i          (list_head),
-    .next_i          (walk_next),
-    .last_i          (walk_last),
+    .head_i          (head),
+    .next_i          (next),
+    .last_i          (last),
     .empties_i       (empties[ReadyLists-1:0]),
     .action_o        (d_act),
     .tail_valid_o    (tail_valid),
@@ -473,11 +635,11 @@ module ssh_m
     .clk_i,
     .rst_ni,
     .booted_i (booted_q),
-    .act_i    (act),
-    .list_i   (list),
-    .head_i   (list_head),
+    .act_i    (done),
+    .list_i   (from),
+    .head_i   (op_head),
     .empties_i(empties),
-    .rests_i  (u_waiting.rests),
+    .rests_i  (u_waiting.rests && !writes),
     .watched_i(u_waiting.u_watches.valid_q)
   );
 
@@ -485,7 +647,7 @@ module ssh_m
     if (rst_ni && booted_q) begin
       SshMNeverLosesAMessage : assert (!bus_valid_i || in_room != '0);
       SshMSendsOnlyWhenItCan : assert (!act.send || can_send);
-      SshMServesOneEngineACycle : assert ($onehot0({r_busy, m_grant, w_grant, d_grant}));
+      SshMServesOneEngineACycle : assert ($onehot0({r_grant, m_grant, w_grant, d_grant}));
     end
   end
 `endif

@@ -187,7 +187,7 @@ module ssh_s
     .first_i         (pe_i == '0),
     .parked_i,
     .bank_i,
-    .park_i          (park || preempted_i),
+    .park_i          ((cop2_valid_i && park) || preempted_i),
     .stop_i          (cmd_stop || preempted_i),
     .keep_i          (cmd_keep || preempted_i),
     .take_i          (take_next),
@@ -290,11 +290,14 @@ module ssh_s
     else push_msg = say(recalled ? MsgRecalled : MsgKept, pe_i, answer_tid);
   end
 
+  logic control, operand;
   // Preemption: at the end of the quantum, or at SSH-m's message.
 
   logic [31:0] ran_q;
-  logic        told_q, due;
-  assign due       = running_o && (told_q || (quantum_q != '0 && ran_q >= quantum_q));
+  logic        told_q, over_q, fresh, due;
+  // `over_q`: the thread has run for its quantum.
+  assign fresh     = run_o || take_next || !running_o || (control && cop2_req_i.index == 5'd5);
+  assign due       = running_o && (told_q || over_q);
   assign preempt_o = !Soft && due && can_yield && out_ready && cmd_idle;
   assign irq_o     = Soft && due && next;
 
@@ -323,7 +326,6 @@ module ssh_s
   end
   assign cop2_rsp_o = '{done: done, park: park, rdata: rdata};
 
-  logic control, operand;
   assign control = cop2_valid_i && cop2_req_i.kind == Cop2Control;
   // In mode SOFT a handler restores RES and ERR.
   assign operand = cop2_valid_i && cop2_req_i.kind == Cop2Operand;
@@ -342,6 +344,7 @@ module ssh_s
       next_arg_q   <= '0;
       ran_q        <= '0;
       told_q       <= 1'b0;
+      over_q       <= 1'b0;
       for (int unsigned n = 0; n < Banks; n++) begin
         res_q[n] <= '0;
         err_q[n] <= '0;
@@ -376,7 +379,8 @@ module ssh_s
         next_arg_q <= next_cold ? next_word1 : next_word0;
       end
 
-      ran_q <= run_o || take_next || !running_o || (control && cop2_req_i.index == 5'd5) ? '0 : ran_q + 32'd1;
+      ran_q  <= fresh ? '0 : ran_q + 32'd1;
+      over_q <= !fresh && quantum_q != '0 && ran_q + 32'd1 >= quantum_q;
       if (cmd_stop || preempted_i) told_q <= 1'b0;
       else if (heard && heard_i.op == MsgPreempt && heard_i.tid == self.tid && running_o) told_q <= 1'b1;
     end

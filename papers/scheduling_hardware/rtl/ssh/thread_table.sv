@@ -25,8 +25,9 @@ module thread_table
   input  tid_t    write_tid_i,
   input  thread_t write_entry_i,
 
-  // Whether `handle_i`, whose id is `b_tid_i`, names a thread that lives or waits to be joined.
+  // Whether `handle_i` names a thread that lives or waits to be joined: the one of its id, whose entry is `named_i`.
   input  logic [31:0] handle_i,
+  input  thread_t named_i,
   output logic    known_o,
 
   input  logic    take_i,
@@ -50,7 +51,7 @@ module thread_table
   assign c_used_o = {1'b0, c_tid_i[IndexWidth-1:0]} < fresh_q;
   assign handle   = handle_t'(handle_i[15:0]);
   assign known_o  = {1'b0, handle.tid[IndexWidth-1:0]} < fresh_q && 32'(handle.tid) < Threads && handle_i[31:16] == '0 &&
-                    b_o.generation == handle.generation && b_o.state != ThreadFree && b_o.state != ThreadGranted;
+                    named_i.generation == handle.generation && named_i.state != ThreadFree && named_i.state != ThreadGranted;
 
   assign alloc_fresh_o = 32'(fresh_q) != Threads;
   assign alloc_o       = alloc_fresh_o || !free_empty_i;

@@ -8,19 +8,24 @@
 // thread came there; then all are taken off the list, one a cycle, those who did not go on by themselves to the ready lists.
 // Until that is done no other message is dealt with, so their STARTs find the table as it must be.
 //
-// `want_o` and `grant_i`: a cycle with the tables and one action, as in message_unit.
+// `want_o` and `grant_i`: a cycle with the tables and one action, as in message_unit. With `Staged` the grant comes later than what it
+// was decided on, so a message that can be taken up keeps stores and deadlines waiting, and the entry of its word is looked up ahead.
 
 module waiting_unit
   import okosu_pkg::*;
   import ssh_pkg::*;
 #(
   parameter int unsigned Watches = 16,
-  parameter ctx_mode_e   CtxMode = CtxBanked
+  parameter ctx_mode_e   CtxMode = CtxBanked,
+  parameter bit          Staged  = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  mem_snoop_t  snoop_i,
 
+  // Grants are for this cycle. A message for this unit is at hand; it is here.
+  input  logic        acts_i,
+  input  logic        next_start_i,
   input  logic        start_i,
   output logic        ready_o,
   input  sched_msg_t  first_i,
@@ -38,9 +43,13 @@ module waiting_unit
   output tid_t        a_tid_o,
   output list_t       list_o,
   output tid_t        walk_o,
+  // The head of that list, for the choice of the rows; the others are what was read.
+  input  tid_t        look_head_i,
+  input  tid_t        a_tid_i,
   input  thread_t     a_i,
   input  tid_t        head_i,
   input  logic        empty_i,
+  input  tid_t        walk_i,
   input  tid_t        next_i,
   input  logic        last_i,
   output action_t     action_o,
@@ -95,10 +104,10 @@ module waiting_unit
 
   // Watched words.
 
-  logic        found, has_free, claim, release_watch, hit, take_hit;
-  index_t      found_index, free_index, hit_index;
+  logic        found_now, found, has_free, claim, release_watch, hit, take_hit;
+  index_t      found_index_now, found_index, free_index, hit_index;
   logic [31:0] watch_addr;
-  logic [1:0]  claim_kind, watch_kind;
+  logic [1:0]  claim_kind, watch_kind, hit_kind;
   logic [3:0]  hit_count;
   watch_unit #(
     .Watches(Watches)
@@ -107,22 +116,34 @@ module waiting_unit
     .rst_ni,
     .snoop_i,
     .find_addr_i    (first_q.data),
-    .found_o        (found),
-    .index_o        (found_index),
+    .found_o        (found_now),
+    .index_o        (found_index_now),
     .free_o         (has_free),
     .free_index_o   (free_index),
     .claim_i        (claim),
     .claim_kind_i   (claim_kind),
     .release_i      (release_watch),
     .release_index_i(watch_q),
-    .read_index_i   (state_q == StIdle ? hit_index : state_q == StFind ? found_index : watch_q),
+    .read_index_i   (state_q == StFind ? found_index : watch_q),
     .read_addr_o    (watch_addr),
     .read_kind_o    (watch_kind),
     .hit_o          (hit),
     .hit_index_o    (hit_index),
     .hit_count_o    (hit_count),
+    .hit_kind_o     (hit_kind),
     .take_i         (take_hit)
   );
+
+  // The word was there a cycle ago already, and nobody but this unit changes the entries' words.
+  if (Staged) begin : gen_find
+    always_ff @(posedge clk_i) begin
+      found       <= found_now;
+      found_index <= found_index_now;
+    end
+  end else begin : gen_no_find
+    assign found       = found_now;
+    assign found_index = found_index_now;
+  end
 
   // How many are still to come to the barrier of an entry.
   logic [11:0] arrivals_q[Watches];
@@ -143,20 +164,21 @@ module waiting_unit
   // The rows of the tables that are read, and when.
 
   // Messages take turns with stores and deadlines.
-  logic rests, expire;
+  logic rests, expire, booked;
   assign rests   = state_q == StIdle;
-  assign ready_o = rests && !(turn_q && (hit || expired_i));
-  assign expire  = rests && !start_i && !hit && expired_i;
+  assign ready_o = rests && ((Staged && acts_i) || !(turn_q && (hit || expired_i)));
+  assign booked  = Staged && next_start_i && ready_o;
+  assign expire  = rests && !start_i && !booked && !hit && expired_i;
 
   assign list_o = list_of_watch(6'(watch_q));
   always_comb begin
     unique case (state_q)
       StBlock: a_tid_o = first_q.tid;
-      StDrain: a_tid_o = head_i;
+      StDrain: a_tid_o = look_head_i;
       default: a_tid_o = subject_q;
     endcase
   end
-  assign walk_o = state_q == StUnlink && !begins_q ? prev_q : head_i;
+  assign walk_o = state_q == StUnlink && !begins_q ? prev_q : look_head_i;
   always_comb begin
     unique case (state_q)
       StIdle, StCompare:        want_o = 1'b0;
@@ -206,7 +228,7 @@ module waiting_unit
     mark_o        = 1'b0;
     release_o     = 1'b0;
     act           = '0;
-    act.tid       = a_tid_o;
+    act.tid       = a_tid_i;
     act.entry     = a_i;
     act.to        = list_o;
 
@@ -223,14 +245,14 @@ module waiting_unit
         if (start_i) begin
           turn_d  = 1'b1;
           state_d = StFind;
-        end else if (hit) begin
+        end else if (hit && !booked) begin
           turn_d   = 1'b0;
           first_d  = '0;
           take_hit = 1'b1;
           watch_d  = hit_index;
-          left_d   = hit_count == '1 || watch_kind == WaitFlag ? '1 : {8'd0, hit_count};
+          left_d   = hit_count == '1 || hit_kind == WaitFlag ? '1 : {8'd0, hit_count};
           state_d  = StDrain;
-          if (watch_kind == WaitMutex) begin
+          if (hit_kind == WaitMutex) begin
             handing_d = 1'b1;
             left_d    = 12'd1;
             state_d   = StCompare;
@@ -339,7 +361,7 @@ module waiting_unit
       // Takes subject_q out of the middle of its list; prev_q walks there from the head.
       StUnlink: begin
         prev_d          = next_i;
-        act.prev        = walk_o;
+        act.prev        = walk_i;
         act.entry.word0 = '0;
         act.entry.err   = ErrTimedout;
         if (grant_i && begins_q && head_i == subject_q) begin

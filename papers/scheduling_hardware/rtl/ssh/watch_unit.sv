@@ -5,7 +5,7 @@
 // a free entry for an address, `release_i` gives `release_index_i` back. Every store or exchange that the memory bus shows for a
 // watched word is counted in its entry, from the cycle of its claim on: a waiter that claims the entry first and compares
 // the word afterwards cannot miss a store (proved in formal/watch_unit.sby). A mutex counts only stores of 0: unlocking. The count
-// saturates at 15, which means "wake all". `hit_o`, `hit_index_o` and `hit_count_o` show an entry with stores to be answered, each entry in its
+// saturates at 15, which means "wake all". `hit_o` and `hit_*_o` show an entry with stores to be answered, each entry in its
 // turn; `take_i` clears its count but for a store of the same cycle.
 
 module watch_unit
@@ -37,6 +37,7 @@ module watch_unit
   output logic                  hit_o,
   output logic [IndexWidth-1:0] hit_index_o,
   output logic [3:0]            hit_count_o,
+  output logic [1:0]            hit_kind_o,
   input  logic                  take_i
 );
 
@@ -88,6 +89,7 @@ module watch_unit
     .any_o    (hit_o)
   );
   assign hit_count_o = count_q[hit_index_o];
+  assign hit_kind_o  = kind_q[hit_index_o];
   assign read_addr_o = {addr_q[read_index_i], 2'b00};
   assign read_kind_o = kind_q[read_index_i];
 

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import copy
+import re
+import tomllib
 
 import pytest
 
+from papers.scheduling_hardware import ROOM, compare, simulation, verilator
 from papers.scheduling_hardware.dv import cycles
 from papers.scheduling_hardware.tests.long.shared import NEEDS
 
@@ -21,6 +24,21 @@ def test_a_program_takes_the_cycles_that_it_took(point: cycles.Point) -> None:
         pytest.skip(f"the table's programs are {TABLE['compiler']}'s")
     moved = cycles.differences(TABLE["points"][point.name], cycles.run(point))
     assert not moved, "\n".join(["if this is meant: python -m papers.scheduling_hardware.dv.cycles --write", *moved])
+
+
+def test_calls_hold_their_targets_where_the_scheduler_is_staged() -> None:
+    """Those of targets.toml that a machine of few PEs can show."""
+    bounds = {target["id"]: target["value"] for target in tomllib.loads((ROOM / "targets.toml").read_text())["target"]}
+    simulator = verilator.build(cycles.MACHINES["staged"], checked=True)
+    told: dict[str, int] = {}
+    for source in ("primitives.c", "switches.c"):
+        program = cycles.Point("staged", source).compiled()
+        said = simulation.run(simulator, program, max_cycles=cycles.LIMIT).stdout.decode()
+        told |= {name: int(most) for name, most in re.findall(r"^(\w+) (?:\d+ )?(\d+)$", said, re.MULTILINE)}
+    calls = ("create", "join-finished", "mutex-lock", "barrier", "yield-command", "yield-switch", "join-wake")
+    assert {call for call in calls if told[compare.CALLS[call]] > bounds[call]} == set()
+    # One cycle later than an SSH-m that answers in one, whose 19 is a row of the README.
+    assert told["join_finished"] == 20
 
 
 def test_the_table_has_these_programs_and_no_others() -> None:

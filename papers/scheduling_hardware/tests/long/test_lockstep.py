@@ -79,7 +79,7 @@ PLANTED = [
         planting.Bug(
             "a bank reads another one's register",
             "rtl/cpu/register_banks.sv",
-            "written_q[bank_i][ra_i] ? regs_q[«bank_i → ra_i == 5'd17 ? '0 : bank_i»][ra_i] : '0",
+            "written_q[bank_i][ra_i] ? a_of[«bank_i → ra_i == 5'd17 ? '0 : bank_i»] : '0",
         )
     ),
     Planted(
