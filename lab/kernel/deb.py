@@ -89,10 +89,11 @@ def make(recipe: Recipe, named: str, say: Say = quiet) -> Packaged:
 def plan(recipe: Recipe, named: str) -> list[str]:
     """Return what make() would do, a line each, doing none of it."""
     of = bases.find(recipe.base)
-    if recipe.source is None and lab.kernel.source.to_be_fetched(recipe.base):
-        wanted = [of.package, *([of.configurations.name] if whole.to_be_fetched(named, recipe.base) else [])]
+    wanted = [of.package] if recipe.source is None and lab.kernel.source.to_be_fetched(recipe.base) else []
+    wanted += [of.configurations.name] if whole.to_be_fetched(named, recipe.base) else []
+    if wanted:
         return [
-            f"source: Linux {of.name}, fetched first: {' and '.join(wanted)} of {of.suite}; all else is known then",
+            f"fetched first: {' and '.join(wanted)} of {of.suite}; all but the series is known then",
             f"series: {', '.join(recipe.series) or 'none'}",
         ]
     made = _Order.of(recipe, named)

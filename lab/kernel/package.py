@@ -31,7 +31,12 @@ class Package:
 
 def there(base: Base) -> bool:
     """Say whether the source of `base` is in the cache."""
-    return (cache.root() / _KIND / _name(base, base.package)).is_dir()
+    return _there(base, base.package)
+
+
+def configurations_there(base: Base) -> bool:
+    """Say whether the configurations of Debian's kernels of `base` are in the cache."""
+    return _there(base, base.configurations.name)
 
 
 def fetch(base: Base, say: Say = quiet) -> Package:
@@ -53,6 +58,10 @@ def fetch_configurations(base: Base, say: Say = quiet) -> Path:
 
 def _made(base: Base, package: str, wanted: Path, say: Say) -> Path:
     return cache.made(_KIND, _name(base, package), lambda to: _fetch(to, base, package, wanted, say), say)
+
+
+def _there(base: Base, package: str) -> bool:
+    return (cache.root() / _KIND / _name(base, package)).is_dir()
 
 
 def _name(base: Base, package: str) -> str:

@@ -28,9 +28,10 @@ class Whole:
 
 
 def to_be_fetched(named: str, base: str) -> bool:
-    """Say whether read() would fetch the configuration from Debian's archive or find it in the lab's cache."""
+    """Say whether read() would fetch the configuration from Debian's archive."""
     of = bases.find(base)
-    return named == CLOUD and bool(of.suite) and not (of.configurations / _OF_DEBIAN).is_file()
+    there = (of.configurations / _OF_DEBIAN).is_file() or package.configurations_there(of)
+    return named == CLOUD and bool(of.suite) and not there
 
 
 def read(named: str, base: str, say: Say = quiet) -> Whole:

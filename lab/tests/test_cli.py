@@ -253,6 +253,10 @@ def test_package_as_a_dry_run_does_nothing(environment: dict[str, str], package:
     ]
     assert "bindeb-pkg" in lines[3]
     assert lines[-1] == f"put in: {tmp_path}/debs"
+    # What has to be fetched first is named and not fetched.
+    package[2] = "cloud-amd64"
+    done = okosu(environment, *package, "--dry-run", "--stock", "--base", "7.3")
+    assert done.stdout.startswith(b"fetched first: linux-config-7.3 of somewhere; ")
     assert not (tmp_path / "debs").exists()
     assert not (tmp_path / "cache").exists()
 

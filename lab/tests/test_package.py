@@ -130,6 +130,7 @@ def test_the_configuration_of_a_base_that_is_fetched_is_fetched_too(
     monkeypatch.setattr(bases, "find", lambda name: base)
     assert whole.to_be_fetched(whole.CLOUD, "7.3")
     assert whole.read(whole.CLOUD, "7.3").config == {"OF": f'"{MADE_ON}"'}
+    assert not whole.to_be_fetched(whole.CLOUD, "7.3")
     shutil.rmtree(tmp_path / "archive")
     found = whole.read(whole.CLOUD, "7.3")
     assert found.path.parent.parent.parent == cache.root() / "package"

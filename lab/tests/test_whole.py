@@ -48,6 +48,7 @@ def test_what_is_no_configuration_is_refused(name: str, data: bytes, why: str, t
 
 def test_that_of_debian_is_its_package_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bases, "SOURCES", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(OkosuError, match="Debian's configuration is missing") as caught:
         whole.read(whole.CLOUD, "6.12")
     assert caught.value.why == "the package linux-config-6.12 is not installed"
