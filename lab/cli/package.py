@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
     recipe = replace(deb.RECIPE, **_chosen(args))
     folder = args.out.absolute()
-    # What cannot be put there is not built first, which takes an hour.
+    # What cannot be put there is not built first, which takes long.
     if folder.exists() and not folder.is_dir():
         raise OkosuError(f"{folder} is not a folder", "it is a file", "--out with another name", LAUNCHER_FAILED)
     _kernel_options.check_writable(args, ["json"])
