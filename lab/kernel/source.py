@@ -46,7 +46,7 @@ def version(folder: Path | None = None, base: str = bases.DEFAULT, say: Say = qu
 def find(folder: Path | None = None, say: Say = quiet, base: str = bases.DEFAULT, whole: bool = False) -> Source:
     """Return the tree in `folder`, or the base's, unpacked where it was not yet (1.2 GB, half a minute).
 
-    With `whole` nothing of the base's archive is left out of it, which is another tree of 1.8 GB.
+    With `whole` nothing of the base's archive is left out, which is another tree, and a larger one.
     """
     if folder is not None:
         return Source(folder.resolve(), version(folder), own=False)
