@@ -44,6 +44,15 @@ class InstallFile(BuiltKernel, kw_only=True, tag_field="schema", tag="okosu.lab-
     sha256: str
 
 
+class PackageFile(BuiltKernel, kw_only=True, tag_field="schema", tag="okosu.lab-package/1"):
+    """What `okosu lab package --json` writes: the kernel, the name that uname -r says, the configuration that it was
+    built on, and each package with its SHA-256 digest, the kernel's first."""
+
+    release: str
+    config: str
+    packages: dict[str, str]
+
+
 class ModelledMachine(Machine, frozen=True, kw_only=True):
     """The machine that the memory-hierarchy model simulated; `id` names its file in lab/model/machines."""
 
@@ -96,4 +105,4 @@ class RunFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-r
 
 def kinds() -> list[type[msgspec.Struct]]:
     """Return the types of all files, for okosu.records.schema."""
-    return [CacheFile, BuildFile, InstallFile, RunFile]
+    return [CacheFile, BuildFile, InstallFile, PackageFile, RunFile]

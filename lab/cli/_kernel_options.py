@@ -21,19 +21,26 @@ if TYPE_CHECKING:
     from lab.cache import Say
     from lab.formats import BuiltKernel
     from lab.kernel.build import Built
+    from lab.kernel.deb import Packaged
     from lab.run.platforms import Platform
 
 
 def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
+    parser.add_argument(
         "platform",
         metavar="PLATFORM",
         help="uml: a kernel that is a process of this machine; x86: one in QEMU; or one that a paper adds",
     )
+    add_source_arguments(parser)
+    add = parser.add_argument
     add("--series", action="append", metavar="NAME", help="apply this series (default: all of the platform's)")
     add("--stock", action="store_true", help="apply no series: Debian's kernel as it is")
     add("--fragment", action="append", metavar="NAME", help="merge config/NAME.fragment of a paper or of lab/ too")
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what says of every kernel which Linux it is, and by which compiler."""
+    add = parser.add_argument
     add("--cc", default="gcc", metavar="CC", help="the compiler, as in CC=… of the kernel's make (default: gcc)")
     add("--kcflags", default="", metavar="FLAGS", help="more flags for the compiler, as in KCFLAGS=…")
     add("--kernel-source", type=Path, metavar="DIR", help="another kernel tree instead of Debian's")
@@ -63,7 +70,7 @@ def chosen(args: argparse.Namespace, platform: Platform) -> dict[str, Any]:
     }
 
 
-def described(built: Built) -> BuiltKernel:
+def described(built: Built | Packaged) -> BuiltKernel:
     from lab.formats import BuiltKernel
 
     return BuiltKernel(

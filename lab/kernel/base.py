@@ -39,6 +39,11 @@ class Base:
         """Where the package puts the source when it is installed."""
         return SOURCES / f"{self.package}.tar.xz"
 
+    @property
+    def configurations(self) -> Path:
+        """Where the package of that name puts the configurations of Debian's own kernels of this base."""
+        return SOURCES / f"linux-config-{self.name}"
+
 
 def names() -> list[str]:
     """Return the names of all bases, such as 6.12, the default first."""

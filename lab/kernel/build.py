@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -95,7 +95,7 @@ def build(recipe: Recipe, say: Say = quiet) -> Built:
         patched = tree.patched(source, made.series, say)
         (objects := folder / "objects").mkdir(exist_ok=True)
         _configure(patched, objects, recipe, made.config)
-        _compile(patched, objects, recipe, say)
+        compile_(patched, objects, recipe, say)
         for file in (*recipe.kept, ".config", _LOG):
             shutil.copy2(objects / file, folder / Path(file).name)
         any_xstate = "host_fp_size" in (patched / "arch/x86/um/shared/sysdep/ptrace.h").read_text()
@@ -180,9 +180,10 @@ class _Order:
         return _Order(version, applied, asked, compiler, cache.key(version, [s.digest for s in applied], asked, how))
 
 
-def check_tools(cc: str) -> None:
-    """Raise OkosuError (125) that names the packages whose commands are missing."""
-    missing = [package for tool, package in _TOOLS.items() if not shutil.which(tool)]
+def check_tools(cc: str, more: Mapping[str, str] | None = None) -> None:
+    """Raise OkosuError (125) that names the packages whose commands are missing; `more` is {command: package} too."""
+    path = environment()["PATH"]
+    missing = [package for tool, package in (_TOOLS | dict(more or {})).items() if not shutil.which(tool, path=path)]
     if not shutil.which(cc.split()[-1]):
         missing.append(cc.split()[-1])
     if missing:
@@ -213,22 +214,28 @@ def command(base: Path, objects: Path, recipe: Recipe, *words: str) -> list[str]
 def _configure(base: Path, objects: Path, recipe: Recipe, asked: config.Config) -> None:
     wanted = objects / "okosu.config"
     wanted.write_text(config.text(asked))
-    words = command(base, objects, recipe, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig")
-    done = subprocess.run(words, env=_environment(), capture_output=True, text=True, check=False)
+    config.check(asked, configured(base, objects, recipe, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"), recipe.series)
+
+
+def configured(base: Path, objects: Path, recipe: Recipe, *words: str) -> config.Config:
+    """Let make configure the kernel, by the target among `words`, and return what came of it."""
+    words_of_make = command(base, objects, recipe, *words)
+    done = subprocess.run(words_of_make, env=environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         raise _failed("the kernel could not be configured", (done.stdout + done.stderr).encode())
-    config.check(asked, config.parse((objects / ".config").read_text()), recipe.series)
+    return config.parse((objects / ".config").read_text())
 
 
-def _compile(base: Path, objects: Path, recipe: Recipe, say: Say) -> None:
+def compile_(base: Path, objects: Path, recipe: Recipe, say: Say, *more: str) -> Path:
+    """Make the recipe's target, with `more` words for make; return the log. OkosuError (125) says what failed."""
     log = objects / _LOG
     before = log.stat().st_size if log.exists() else 0
     say(f"compiling Linux ({recipe.arch}), about {recipe.objects} objects")
-    words = command(base, objects, recipe, recipe.target)
+    words = command(base, objects, recipe, recipe.target, *more)
     # The build ends with this process, also when that is ended by SIGKILL.
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "TERM", "--", *words],
-        env=_environment(),
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -248,6 +255,7 @@ def _compile(base: Path, objects: Path, recipe: Recipe, say: Say) -> None:
     if child.returncode:
         raise _failed("the kernel does not compile", log.read_bytes()[before:])
     say(f"compiled in {time.monotonic() - started:.0f} s")
+    return log
 
 
 def _follow(lines: IO[bytes], log: IO[bytes], about: int, say: Say) -> None:
@@ -261,9 +269,11 @@ def _follow(lines: IO[bytes], log: IO[bytes], about: int, say: Say) -> None:
                 say(f"compiled {done} of about {max(about, done)}")
 
 
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "CCACHE_DIR")}
-    return {**kept, **_SAME}
+def environment() -> dict[str, str]:
+    """Return what make and its children have in their environment."""
+    kept = {name: value for name, value in os.environ.items() if name in ("HOME", "TMPDIR", "CCACHE_DIR")}
+    # depmod, which packages want, is where only root's PATH leads.
+    return {**kept, **_SAME, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"}
 
 
 def _failed(what: str, said: bytes) -> OkosuError:

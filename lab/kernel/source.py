@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from lab.kernel.base import Base
 from lab.kernel.package import Package
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
-# A third of the archive: register tables of graphics cards and device trees, which no kernel of the lab needs. The
-# folders of other architectures have to stay: Kconfig files outside arch/ read some of theirs.
+# A third of the archive: register tables of graphics cards and device trees, which no kernel that the lab boots needs.
+# The folders of other architectures have to stay: Kconfig files outside arch/ read some of theirs.
 _LEFT_OUT = ("drivers/gpu/drm/amd/include", "Documentation/devicetree")
 
 
@@ -42,14 +43,18 @@ def version(folder: Path | None = None, base: str = bases.DEFAULT, say: Say = qu
     return _package(bases.find(base), say).version
 
 
-def find(folder: Path | None = None, say: Say = quiet, base: str = bases.DEFAULT) -> Source:
-    """Return the tree in `folder`, or the base's, unpacked where it was not yet (1.2 GB, half a minute)."""
+def find(folder: Path | None = None, say: Say = quiet, base: str = bases.DEFAULT, whole: bool = False) -> Source:
+    """Return the tree in `folder`, or the base's, unpacked where it was not yet (1.2 GB, half a minute).
+
+    With `whole` nothing of the base's archive is left out, which is another tree, and a larger one.
+    """
     if folder is not None:
         return Source(folder.resolve(), version(folder), own=False)
     of = bases.find(base)
     found = _package(of, say)
-    path = cache.made("source", found.version, lambda to: _unpack(to, of, found.tarball, say), say)
-    return Source(path, found.version, own=True)
+    name, left_out = (f"{found.version}-whole", ()) if whole else (found.version, _LEFT_OUT)
+    path = cache.made("source", name, lambda to: _unpack(to, of, found.tarball, left_out, say), say)
+    return Source(path, name, own=True)
 
 
 def to_be_fetched(base: str) -> bool:
@@ -97,11 +102,10 @@ def makefile_version(folder: Path) -> str:
     return ".".join(number[1] for number in numbers if number)
 
 
-def _unpack(to: Path, base: Base, tarball: Path, say: Say) -> None:
+def _unpack(to: Path, base: Base, tarball: Path, left_out: Sequence[str], say: Say) -> None:
     say(f"unpacking {tarball.name}")
-    left_out = [f"--exclude=*/{path}" for path in _LEFT_OUT]
     done = subprocess.run(
-        ["tar", "-xJf", tarball, "-C", to, "--strip-components=1", *left_out],
+        ["tar", "-xJf", tarball, "-C", to, "--strip-components=1", *(f"--exclude=*/{path}" for path in left_out)],
         capture_output=True,
         text=True,
         check=False,

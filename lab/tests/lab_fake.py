@@ -19,6 +19,16 @@ PATCHLEVEL = 12
 SUBLEVEL = 7
 allnoconfig:
 \t@grep -v REFUSED $(KCONFIG_ALLCONFIG) > $(O)/.config; true
+olddefconfig:
+\t@sed -i /REFUSED=/d $(O)/.config
+bindeb-pkg:
+\t@echo "  CC      file1.o"
+\t@echo once >> $(O)/../../../packaged
+\t@if [ -e broken.c ]; then echo "broken.c:1:1: error: this is broken"; exit 1; fi
+\t@mkdir -p $(O)/include/config; echo 6.12.7-okosu > $(O)/include/config/kernel.release
+\t@for i in image-6.12.7-okosu headers-6.12.7-okosu libc-dev; do \\
+\t\tcp $(O)/.config $(O)/../linux-$${i}_$(KDEB_PKGVERSION)_amd64.deb; done
+\t@touch $(O)/../linux-upstream.changes
 linux:
 \t@for i in 1 2 3 4 5 6 7 8 9 10; do echo "  CC      file$$i.o"; done
 \t@echo once >> $(O)/../../../compiled
@@ -51,6 +61,9 @@ def kernel(folder: Path) -> Path:
     (folder / "config/um.fragment").write_text("# what is wanted\nCONFIG_A=y\n# CONFIG_B is not set\n")
     (folder / "config/more.fragment").write_text('CONFIG_B=y\nCONFIG_TEXT="two words"\n')
     (folder / "config/refused.fragment").write_text("CONFIG_REFUSED=y\n")
+    (folder / "config/package.fragment").write_text(
+        'CONFIG_LOCALVERSION="-okosu"\nCONFIG_TRUSTED=""\nCONFIG_REFUSED_BY_STOCK=y\n'
+    )
     (folder / "config/one.fragment").write_text("CONFIG_REFUSED_BY_STOCK=y\n")
     (folder / "guest/init.c").write_text("int main(void) { return 0; }\n")
     return folder

@@ -125,6 +125,12 @@ def test_symbols_of_the_series_are_not_asked_of_the_stock_kernel(recipe: build.R
         build.build(replace(recipe, fragments=("um", "one")))
 
 
+def test_tools_that_one_kind_of_build_wants_are_named_too_and_may_lie_where_root_s_path_leads() -> None:
+    with pytest.raises(OkosuError, match="a-package missing"):
+        build.check_tools("true", {"okosu-no-such-tool": "a-package"})
+    assert build.environment()["PATH"].endswith(":/usr/sbin:/sbin")
+
+
 def test_missing_tools_are_named_by_their_packages(recipe: build.Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "_TOOLS", {"no-such-tool": "the-package", "make": "make"})
     with pytest.raises(OkosuError, match="the-package") as caught:

@@ -37,7 +37,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     lab_fake.kernel_with_series(tmp_path / "kernel")
     lab_fake.source(tmp_path / "linux", LINUX)
     (tools := tmp_path / "tools").mkdir()
-    for name in ("flex", "bison", "bc", "xz"):
+    for name in ("flex", "bison", "bc", "xz", "dpkg-buildpackage", "dh_builddeb", "depmod", "rsync"):
         (tools / name).symlink_to("/bin/true")
     return {
         **os.environ,
@@ -154,6 +154,110 @@ def test_install_says_where_nothing_can_be_installed(
         f"install: {tmp_path}/linux.okosu"
     )
     assert not (tmp_path / "linux.okosu").exists()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> list[str]:
+    (tmp_path / "small.config").write_text('CONFIG_A=y\nCONFIG_LOCALVERSION="-theirs"\nCONFIG_TRUSTED="a.pem"\n')
+    words = ["--config", str(tmp_path / "small.config"), "--kernel-source", str(tmp_path / "linux")]
+    return ["package", *words, "--out", str(tmp_path / "debs")]
+
+
+def test_package_makes_packages_of_the_configuration_with_the_series_options(
+    environment: dict[str, str], package: list[str], tmp_path: Path
+) -> None:
+    done = okosu(environment, *package, "--json", str(tmp_path / "package.json"))
+    assert done.returncode == 0, done.stderr
+    image, headers = map(Path, done.stdout.decode().split())
+    # The user's system keeps its linux-libc-dev.
+    assert sorted(path.name for path in (tmp_path / "debs").iterdir()) == sorted([image.name, headers.name])
+    assert image.name.startswith("linux-image-6.12.7-okosu_6.12.7-")
+    assert headers.name.startswith("linux-headers-6.12.7-okosu_6.12.7-")
+    assert image.read_text().splitlines() == [
+        "CONFIG_A=y",
+        'CONFIG_LOCALVERSION="-okosu"',
+        'CONFIG_TRUSTED=""',
+        "CONFIG_REFUSED_BY_STOCK=y",
+    ]
+    told = obeys.its_schema((tmp_path / "package.json").read_text())
+    assert (told["series"], told["release"]) == (["one"], "6.12.7-okosu")
+    assert told["config"] == str(tmp_path / "small.config")
+    assert told["packages"] == {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (image, headers)}
+    assert f"+okosu{told['key'][:8]}_amd64.deb" in image.name
+    how = done.stderr.decode()
+    assert how.startswith("Nothing was installed.")
+    for part in (f"apt install {image}\n", "with Linux 6.12.7-okosu' && reboot", "purge linux-image-6.12.7-okosu\n"):
+        assert part in how
+
+
+def test_package_is_kept_by_what_it_is_made_from(
+    environment: dict[str, str], package: list[str], tmp_path: Path
+) -> None:
+    first = okosu(environment, *package).stdout
+    (tmp_path / "debs" / Path(first.decode().split()[0]).name).unlink()
+    assert okosu(environment, *package, "--series", "one").stdout == first
+    assert Path(first.decode().split()[0]).is_file()
+    assert (tmp_path / "cache/okosu/lab/packaged").read_text() == "once\n"
+    (tmp_path / "small.config").write_text("CONFIG_A=m\n")
+    stock = okosu(environment, *package, "--stock").stdout
+    assert (
+        Path(stock.decode().split()[0]).read_text() == 'CONFIG_A=m\nCONFIG_LOCALVERSION="-okosu"\nCONFIG_TRUSTED=""\n'
+    )
+    assert len({first, stock, okosu(environment, *package).stdout}) == 3
+    assert (tmp_path / "cache/okosu/lab/packaged").read_text() == "once\n" * 3
+
+
+def test_package_refuses_before_it_builds(environment: dict[str, str], package: list[str], tmp_path: Path) -> None:
+    lab_fake.add_series(tmp_path / "other", "two")
+    (tmp_path / "other/series/two").rename(tmp_path / "kernel/series/two")
+    for path in (tmp_path / "kernel/series/two").iterdir():
+        path.write_text(path.read_text().replace("REFUSED_BY_STOCK", "NOBODY_SETS"))
+    (tmp_path / "text").write_text("no configuration\n")
+    for words, status, why in (
+        (["--series", "one,two"], 125, "no config/package.fragment sets an option of it"),
+        (["--series", "three"], 125, "there is one, two"),
+        (["--base", "7.3"], 125, "sets an option of any of them"),
+        (["--config", str(tmp_path / "nowhere")], 125, "No such file"),
+        (["--config", str(tmp_path / "text")], 125, "no line of it sets a symbol"),
+        (["--out", str(tmp_path / "text")], 125, "it is a file"),
+        (["--base", "5.0"], 2, "there is 6.12, 7.3"),
+    ):
+        done = okosu(environment, *package, *words)
+        assert (done.returncode, len(done.stderr.splitlines())) == (status, 3), done.stderr
+        assert why in done.stderr.decode()
+    assert not (tmp_path / "cache/okosu/lab/packaged").exists()
+    assert not (tmp_path / "debs").exists()
+
+
+def test_package_says_what_does_not_take_effect_and_what_does_not_compile(
+    environment: dict[str, str], package: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "linux/broken.c").touch()
+    assert b"this is broken" in okosu(environment, *package).stderr
+    with (tmp_path / "kernel/config/package.fragment").open("a") as fragment:
+        fragment.write("CONFIG_REFUSED=y\n")
+    done = okosu(environment, *package)
+    assert done.returncode == 125
+    assert done.stderr.startswith(b"okosu: the kernel's configuration does not take CONFIG_REFUSED=y\n")
+    assert not (tmp_path / "debs").exists()
+
+
+def test_package_as_a_dry_run_does_nothing(environment: dict[str, str], package: list[str], tmp_path: Path) -> None:
+    done = okosu(environment, *package, "--dry-run")
+    assert done.returncode == 0
+    lines = done.stdout.decode().splitlines()
+    assert lines[1:3] == [
+        "series: one (2 patches)",
+        f"configuration: {tmp_path}/small.config, and on it 3 symbols of package",
+    ]
+    assert "bindeb-pkg" in lines[3]
+    assert lines[-1] == f"put in: {tmp_path}/debs"
+    # What has to be fetched first is named and not fetched.
+    package[2] = "cloud-amd64"
+    done = okosu(environment, *package, "--dry-run", "--stock", "--base", "7.3")
+    assert done.stdout.startswith(b"fetched first: linux-config-7.3 of somewhere; ")
+    assert not (tmp_path / "debs").exists()
     assert not (tmp_path / "cache").exists()
 
 

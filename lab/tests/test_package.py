@@ -5,6 +5,7 @@ its own."""
 from __future__ import annotations
 
 import hashlib
+import lzma
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,13 +15,13 @@ import pytest
 
 from lab import cache
 from lab.kernel import base as bases
-from lab.kernel import package, source
+from lab.kernel import package, source, whole
 from okosu.errors import OkosuError
 
 TOOLS = ("apt-get", "dpkg-deb", "gpg", "gpgconf", "gpgv", "xz")
 pytestmark = pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason=f"not all of {', '.join(TOOLS)} are there")
 
-PACKAGE = "linux-source-7.3"
+PACKAGE, CONFIGURATIONS = "linux-source-7.3", "linux-config-7.3"
 MADE_ON, NEWER = "7.3.1-1", "7.3.2-1"
 
 
@@ -61,14 +62,26 @@ def add(folder: Path, version: str) -> None:
     (root / PACKAGE / "Makefile").write_text(version)
     said("tar", "-cJf", str(tarball), "-C", str(root), PACKAGE)
     shutil.rmtree(root / PACKAGE)
-    fields = {"Package": PACKAGE, "Version": version, "Architecture": "all", "Maintainer": "t", "Description": "t"}
+    put(folder, root, PACKAGE, version)
+    root = folder / f"root-configurations-{version}"
+    configurations = root / f"usr/src/there-is-none/{CONFIGURATIONS}"
+    for path in (root / "DEBIAN", configurations):
+        path.mkdir(parents=True, exist_ok=True)
+    with lzma.open(configurations / "config.amd64_none_cloud-amd64.xz", "wt") as file:
+        file.write(f'CONFIG_OF="{version}"\n')
+    put(folder, root, CONFIGURATIONS, version)
+
+
+def put(folder: Path, root: Path, name: str, version: str) -> None:
+    """Make the package of what is in `root`, and add it to the archive."""
+    fields = {"Package": name, "Version": version, "Architecture": "all", "Maintainer": "t", "Description": "t"}
     text = "".join(f"{name}: {value}\n" for name, value in fields.items())
     (root / "DEBIAN/control").write_text(text)
-    made = folder / f"archive/pool/{PACKAGE}_{version}.deb"
+    made = folder / f"archive/pool/{name}_{version}.deb"
     said("dpkg-deb", "--root-owner-group", "-b", str(root), str(made))
     data = made.read_bytes()
     of = f"Filename: pool/{made.name}\nSize: {len(data)}\nSHA256: {hashlib.sha256(data).hexdigest()}\n"
-    (folder / f"archive/{version}.stanza").write_text(f"{text}{of}\n")
+    (folder / f"archive/{name}_{version}.stanza").write_text(f"{text}{of}\n")
 
 
 def sign(folder: Path, key: str = "own") -> None:
@@ -106,9 +119,23 @@ def test_the_version_that_the_series_were_made_on_is_fetched_once_and_unpacked(
 
 
 def test_where_that_version_has_gone_it_is_the_newest_and_is_named(base: bases.Base, tmp_path: Path) -> None:
-    (tmp_path / f"archive/{MADE_ON}.stanza").unlink()
+    (tmp_path / f"archive/{PACKAGE}_{MADE_ON}.stanza").unlink()
     sign(tmp_path)
     assert package.fetch(base).version == NEWER
+
+
+def test_the_configuration_of_a_base_that_is_fetched_is_fetched_too(
+    base: bases.Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bases, "find", lambda name: base)
+    assert whole.to_be_fetched(whole.CLOUD, "7.3")
+    assert whole.read(whole.CLOUD, "7.3").config == {"OF": f'"{MADE_ON}"'}
+    assert not whole.to_be_fetched(whole.CLOUD, "7.3")
+    shutil.rmtree(tmp_path / "archive")
+    found = whole.read(whole.CLOUD, "7.3")
+    assert found.path.parent.parent.parent == cache.root() / "package"
+    # The source is another package, which nothing has asked for.
+    assert not package.there(base)
 
 
 def test_an_archive_that_is_signed_by_another_key_is_refused(base: bases.Base, tmp_path: Path) -> None:

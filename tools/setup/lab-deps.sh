@@ -3,26 +3,31 @@
 # Installs all that the lab builds kernels and machines from, and what runs them. Silent when it is there.
 set -eu
 complete() {
-    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc riscv64-unknown-elf-gcc musl-gcc sbatch; do
+    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio dpkg-buildpackage dh_builddeb rsync qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc riscv64-unknown-elf-gcc musl-gcc sbatch; do
         command -v $tool >/dev/null || return 1
     done
     # Compiles and links against the headers and static libraries that a kernel's build and the guest's programs want.
     printf '#include <gelf.h>\n#include <openssl/opensslv.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' |
         cc -x c -static -o /dev/null - 2>/dev/null || return 1
-    # The daemons lie where only root's PATH leads.
-    [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/slurmd ] && [ -x /usr/sbin/munged ] || return 1
+    # These lie where only root's PATH leads.
+    for tool in slurmctld slurmd munged depmod debootstrap mke2fs; do
+        [ -x /usr/sbin/$tool ] || [ -x /sbin/$tool ] || return 1
+    done
+    [ -e /usr/src/linux-config-6.12 ] || return 1
     [ -e /usr/include/CL/cl.h ] && [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
 }
 
 complete && exit 0
 building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binutils libelf-dev libssl-dev sparse musl-tools'
-booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio'
+# Debian packages of kernels (okosu lab package), on the configurations of Debian's own.
+packaging='linux-config-6.12 dpkg-dev debhelper kmod rsync'
+booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio debootstrap e2fsprogs'
 simulating='verilator g++ gcc-mipsel-linux-gnu gcc-riscv64-unknown-elf'
 # OpenCL on the CPU, for okosu-zerod's engine of that name.
 clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
 # Slurm on one machine, for tests/long/test_slurm_real.py: 3 MB to fetch, 13 MB on disk.
 submitting='slurmctld slurmd slurm-client munge'
-packages="$building $booting $simulating $clearing $submitting"
+packages="$building $packaging $booting $simulating $clearing $submitting"
 install="apt-get install -y --no-install-recommends $packages"
 as=''
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
