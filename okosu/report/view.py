@@ -252,9 +252,6 @@ def _alone(trial: Trial, v: Verdict, said: Words) -> tuple[str, str] | None:
 
 def _bounded(trial: Trial, judged: list[Verdict], noun: str, said: Words) -> str:
     """undecided after 30 rounds: no lever is better than 3 %."""
-    if not any(v.rounds or v.verdict == "CANNOT MATTER" for v in judged):
-        apart = any(_changes(trial, arm.name) for arm in _shown(trial))
-        return f"no {noun} was judged" + (f" that changes the {said.noun} alone" if apart else "")
     least, unbounded = 1.0, list[str]()
     for v in judged:
         if v.verdict == "CANNOT MATTER" and v.bound is not None:
@@ -266,6 +263,9 @@ def _bounded(trial: Trial, judged: list[Verdict], noun: str, said: Words) -> str
     open_arms = [v for v in judged if v.verdict in ("UNRESOLVED", "NOT CONFIRMED") and v.rounds]
     few = fewest_rounds(trial.k, trial.alpha)
     unjudged = any(arm.verdict is None for arm in _shown(trial))
+    if not unjudged and not any(v.rounds or v.verdict == "CANNOT MATTER" for v in judged):
+        apart = any(_changes(trial, arm.name) for arm in _shown(trial))
+        return f"no {noun} was judged" + (f" that changes the {said.noun} alone" if apart else "")
     after = f"undecided after {_rounds(trial.rounds())}: " if open_arms or unjudged else ""
     if unjudged or (after and trial.rounds() < few):
         return f"{after}the fewest that can decide are {few}"
