@@ -60,6 +60,7 @@ def test_describe(launcher: Path) -> None:
     assert values["prezero"] == ["on", "broker:SOCKET"]
     assert values["text"] == ["cache", "cache:FILES"]
     assert values["threads"] == ["on"]
+    assert values["ascii"] == ["on"]
 
 
 # Notes of the launcher itself, which appear whatever the lever is.
@@ -80,6 +81,7 @@ LAUNCHERS_OWN = {"LD_PRELOAD", "OKOSU_ROOT_PID", "OKOSU_TUNABLES", "OKOSU_ADDED"
         "copy=variant:ref",
         "prezero",
         "threads",
+        "ascii",
     ],
 )
 def test_a_lever_sets_what_its_row_names_and_loads_the_library_that_it_names(launcher: Path, word: str) -> None:

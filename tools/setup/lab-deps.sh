@@ -14,6 +14,7 @@ complete() {
         [ -x /usr/sbin/$tool ] || [ -x /sbin/$tool ] || return 1
     done
     [ -e /usr/src/linux-config-6.12 ] || return 1
+    [ -e /usr/share/i18n/locales/en_US ] || return 1
     [ -e /usr/include/CL/cl.h ] && [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
 }
 
@@ -27,7 +28,9 @@ simulating='verilator g++ gcc-mipsel-linux-gnu gcc-riscv64-unknown-elf'
 clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
 # Slurm on one machine, for tests/long/test_slurm_real.py: 3 MB to fetch, 13 MB on disk.
 submitting='slurmctld slurmd slurm-client munge'
-packages="$building $packaging $booting $simulating $clearing $submitting"
+# The orders and cases of languages, for tests/native/test_preload_ascii.py.
+speaking='locales'
+packages="$building $packaging $booting $simulating $clearing $submitting $speaking"
 install="apt-get install -y --no-install-recommends $packages"
 as=''
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
