@@ -11,7 +11,9 @@ LEVERS = {
     "copy": ["--copy"],
     "prezero": ["--prezero"],
     "threads": ["--threads"],
+    "ascii": ["--ascii"],
     "stack with superpage": ["--pin", "--superpage=thp", "--retain", "--copy"],
     "stack with prezero": ["--pin", "--copy", "--prezero"],
     "stack with threads": ["--superpage=thp", "--retain", "--copy", "--threads"],
+    "stack with ascii": ["--superpage=thp", "--retain", "--copy", "--ascii"],
 }

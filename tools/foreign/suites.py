@@ -276,11 +276,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         earlier = summary.read(asked.json).sections if asked.json and asked.json.exists() else []
         if earlier:
             merged(tables([], levers), earlier, ())  # refuses a record of other levers before anything runs
+        own = ["python", "tools/foreign/suites.py", str(asked.folder)]
+        own += ["--levers", asked.levers] if levers != here else []
         made = Summary(
             schema=SUMMARY_SCHEMA,
             sources=[],
             # The one that makes the whole record, which may be made a suite at a time.
-            command=shlex.join(["python", "tools/foreign/suites.py", str(asked.folder), "--json", str(asked.json)]),
+            command=shlex.join([*own, "--json", str(asked.json)]),
             tool=Tool("okosu", okosu.__version__, started),
             machine=kept_facts(machine.facts(machine.read())),
         )
