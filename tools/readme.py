@@ -122,10 +122,12 @@ def _name(path: Path) -> str:
     return path.stem.removeprefix("gallery-")
 
 
-def _again(path: Path) -> Verdict | None:
+def _again(path: Path, made: Summary) -> Verdict | None:
     """What a second trial, of other rounds and seeds, found of what the first recommends; None where there was none."""
-    second = path.with_name(path.name.replace("gallery-", "again-", 1))
-    return next((v for v in summary.read(second).verdicts if v.arm != "placebo"), None) if second.is_file() else None
+    second, best = path.with_name(path.name.replace("gallery-", "again-", 1)), _recommended(made)
+    if best is None or not second.is_file():
+        return None
+    return next((v for v in summary.read(second).verdicts if v.arm == best.arm), None)
 
 
 def _told_again(verdict: Verdict | None, said: Words) -> str:
@@ -153,7 +155,7 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
         found = f"`{best.arm}`: {formats.plain(view.outcome(best, said))}" if best else "nothing"
         minutes = f"{float(made.plan['spent_s']) / 60:.1f}"
         row = [_name(path), about.get(_name(path), ""), found]
-        row += [told["FASTER"]] if most else [_told_again(_again(path), said), told["FASTER"]]
+        row += [told["FASTER"]] if most else [_told_again(_again(path, made), said), told["FASTER"]]
         body.append(row if most else [*row, f"{made.plan['base_s']:.3g} s", told["SLOWER"], minutes, path.parent.name])
     ratios = [_gain(made) for _, made in held]
     accepted = [_gain_accepted(made) for _, made in held]
@@ -167,7 +169,7 @@ def _gallery(held: Sequence[Named], most: str = "") -> str:
     total = f"{won} of {len(ratios)} are faster by 10 % or more{with_them}"
     over = f"the geometric mean over all of them, with what okosu recommends: {mean}"
     over += f"; with each such change accepted: {most_mean}" if apart else ""
-    seconds = [v.verdict for v in (_again(path) for path, _ in held) if v is not None]
+    seconds = [v.verdict for v in (_again(*one) for one in held) if v is not None]
     once_more = f"\n{len(seconds)} recommendations were tried again with other seeds: " if seconds else ""
     once_more += ", ".join(f"{seconds.count(kind)} {kind}" for kind in sorted(set(seconds))) + ("." if seconds else "")
     return "\n".join(table(head, body)) + f"\n\n{total}; {over}.{once_more}\n"

@@ -21,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -122,20 +123,36 @@ def _kept(okosu_try: Sequence[str | Path], program: Program, name: str, results:
 
 def tried(program: Program, results: Path) -> bool:
     """Try one program and keep the summary. Returns whether that worked."""
-    what = ["--", *program.command]
-    if program.service:
-        ready = [word for one in program.ready for word in ("--ready", one)]
-        before = ["--prepare", program.prepare] if program.prepare else []
-        what = [*before, "--service", program.service, *ready, *program.options, "--load", shlex.join(program.command)]
-    return _kept(what, program, f"gallery-{program.name}", results)
+    return _kept(subject(program), program, f"gallery-{program.name}", results)
+
+
+def subject(program: Program) -> list[str]:
+    """What is tried, as words of okosu try."""
+    if not program.service:
+        return ["--", *program.command]
+    ready = [word for one in program.ready for word in ("--ready", one)]
+    before = ["--prepare", program.prepare] if program.prepare else []
+    return [*before, "--service", program.service, *ready, *program.options, "--load", shlex.join(program.command)]
 
 
 def tried_again(program: Program, results: Path) -> bool:
-    """Try once more what the first trial recommends. Returns whether that worked, or there was nothing to try."""
-    first = CACHE / "records" / f"gallery-{program.name}.json"
-    if not first.is_file() or not any(v["headline"] for v in json.loads(first.read_text())["verdicts"]):
+    """Try once more what the first trial recommends. Returns whether that worked, or there was nothing to try.
+
+    The record of the trial says all of it; where only its summary is here, made on another machine, its levers do.
+    """
+    record, kept = CACHE / "records" / f"gallery-{program.name}.json", results / f"gallery-{program.name}.json"
+    first = next((path for path in (record, kept) if path.is_file()), None)
+    best = next((v for v in json.loads(first.read_text())["verdicts"] if v["headline"]), None) if first else None
+    if best is None:
         return True
-    return _kept(["--revalidate", first], program, f"again-{program.name}", results)
+    what = ["--revalidate", record] if first is record else ["--levers", levers(best), *subject(program)]
+    return _kept(what, program, f"again-{program.name}", results)
+
+
+def levers(verdict: Mapping[str, Any]) -> str:
+    """The levers of an arm with their values, as --levers has them; a recipe chooses its value in the pilot."""
+    values = dict(option.removeprefix("--").split("=", 1) for option in verdict["options"] if "=" in option)
+    return ",".join(f"{name}={values[name]}" if name in values else name for name in verdict["arm"].split("+"))
 
 
 def main() -> int:

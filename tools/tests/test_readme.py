@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import pytest
 
 from okosu.bench import rows
@@ -213,12 +214,17 @@ def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: Modu
     total += "with each such change accepted: 2.00x faster."
     assert total in filled
     assert "tried again with" not in filled
-    written(tmp_path / "results/m/again-x.json", plan=plan, verdicts=[won])
+    slower = msgspec.structs.replace(lost, arm="a")
+    written(tmp_path / "results/m/again-x.json", plan=plan, verdicts=[lost, won])
+    written(tmp_path / "results/m/gallery-w.json", plan=plan, verdicts=[won])
+    written(tmp_path / "results/m/again-w.json", plan=plan, verdicts=[slower])
     written(tmp_path / "results/m/again-z.json", plan=plan, verdicts=[lost])
     again = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
     assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) | 2.00x faster |  | 1 s |" in again
-    assert "| z |  | nothing | 1.25x slower: SLOWER | `locale` 4.00x faster | 1 s |" in again
+    assert "| w |  | `a`: 2.00x faster (1.7x to 2.5x) | 1.25x slower: SLOWER |  | 1 s |" in again
+    assert "| z |  | nothing |  | `locale` 4.00x faster | 1 s |" in again, "nothing was recommended"
     assert "2 recommendations were tried again with other seeds: 1 FASTER, 1 SLOWER." in again
+    (tmp_path / "results/m/gallery-w.json").unlink()
     little = Verdict(arm="a", verdict="FASTER", ratio=0.95, interval=(0.9, 0.99), rounds=12, wins=12, headline=True)
     written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[little, locale])
     both = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
