@@ -154,6 +154,14 @@ def test_in_the_c_locale_libc_has_everything(check: Path, tmp_path: Path) -> Non
         assert told["passed"] > 0
 
 
+def test_filters_exclude_nothing_that_libc_finds() -> None:
+    fuzz = native.find("libokosu-preload.so").parent / "ascii-fuzz"
+    if not fuzz.exists():
+        pytest.skip("the compiler has no sanitizers")
+    done = subprocess.run([fuzz, "4000", "20261126"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 PLANTED = {
     "ascii_filter.c": [
         ("p.empty |= may_be_none;", "p.empty |= false;"),
