@@ -203,9 +203,22 @@ class Course:
                 return True
             if arm.name in (first, apart) and not self._well_known(arm.name, j, affordable):
                 return True
-            if arm.kind == "stack" and first and arm.name != first:
+            if first and arm.name != first and self._is_rival(arm, first):
                 return True
         return False
+
+    def _is_rival(self, arm: Arm, first: str) -> bool:
+        """Whether it is worth rounds to know if an arm that is FASTER, too, beats the leader: a stack, or one that
+        cannot be stacked with it. It leaves once it does not look so any more, or cannot be known to.
+        """
+        if arm.kind == "stack":
+            return True
+        unaccepted = self.session.plan.unaccepted(arm)
+        return not unaccepted and self._adds_nothing(arm, first) and self._looks_better(arm, first)
+
+    def _looks_better(self, arm: Arm, first: str) -> bool:
+        xs = self.session.against(arm.name, first)
+        return bool(xs) and exp(median(xs)) <= 1 - self.session.plan.options.min_effect
 
     def _well_known(self, name: str, j: Judgement, affordable: int) -> bool:
         """Say whether a winner has been seen again often enough, and its interval is as narrow as asked, or will not
@@ -272,8 +285,7 @@ class Course:
         """An arm that is of use only if it beats the leader stays until that is known, if it looks as if it could:
         after a few rounds, half of them have to show more than the smallest effect of interest.
         """
-        xs = self.session.against(arm.name, first)
-        if len(xs) >= PROMISING and exp(median(xs)) > 1 - self.session.plan.options.min_effect:
+        if len(self.session.against(arm.name, first)) >= PROMISING and not self._looks_better(arm, first):
             return "beaten"
         return self._leaving_beside(arm, first, "beaten", affordable)
 

@@ -152,6 +152,24 @@ def test_an_arm_that_is_known_later_takes_the_lead_if_it_is_known_to_beat_the_le
     assert leader(made, judged) == "a"
 
 
+@pytest.mark.parametrize(("saves", "runs_on"), [(0.2, True), (0.05, False)])
+def test_a_winner_that_looks_better_than_a_well_known_leader_runs_on(saves: float, runs_on: bool) -> None:
+    made = session(levers={"a": "", "b": ""}, race=True)
+    levers = [Arm(name, "lever", levers={name: "on"}) for name in ("a", "b")]
+    made.plan.arms, made.plan.k = [Arm("base", "base"), *levers], 3
+    runner = SimRunner({"a": 0.93}, noise=0.001)
+    for number in range(28):
+        runner.ratios["b"] = 0.95 if number % 5 < 2 else 1 - saves
+        for arm in made.plan.arms:
+            made.add("rounds", Place(number), runner.run(arm, pad=0, sample=False, timeout_s=1), None)
+    made.envelope.rounds = 28
+    made.envelope.decided = {"a": Decision("FASTER", 7), "b": Decision("FASTER", 28)}
+    course = Course(made, {"a": frozenset({"b"}), "b": frozenset({"a"})})
+    judged = course.judgements()
+    assert leader(made, judged) == "a"
+    assert {arm.name for arm in course.live(judged, affordable=60)} == ({"a", "b"} if runs_on else set())
+
+
 def test_beside_an_answer_what_nobody_named_leaves_that_takes_as_many_rounds_again() -> None:
     rounds = {True: 0, False: 0}
     for seed in range(4):
