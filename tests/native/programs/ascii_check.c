@@ -7,12 +7,14 @@
  *   ascii-check posix SEED COUNT      regcomp, regexec
  *   ascii-check switch SEED COUNT     strcoll while the locale is C, the environment's, and C again
  *   ascii-check reload SEED COUNT     strcoll_l while the locales that LOCALES names come and go
+ *   ascii-check threads SEED COUNT    posix and order in four threads at the same time
  *
  * Exit status 1 and the case on stderr where the outcomes differ. */
 #include "check.h"
 
 #include <dlfcn.h>
 #include <locale.h>
+#include <pthread.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +33,7 @@ static struct {
     void (*regfree)(regex_t *);
 } libc;
 
-static uint64_t state;
+static __thread uint64_t state;
 
 static unsigned below(unsigned limit)
 {
@@ -411,6 +413,30 @@ static void posix(unsigned count)
     }
 }
 
+static void *both(void *arg)
+{
+    unsigned count = *(unsigned *)arg;
+
+    state = count;
+    posix(count);
+    for (unsigned i = 0; i < 100 * count; i++)
+        compare_here();
+    return NULL;
+}
+
+static void threads(unsigned count)
+{
+    pthread_t ids[4];
+    unsigned counts[4];
+
+    for (unsigned i = 0; i < 4; i++) {
+        counts[i] = count + i;
+        CHECK(!pthread_create(&ids[i], NULL, both, &counts[i]));
+    }
+    for (unsigned i = 0; i < 4; i++)
+        CHECK(!pthread_join(ids[i], NULL));
+}
+
 int main(int argc, char **argv)
 {
     void *library = dlopen("libc.so.6", RTLD_NOW);
@@ -437,6 +463,8 @@ int main(int argc, char **argv)
         posix(count);
     else if (!strcmp(argv[1], "switch"))
         switching(count);
+    else if (!strcmp(argv[1], "threads"))
+        threads(count);
     else if (!strcmp(argv[1], "reload"))
         reloading(count);
     else
