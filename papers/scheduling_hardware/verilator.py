@@ -33,6 +33,8 @@ _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
 _VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000")
 _FAST = (*_VERILATOR, "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _CHECKED = (*_VERILATOR, "--x-assign", "unique", "--x-initial", "unique", "--assert")
+# Registers in arrays of up to so many bits are counted, too; the memories are larger.
+_TOGGLES = ("--coverage-toggle", "--coverage-max-width", "8192")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def build(
     say: Say = quiet,
     room: Path = ROOM,
     imem_words: int = IMEM_WORDS,
+    toggles: bool = False,
 ) -> Simulator:
     """Return the simulator of `machine`, built where the cache has none; OkosuError (125) if it fails.
 
@@ -75,12 +78,12 @@ def build(
 
     A checked one evaluates the assertions of the RTL, starts registers without a reset at random values, and compares
     every instruction of every PE with a golden simulator; both simulate the same cycles. With `waves` it can write
-    waveforms, and is slower.
+    waveforms, and with `toggles` say how often each signal has changed; it is slower.
     """
     machine.check()
     check_tools(_TOOLS)
     verilator = compiler_version("verilator")
-    words = command(room, machine, checked, waves, imem_words)
+    words = command(room, machine, checked, waves, imem_words, toggles)
     digests = {str(path.relative_to(room)): _digest(path) for path in sources(room)}
     how = [[word.replace(str(room), "rtl") for word in words], _MAKE]
     key = cache.key(digests, how, verilator, compiler_version("g++"))
@@ -99,7 +102,14 @@ def build(
     return Simulator(path / _PROGRAM, machine, checked, waves, key, verilator)
 
 
-def command(room: Path, machine: Machine, checked: bool, waves: bool, imem_words: int = IMEM_WORDS) -> list[str]:
+def command(
+    room: Path,
+    machine: Machine,
+    checked: bool,
+    waves: bool,
+    imem_words: int = IMEM_WORDS,
+    toggles: bool = False,
+) -> list[str]:
     """Return the verilator command, without where it writes."""
     defines = [
         "-std=c++17",
@@ -117,6 +127,7 @@ def command(room: Path, machine: Machine, checked: bool, waves: bool, imem_words
         *(_CHECKED if checked else _FAST),
         *("--top-module", "machine"),
         *(["--trace-fst"] if waves else []),
+        *(_TOGGLES if toggles else []),
         *(f"-G{name}={value}" for name, value in {**machine.parameters(), "ImemWords": imem_words, **_FIXED}.items()),
         *("-CFLAGS", " ".join(defines)),
         str(room / "sim" / "pe.vlt"),
