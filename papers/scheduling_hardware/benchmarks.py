@@ -16,25 +16,21 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import okosu
 from lab.cli import _kernel_options
 from lab.kernel.build import compiler_version
-from okosu import machine
-from okosu.cli._summary import kept_facts
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.records import summary
-from okosu.records.summary import SUMMARY_SCHEMA, Section, Summary
-from okosu.records.types import Tool
+from okosu.records.summary import Section
 from papers.scheduling_hardware import ROOM, cross_compile, foreign, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.simulation import Outcome
+from papers.scheduling_hardware.summaries import summary_of
 
 MACHINES = [
     ("no data cache", Machine(pes=1)),
@@ -179,14 +175,7 @@ def main(arguments: Sequence[str]) -> int:
         here = section(list(measure(coremark, dhrystone)))
         kept = summary.read(asked.compare).sections if asked.compare else []
         if asked.json:
-            made = Summary(
-                schema=SUMMARY_SCHEMA,
-                sources=[],
-                command=f"python -m papers.scheduling_hardware.benchmarks --json {shlex.quote(str(asked.json))}",
-                tool=Tool("okosu", okosu.__version__, started),
-                machine=kept_facts(machine.facts(machine.read())),
-                sections=[here],
-            )
+            made = summary_of("benchmarks", ["--json", str(asked.json)], started, [here])
             summary.write(made, asked.json)
     except OkosuError as error:
         print(error, file=sys.stderr)

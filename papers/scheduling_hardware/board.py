@@ -30,7 +30,7 @@ _SEED = 1
 # What is left out of the hardware: what only a simulation looks at.
 _COUNTERS = "\ndelete */t:pe_counters"
 _BOXES = "--blackboxed-module EHXPLLL --blackboxed-module pe_counters"
-_PLL = "sim/ehxplll.sv"
+_PLL = "dv/board/ehxplll.sv"
 _VERILATOR = ("--cc", "--exe", "--build", "-O3", "--output-split", "4000")
 
 
@@ -217,7 +217,7 @@ def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> 
 def simulator(board: Board, say: Say = quiet) -> Path:
     """Return the board's simulator, in which the assertions of the RTL are evaluated."""
     verilator.check_tools({"verilator": "verilator", "make": "make", "g++": "g++"})
-    main = ROOM / "sim/board_main.cpp"
+    main = ROOM / "dv/board/board_main.cpp"
     words = ["verilator", *_VERILATOR, "--assert", "--x-assign", "fast", "--x-initial", "fast"]
     words += ["--top-module", board.top, *(f"-G{name}={value}" for name, value in board.parameters.items())]
     words += ["-CFLAGS", "-std=c++17 -O2", str(ROOM / _PLL), "-F", str(ROOM / "files.f"), "-F", str(ROOM / "board.f")]

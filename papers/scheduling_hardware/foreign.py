@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suites that others wrote, in the version of the committed tables: had, run, and compared with these.
 
-python -m papers.scheduling_hardware.foreign [--jobs N] [torture|posix|riscv|benchmarks…]
+python -m papers.scheduling_hardware.foreign [--jobs N] [torture|posix|riscv|riscv-arch|benchmarks…]
 
 Nothing of them is in git. GCC's torture comes as a Debian package, which is fetched. The others are in repositories:
 from these git fetches them, or from a mirror of which it has been told (url.MIRROR.insteadOf). Each goes into the lab's
 cache. Who has them already, or no connection, puts them into one folder by their names (torture, posix, riscv,
-coremark, dhrystone: what SOURCES says, or a link to it), and has OKOSU_FOREIGN=FOLDER in the environment.
+riscv-arch-1.0 and so on: what SOURCES says, or a link to it), and has OKOSU_FOREIGN=FOLDER in the environment.
 
 The exit status is 3 where a verdict or a number is another one than in its table, 1 where a suite cannot be had.
 """
@@ -27,9 +27,18 @@ from lab import cache
 from lab.cache import Say, quiet
 from lab.cli import _kernel_options
 from okosu.errors import LAUNCHER_FAILED, OkosuError
-from papers.scheduling_hardware import ROOM, suite
+from papers.scheduling_hardware import ROOM, arch_suite, riscv_suite, suite
 
-SUITES = ("torture", "posix", "riscv", "benchmarks")
+ARCH = ("riscv-arch-1.0", "riscv-arch-2.7", "riscv-arch-3.9")
+"""Versions of riscv-arch-test: each has programs, or references, that the others have not."""
+SUITES = {
+    "torture": ("torture",),
+    "posix": ("posix",),
+    "riscv": ("riscv",),
+    "riscv-arch": ARCH,
+    "benchmarks": ("coremark", "dhrystone"),
+}
+"""The suites, and the sources of each."""
 GIVEN = "OKOSU_FOREIGN"
 """The variable that names a folder with sources by their names."""
 BENCHMARKS = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-26/scheduling-hardware-benchmarks.json"
@@ -40,22 +49,23 @@ _TORTURE = "gcc.c-torture/execute"
 
 @dataclass(frozen=True)
 class Repository:
-    """A commit of a git repository, and the folder in it that is wanted."""
+    """A commit of a git repository, and the folders in it that are wanted, "" for all of it."""
 
     url: str
     commit: str
-    folder: str = "."
+    folders: tuple[str, ...] = ("",)
 
     def __str__(self) -> str:
         return f"{self.url.removeprefix('https://')} at {self.commit[:10]}"
 
     def fetch(self, into: Path) -> None:
-        """Fetch the folder at this commit into `into`, which is empty."""
+        """Fetch the folders at this commit into `into`, which is empty."""
         git = ["git", "-C", str(into)]
         _done([*git, "init", "--quiet"], self)
         # A server may refuse to leave files out; then it sends them all.
         _done([*git, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", self.url, self.commit], self)
-        _done([*git, "sparse-checkout", "set", "--no-cone", f"/{self.folder}/" if self.folder != "." else "/*"], self)
+        patterns = [f"/{folder}/" if folder else "/*" for folder in self.folders]
+        _done([*git, "sparse-checkout", "set", "--no-cone", *patterns], self)
         _done([*git, "-c", f"remote.origin.url={self.url}", "checkout", "--quiet", self.commit], self)
 
 
@@ -105,6 +115,11 @@ class Wheel:
         wheel.unlink()
 
 
+def _arch(commit: str) -> Repository:
+    folders = (*arch_suite.HEADERS, *(f"{arch_suite.PROGRAMS}/{group}" for group in arch_suite.GROUPS))
+    return Repository("https://github.com/riscv-non-isa/riscv-arch-test", commit, folders)
+
+
 Source = Repository | Package | Wheel
 SOURCES: dict[str, Source] = {
     "torture": Package(
@@ -113,11 +128,14 @@ SOURCES: dict[str, Source] = {
     "posix": Repository(
         "https://github.com/linux-test-project/ltp",
         "695827725f4fc14fe583043127e0335c29bbd52d",
-        "testcases/open_posix_testsuite",
+        ("testcases/open_posix_testsuite",),
     ),
     "riscv": Repository(
-        "https://github.com/riscv-software-src/riscv-tests", "34e6b6d1e7936b526075432fb730d89148623484", "isa"
+        "https://github.com/riscv-software-src/riscv-tests", "34e6b6d1e7936b526075432fb730d89148623484", ("isa",)
     ),
+    "riscv-arch-1.0": _arch("2636302c27557b42d99bed7e0537beffdf8e1ab4"),
+    "riscv-arch-2.7": _arch("96e3589a867955e94c95ba098822da54d3ae39c0"),
+    "riscv-arch-3.9": _arch("eb66181dd27ff7847e2c3a010705b13490b0bf75"),
     "picorv32": Wheel("pythondata-cpu-picorv32", "1.0.post218", "pythondata_cpu_picorv32/verilog"),
     "coremark": Repository("https://github.com/eembc/coremark", "d5fad6bd094899101a4e5fd53af7298160ced6ab"),
     "dhrystone": Repository(
@@ -173,12 +191,12 @@ def compare(name: str, jobs: int = 1, say: Say = quiet) -> int:
     if name == "benchmarks":
         from papers.scheduling_hardware import benchmarks
 
-        folders = [f"--{source}={fetched(source, say)}" for source in ("coremark", "dhrystone")]
+        folders = [f"--{source}={fetched(source, say)}" for source in SUITES[name]]
         return benchmarks.main([*folders, f"--compare={BENCHMARKS}"])
     if name == "riscv":
-        from papers.scheduling_hardware import riscv_suite
-
         return riscv_suite.main(_riscv(fetched(name, say)))
+    if name == "riscv-arch":
+        return max(arch_suite.main(_arch_words(version, fetched(version, say))) for version in ARCH)
     words = _torture(fetched(name, say)) if name == "torture" else _posix(fetched(name, say))
     return suite.main([*words, "--jobs", str(jobs)])
 
@@ -203,6 +221,11 @@ def _posix(folder: Path) -> list[str]:
 def _riscv(folder: Path) -> list[str]:
     isa = _within(folder, "isa/rv32ui", "rv32ui").parent
     return [str(isa), "--reasons", str(_TABLES / "riscv.toml"), "--compare", str(_TABLES / "riscv.json")]
+
+
+def _arch_words(version: str, folder: Path) -> list[str]:
+    table = ["--reasons", str(_TABLES / "riscv-arch.toml"), "--compare", str(_TABLES / f"{version}.json")]
+    return [str(folder), *table]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -57,7 +57,7 @@ def sources(room: Path = ROOM) -> list[Path]:
         for line in (room / name).read_text().splitlines()
         if line.endswith((".sv", ".vlt"))
     ]
-    return [room / "sim/foreign.vlt", *(room / line for line in listed)]
+    return [room / "dv/foreign/foreign.vlt", *(room / line for line in listed)]
 
 
 def build(core_file: Path, pes: int = PES, say: Say = quiet, room: Path = ROOM) -> Path:
@@ -66,7 +66,7 @@ def build(core_file: Path, pes: int = PES, say: Say = quiet, room: Path = ROOM) 
     Assertions of our blocks are evaluated. OkosuError (125) if it cannot be built.
     """
     verilator.check_tools({"verilator": "verilator", "make": "make", "g++": "g++"})
-    main = room / "sim/foreign_main.cpp"
+    main = room / "dv/foreign/foreign_main.cpp"
     words = ["verilator", *_VERILATOR, "--top-module", _TOP, f"-GNumPes={pes}"]
     words += [f"-GImemWords={_IMEM_WORDS}", f"-GDmemWords={_DMEM_WORDS}", f"-GThreads={_THREADS}"]
     # The memories are read when the simulation begins, from where it runs.

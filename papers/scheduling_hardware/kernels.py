@@ -18,20 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import okosu
 from lab.cli import _kernel_options
-from okosu import machine
-from okosu.cli._summary import kept_facts
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 from okosu.records import summary
-from okosu.records.summary import SUMMARY_SCHEMA, Section, Summary
-from okosu.records.types import Record, Tool
+from okosu.records.summary import Section
+from okosu.records.types import Record
 from papers.scheduling_hardware import ROOM, run
 from papers.scheduling_hardware.machine import ISAS
 from papers.scheduling_hardware.plan import kernels, scaling
+from papers.scheduling_hardware.summaries import summary_of
 
 ROUNDS = 40
 _PROGRAMS = ROOM / "sw/programs"
@@ -120,24 +118,12 @@ def main(arguments: Sequence[str]) -> int:
             held = list(run.measure("kernels", wanted, say))
         sections = [on_machine(held), on_linux(range(1, here + 1))]
         if asked.json:
-            summary.write(_summary(sections, started, arguments), asked.json)
+            summary.write(summary_of("kernels", arguments, started, sections), asked.json)
     except OkosuError as error:
         print(error, file=sys.stderr)
         return 1
     print("\n".join(summary.markdown(section) for section in sections))
     return 0
-
-
-def _summary(sections: list[Section], started: str, arguments: Sequence[str]) -> Summary:
-    facts: Mapping[str, str | int | float] = kept_facts(machine.facts(machine.read()))
-    return Summary(
-        schema=SUMMARY_SCHEMA,
-        sources=[],
-        command=shlex.join(["python", "-m", "papers.scheduling_hardware.kernels", *arguments]),
-        tool=Tool("okosu", okosu.__version__, started),
-        machine=dict(facts),
-        sections=sections,
-    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ package {_PACKAGE};
 endpackage
 """
 # What simulators, proofs and benches are made from.
-_SOURCES = ("files.f", "foreign.f", "rtl", "sim", "formal")
+_SOURCES = ("files.f", "foreign.f", "rtl", "sim", "dv/core", "dv/sched", "dv/foreign", "formal")
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*")
     |(?P<name>[A-Za-z_$`][\w$]*)

@@ -30,7 +30,7 @@ GROUPS = ("rv32ui", "rv32um", "rv32ua", "rv32mi")
 """Folders of programs for the integer instructions, products, atomic accesses and machine mode of 32 bits."""
 MAX_CYCLES = 1_000_000
 COMPILER = cross_compile.COMPILERS["rv32"]
-_FLAGS = ("-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-static", "-nostdlib", "-Wl,--build-id=none")
+_FLAGS = ("-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-static", "-nostdlib", "-Wl,--build-id=none", "-w")
 _ENVIRONMENT = ROOM / "dv/riscv_tests"
 _MACHINE = Machine(pes=1, isa="rv32")
 # riscv_test.h: from here on a status is mcause of a trap, and below it the number of a check.
@@ -59,12 +59,8 @@ def judge(simulator: Simulator, name: str, source: Path) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="okosu-suite-") as scratch:
         elf = Path(scratch) / "program.elf"
         macros = source.parents[1] / "macros/scalar"
-        words = [COMPILER, *_FLAGS, f"-I{_ENVIRONMENT}", f"-I{macros}", f"-Wl,-T,{_ENVIRONMENT / 'link.ld'}"]
-        made = subprocess.run([*words, str(source), "-o", str(elf)], capture_output=True, text=True, check=False)
-        if made.returncode:
-            error = re.search(r"rror: (.*)", made.stderr)
-            return Verdict(name, NOT_COMPILED, error[1] if error else made.stderr.strip()[-200:])
-        _allow_compressed(elf)
+        if wrong := assemble([source], elf, f"-I{_ENVIRONMENT}", f"-I{macros}"):
+            return Verdict(name, NOT_COMPILED, wrong)
         try:
             outcome = simulation.run(simulator, elf, max_cycles=MAX_CYCLES, own_traps=True)
         except simulation.UnfinishedError as error:
@@ -74,6 +70,17 @@ def judge(simulator: Simulator, name: str, source: Path) -> Verdict:
     trapped = outcome.status >= _TRAPPED
     why = f"trap, mcause {outcome.status - _TRAPPED}" if trapped else f"check {outcome.status}"
     return Verdict(name, "fail", why)
+
+
+def assemble(sources: Sequence[Path], elf: Path, *flags: str) -> str:
+    """Make a bare program; return what was wrong with its sources, "" where nothing was."""
+    words = [COMPILER, *_FLAGS, f"-Wl,-T,{_ENVIRONMENT / 'link.ld'}", *flags, *map(str, sources), "-o", str(elf)]
+    made = subprocess.run(words, capture_output=True, text=True, check=False)
+    if made.returncode:
+        error = re.search(r"rror: (.*)", made.stderr)
+        return error[1] if error else made.stderr.strip()[-200:]
+    _allow_compressed(elf)
+    return ""
 
 
 def _allow_compressed(elf: Path) -> None:

@@ -68,6 +68,7 @@ def run(
     seed: int = 1,
     trace: Path | None = None,
     fst: Path | None = None,
+    toggles: Path | None = None,
     lockstep: bool = False,
     own_traps: bool = False,
     timeout: float = TIMEOUT_S,
@@ -76,11 +77,11 @@ def run(
     """Run the ELF file `program` to its end, or for `max_cycles`, and return how it fared.
 
     `on_data(stream, bytes)` gets what it prints as it comes. `trace` is a file for the schedule (Chrome's format),
-    `fst` one for waveforms (a simulator with `waves`). With `lockstep` a golden simulator executes each instruction,
-    too, and report["compared"] counts them. With `own_traps` a trap does not end the run: it goes to the program's
-    handler. UnfinishedError (125), with the outcome, where it did not end: it waits for what cannot come, `max_cycles`
-    are over, or an assertion of the RTL failed; or where the trace could not be written. OkosuError (125) where it is
-    no program for the machine.
+    `fst` one for waveforms and `toggles` one for toggles (a simulator that has them). With `lockstep` a golden
+    simulator executes each instruction, too, and report["compared"] counts them. With `own_traps` a trap does not end
+    the run: it goes to the program's handler. UnfinishedError (125), with the outcome, where it did not end: it waits
+    for what cannot come, `max_cycles` are over, or an assertion of the RTL failed; or where the trace could not be
+    written. OkosuError (125) where it is no program for the machine.
     """
     heard: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray(), "log": bytearray()}
 
@@ -94,6 +95,7 @@ def run(
         words = [str(simulator.program), "--report", str(report), "--max-cycles", str(max_cycles), "--seed", str(seed)]
         words += [] if trace is None else ["--trace", str(trace.absolute())]
         words += [] if fst is None else ["--fst", str(fst.absolute())]
+        words += [] if toggles is None else ["--toggles", str(toggles.absolute())]
         words += ["--lockstep"] * lockstep + ["--own-traps"] * own_traps
 
         def start(fds: Mapping[str, int]) -> list[str]:

@@ -20,7 +20,7 @@ from papers.scheduling_hardware.machine import DMEM_WORDS, IMEM_WORDS, Machine
 
 # Parameters that are the same for all machines. The sections are user, create, join, switch, lock, library, and the
 # loop of a PE that is idle (kSections in sim/model.h).
-_FIXED = {"ImemWords": IMEM_WORDS, "DmemWords": DMEM_WORDS, "Sections": 7}
+_FIXED = {"DmemWords": DMEM_WORDS, "Sections": 7}
 _KIND = "rtl"
 _LOG = "build.log"
 _TOOLS = {"verilator": "verilator", "make": "make", "g++": "g++"}
@@ -33,6 +33,8 @@ _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
 _VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000")
 _FAST = (*_VERILATOR, "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _CHECKED = (*_VERILATOR, "--x-assign", "unique", "--x-initial", "unique", "--assert")
+# Registers in arrays of up to so many bits are counted, too; the memories are larger.
+_TOGGLES = ("--coverage-toggle", "--coverage-max-width", "8192")
 
 
 @dataclass(frozen=True)
@@ -61,20 +63,27 @@ def sources(room: Path) -> list[Path]:
 
 
 def build(
-    machine: Machine, checked: bool = False, waves: bool = False, say: Say = quiet, room: Path = ROOM
+    machine: Machine,
+    checked: bool = False,
+    waves: bool = False,
+    say: Say = quiet,
+    room: Path = ROOM,
+    imem_words: int = IMEM_WORDS,
+    toggles: bool = False,
 ) -> Simulator:
     """Return the simulator of `machine`, built where the cache has none; OkosuError (125) if it fails.
 
-    `room` is the folder with files.f, rtl/ and sim/ that it is made from.
+    `room` is the folder with files.f, rtl/ and sim/ that it is made from. `imem_words` is the size of each PE's memory
+    of instructions.
 
     A checked one evaluates the assertions of the RTL, starts registers without a reset at random values, and compares
     every instruction of every PE with a golden simulator; both simulate the same cycles. With `waves` it can write
-    waveforms, and is slower.
+    waveforms, and with `toggles` say how often each signal has changed; it is slower.
     """
     machine.check()
     check_tools(_TOOLS)
     verilator = compiler_version("verilator")
-    words = command(room, machine, checked, waves)
+    words = command(room, machine, checked, waves, imem_words, toggles)
     digests = {str(path.relative_to(room)): _digest(path) for path in sources(room)}
     how = [[word.replace(str(room), "rtl") for word in words], _MAKE]
     key = cache.key(digests, how, verilator, compiler_version("g++"))
@@ -93,13 +102,20 @@ def build(
     return Simulator(path / _PROGRAM, machine, checked, waves, key, verilator)
 
 
-def command(room: Path, machine: Machine, checked: bool, waves: bool) -> list[str]:
+def command(
+    room: Path,
+    machine: Machine,
+    checked: bool,
+    waves: bool,
+    imem_words: int = IMEM_WORDS,
+    toggles: bool = False,
+) -> list[str]:
     """Return the verilator command, without where it writes."""
     defines = [
         "-std=c++17",
         f"-I{room}/sim",
         "-include verilator_print.h",
-        f"-DOKOSU_IMEM_WORDS={IMEM_WORDS}",
+        f"-DOKOSU_IMEM_WORDS={imem_words}",
         f"-DOKOSU_DMEM_WORDS={DMEM_WORDS}",
         f"-DOKOSU_CHECKED={int(checked)}",
         # sim/model.cpp defines vl_fatal() itself.
@@ -111,7 +127,8 @@ def command(room: Path, machine: Machine, checked: bool, waves: bool) -> list[st
         *(_CHECKED if checked else _FAST),
         *("--top-module", "machine"),
         *(["--trace-fst"] if waves else []),
-        *(f"-G{name}={value}" for name, value in {**machine.parameters(), **_FIXED}.items()),
+        *(_TOGGLES if toggles else []),
+        *(f"-G{name}={value}" for name, value in {**machine.parameters(), "ImemWords": imem_words, **_FIXED}.items()),
         *("-CFLAGS", " ".join(defines)),
         str(room / "sim" / "pe.vlt"),
         *("-F", str(room / "files.f")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds core-lockstep (sim/core_main.cpp) and the directed programs (dv/isa, dv/rv32).
+"""Builds core-lockstep (dv/core/core_main.cpp) and the directed programs (dv/isa, dv/rv32).
 
 python -m papers.scheduling_hardware.dv.core_bench FOLDER [mips1|rv32]
 
@@ -44,7 +44,7 @@ MIPS1 = Isa(
     "gcc-mipsel-linux-gnu",
     ("-march=r3000", "-mfp32", "-msoft-float", "-mno-abicalls", "-fno-pic", "-no-pie", "-static", "-nostdlib"),
     "qemu-mipsel-static",
-    ("coverage", "golden", "random_program", "instruction"),
+    ("dv/core/coverage", "sim/golden", "dv/core/random_program", "dv/core/instruction"),
 )
 RV32 = Isa(
     "rv32",
@@ -54,29 +54,31 @@ RV32 = Isa(
     "gcc-riscv64-unknown-elf",
     ("-march=rv32ima_zicsr_zifencei", "-mabi=ilp32", "-fno-pic", "-static", "-nostdlib"),
     "qemu-riscv32-static",
-    ("coverage_rv32", "golden_rv32", "random_rv32", "instruction_rv32"),
+    ("dv/core/coverage_rv32", "sim/golden_rv32", "dv/core/random_rv32", "dv/core/instruction_rv32"),
 )
 ISAS = {isa.name: isa for isa in (MIPS1, RV32)}
-_SOURCES = ("core_main", "core_bench", "effect", "elf", "timing", "core_switch")
+SOURCES = (
+    *("sim/effect", "sim/elf"),
+    *("dv/core/core_main", "dv/core/core_bench", "dv/core/timing", "dv/core/core_switch"),
+)
 _VERILATOR = ("--cc", "--exe", "--build", "-j", "2", "-O3", "--assert", "--x-assign", "unique", "--x-initial", "unique")
 
 
 def build(folder: Path, room: Path = ROOM, more: tuple[str, ...] = (), isa: Isa = MIPS1) -> Path:
     """Build core-lockstep in `folder` from the sources in `room` for an instruction set; return it."""
     folder.mkdir(parents=True, exist_ok=True)
-    sim = room / "sim"
     words = [
         "verilator",
         *_VERILATOR,
         "-F",
         str(room / "files.f"),
-        str(sim / "core_top.sv"),
+        str(room / "dv/core/core_top.sv"),
         "--top-module",
         "core_top",
         f"-GIsa={isa.number}",
     ]
-    words += ["-CFLAGS", f"-O1 -std=c++17 -I{sim} -include verilator_print.h -DOKOSU_RV32={isa.number}", *more]
-    words += [str(sim / f"{name}.cpp") for name in (*_SOURCES, *isa.sources)]
+    flags = f"-O1 -std=c++17 -I{room}/sim -I{room}/dv/core -include verilator_print.h -DOKOSU_RV32={isa.number}"
+    words += ["-CFLAGS", flags, *more, *(str(room / f"{name}.cpp") for name in (*SOURCES, *isa.sources))]
     run([*words, "--Mdir", str(folder / "core"), "-o", str(folder / PROGRAM)])
     return folder / PROGRAM
 

@@ -527,7 +527,7 @@ void GoldenRv32::system(uint32_t instr, Outside &outside)
     case 0x00000073:
         return trap(kRvCall, 0);
     case 0x00100073:
-        return trap(kRvBreak, 0);
+        return trap(kRvBreak, thread_->pc);
     case 0x10500073:
         return;
     case 0x30200073:

@@ -61,6 +61,8 @@ int simulate(const Options &options)
     Model model(OKOSU_CHECKED, options.seed, options.fst);
     const Outcome outcome = run(model, program, options);
 
+    if (!options.toggles.empty())
+        model.write_toggles(options.toggles);
     if (options.counters)
         std::fputs(counters_table(model, outcome.cycles).c_str(), stderr);
     if (!options.report.empty())

@@ -68,6 +68,10 @@ class Model
     Model(bool random, unsigned seed, const std::string &fst);
     ~Model();
 
+    // Writes how often each bit of each signal has changed, as Verilator writes coverage; throws
+    // std::runtime_error where this build does not count that, or the file cannot be written.
+    void write_toggles(const std::string &path) const;
+
     static unsigned pes();
     static uint32_t text_bytes();
     static uint32_t data_bytes();

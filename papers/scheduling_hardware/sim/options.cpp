@@ -15,6 +15,7 @@ const char *const kUsage =
     "  --report FILE    write how the run went, as JSON, and print no message about it\n"
     "  --trace FILE     write the schedule for Perfetto or chrome://tracing, as JSON\n"
     "  --fst FILE       write waveforms (a build with them only)\n"
+    "  --toggles FILE   write how often each signal changed (a build that counts it only)\n"
     "  --seed N         what has no initial value is drawn with this seed (checked builds)\n"
     "  --lockstep       compare every PE with a golden simulator (checked builds always do)\n"
     "  --own-traps      traps go to the program's handler instead of ending the run\n";
@@ -61,10 +62,11 @@ std::optional<Options> parse_options(int argc, char **argv, std::string &wrong)
             options.program = word;
             continue;
         }
-        std::string *file = word == "--report"  ? &options.report
-                            : word == "--trace" ? &options.trace
-                            : word == "--fst"   ? &options.fst
-                                                : nullptr;
+        std::string *file = word == "--report"    ? &options.report
+                            : word == "--trace"   ? &options.trace
+                            : word == "--fst"     ? &options.fst
+                            : word == "--toggles" ? &options.toggles
+                                                  : nullptr;
 
         if (!file && word != "--max-cycles" && word != "--seed") {
             wrong = word + " is no option";

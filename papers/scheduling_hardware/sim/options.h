@@ -14,9 +14,9 @@ struct Options {
     std::string program;
     uint64_t max_cycles = 1000000000;
     unsigned seed = 1;
-    // Files to write, "" for none: the schedule, waveforms (in a build that has them), how the run
-    // went.
-    std::string trace, fst, report;
+    // Files to write, "" for none: the schedule, waveforms and toggles (in builds that have them), how
+    // the run went.
+    std::string trace, fst, toggles, report;
     bool counters = false;
     // Traps go to the program's own handler instead of ending the run.
     bool own_traps = false;

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from okosu.errors import OkosuError
-from papers.scheduling_hardware import benchmarks, foreign, riscv_suite, suite
+from papers.scheduling_hardware import arch_suite, benchmarks, foreign, riscv_suite, suite
 from papers.scheduling_hardware.benchmarks import Told, differences
 from papers.scheduling_hardware.foreign import Package, Repository, Wheel
 
@@ -50,14 +50,14 @@ def test_a_commit_is_fetched_though_there_are_later_ones(tmp_path: Path, monkeyp
         subprocess.run([*GIT, "config", f"uploadpack.{name}", "true"], cwd=origin, check=True)
     first = commit(origin, "first")
     commit(origin, "second")
-    monkeypatch.setitem(foreign.SOURCES, "here", Repository(origin.as_uri(), first, "wanted"))
+    monkeypatch.setitem(foreign.SOURCES, "here", Repository(origin.as_uri(), first, ("wanted",)))
     folder = foreign.fetched("here")
     assert folder.joinpath("wanted/a.c").read_text() == "first"
     assert not folder.joinpath("other.c").exists()
     # It is kept: the second time nothing is asked of where it came from.
     origin.rename(tmp_path / "gone")
     assert foreign.fetched("here") == folder
-    monkeypatch.setitem(foreign.SOURCES, "here", Repository(origin.as_uri(), "0" * 40, "wanted"))
+    monkeypatch.setitem(foreign.SOURCES, "here", Repository(origin.as_uri(), "0" * 40, ("wanted",)))
     with pytest.raises(OkosuError, match="at 0000000000 cannot be had"):
         foreign.fetched("here")
     assert not [one for one in folder.parent.iterdir() if one != folder and not one.name.endswith(".partial")]
@@ -110,10 +110,17 @@ def test_a_source_that_is_given_is_not_fetched(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(suite, "main", differs)
     monkeypatch.setattr(riscv_suite, "main", differs)
-    assert foreign.main(["torture", "posix", "riscv", "--jobs", "2"]) == 3
+    monkeypatch.setattr(arch_suite, "main", differs)
+    for version in foreign.ARCH:
+        tmp_path.joinpath(version).mkdir()
+    assert foreign.main(["torture", "posix", "riscv", "riscv-arch", "--jobs", "2"]) == 3
     assert asked[0][0] == str(tmp_path / "torture/gcc/testsuite/gcc.c-torture/execute")
     assert str(tmp_path / "posix/testcases/open_posix_testsuite/lib/common.c") in asked[1]
     assert asked[2][0] == str(tmp_path / "riscv/isa")
+    # Each version is compared with its own table.
+    assert [(words[0], Path(words[-1]).stem) for words in asked[3:]] == [
+        (str(tmp_path / version), version) for version in foreign.ARCH
+    ]
     # What is no such suite is named, and not compared as one that has lost its programs.
     tmp_path.joinpath("posix/testcases").rename(tmp_path / "elsewhere")
     with pytest.raises(OkosuError, match="posix is not the suite"):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of cores without CSRs: reset, and the change of threads in mode SOFT. A thread stops in functions only, so what a function keeps
  * for its caller is all that is saved, by its id. */
+#include "../../sw/rv32/kept.inc"
 #include "../../sw/rv32/ssh.inc"
 
 LOG2_CONTEXT = 6
@@ -37,18 +38,7 @@ stop_here:
     andi    t0, t0, 255
     slli    t0, t0, LOG2_CONTEXT
     add     t1, t1, t0
-    sw      s0, 0(t1)
-    sw      s1, 4(t1)
-    sw      s2, 8(t1)
-    sw      s3, 12(t1)
-    sw      s4, 16(t1)
-    sw      s5, 20(t1)
-    sw      s6, 24(t1)
-    sw      s7, 28(t1)
-    sw      s8, 32(t1)
-    sw      s9, 36(t1)
-    sw      s10, 40(t1)
-    sw      s11, 44(t1)
+    store_kept t1
     sw      sp, 48(t1)
     sw      ra, 52(t1)
 next:
@@ -62,18 +52,7 @@ next:
     address t1, contexts
     slli    t0, t0, LOG2_CONTEXT
     add     t1, t1, t0
-    lw      s0, 0(t1)
-    lw      s1, 4(t1)
-    lw      s2, 8(t1)
-    lw      s3, 12(t1)
-    lw      s4, 16(t1)
-    lw      s5, 20(t1)
-    lw      s6, 24(t1)
-    lw      s7, 28(t1)
-    lw      s8, 32(t1)
-    lw      s9, 36(t1)
-    lw      s10, 40(t1)
-    lw      s11, 44(t1)
+    load_kept t1
     lw      sp, 48(t1)
     lw      ra, 52(t1)
     ret

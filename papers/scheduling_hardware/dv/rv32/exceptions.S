@@ -13,7 +13,8 @@ begin:
     trapping
     ebreak
     trapped is_break
-    check   s2, 0
+    sub     a0, s0, s2
+    check   a0, 0
     trapping
     .word   0xffffffff
     trapped illegal

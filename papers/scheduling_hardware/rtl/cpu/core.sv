@@ -299,15 +299,17 @@ module core
   assign trap_cause = take_irq ? (Rv32 ? CauseRvInterrupt : CauseInterrupt) : m_dec_q.trap ? m_dec_q.cause : access_cause;
   if (Rv32) begin : gen_csrs
     logic [31:0] trap_value;
-    // The address of what was not reached (of a jump: where it went, which the ALU was given), or the instruction that there is not.
+    // The address of what was not reached (of a jump: where it went, which the ALU was given) or of a breakpoint, or the instruction that
+    // there is not.
     always_comb begin
       trap_value = '0;
       if (!take_irq) begin
         unique case (trap_cause)
-          CauseRvFetch:                trap_value = m_pc_q;
-          CauseRvIllegal:              trap_value = m_instr_q;
-          CauseRvBreak, CauseRvCall:   trap_value = '0;
-          default:                     trap_value = m_alu_q;
+          CauseRvFetch:   trap_value = m_pc_q;
+          CauseRvBreak:   trap_value = m_pc_q;
+          CauseRvIllegal: trap_value = m_instr_q;
+          CauseRvCall:    trap_value = '0;
+          default:        trap_value = m_alu_q;
         endcase
       end
     end

@@ -102,10 +102,11 @@ def test_directed_programs_hold_under_qemu(bench: Bench, isa: Isa) -> None:
 @pytest.mark.parametrize(("isa", "check"), [(core_bench.MIPS1, 3), (core_bench.RV32, 1)], ids=["mips1", "rv32"])
 def test_a_directed_program_that_fails_says_where(bench: Bench, tmp_path: Path, isa: Isa, check: int) -> None:
     needs(isa.compiler, isa.package)
-    right, wrong = ("0x33aa55cc", "0x33aa55cd") if isa.name == "mips1" else ("0x00f00f00", "0x00f00f01")
-    (tmp_path / "wrong.S").write_text((isa.programs / "logic.S").read_text().replace(right, wrong))
-    core_bench.compile_(tmp_path / "wrong.S", tmp_path, isa)
-    assert lockstep(bench(isa), "program", tmp_path / "wrong.elf").returncode == check
+    wrong = "«0x33aa55cc → 0x33aa55cd»" if isa.name == "mips1" else "«0x00f00f00 → 0x00f00f01»"
+    shutil.copy(isa.programs / "logic.S", tmp_path)
+    planting.plant(tmp_path, planting.Bug("a result is expected that is none", "logic.S", wrong))
+    core_bench.compile_(tmp_path / "logic.S", tmp_path, isa)
+    assert lockstep(bench(isa), "program", tmp_path / "logic.elf").returncode == check
 
 
 def test_a_program_of_the_other_instruction_set_is_refused(bench: Bench) -> None:

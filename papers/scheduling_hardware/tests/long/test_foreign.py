@@ -22,7 +22,7 @@ pytestmark = [
 @pytest.mark.parametrize("name", foreign.SUITES)
 def test_a_suite_gives_what_its_table_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
-        for source in ("coremark", "dhrystone") if name == "benchmarks" else (name,):
+        for source in foreign.SUITES[name]:
             foreign.fetched(source)
     except OkosuError as error:
         # pytest tells no reason of a skipped test in its short form, but warnings it does.

@@ -102,10 +102,10 @@ def test_a_linux_program_for_the_same_processor_is_refused(tmp_path: Path, simul
 
 
 def test_the_parser_takes_or_refuses_whatever_it_gets(tmp_path: Path) -> None:
-    program, sim = compiled(tmp_path, HELLO), ROOM / "sim"
-    fuzz = tmp_path / "fuzz"
+    program, fuzz = compiled(tmp_path, HELLO), tmp_path / "fuzz"
     words = ["g++", "-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall"]
-    subprocess.run([*words, "-o", fuzz, sim / "elf_fuzz.cpp", sim / "elf.cpp"], check=True)
+    sources = (ROOM / "dv/elf_fuzz.cpp", ROOM / "sim/elf.cpp")
+    subprocess.run([*words, f"-I{ROOM / 'sim'}", "-o", fuzz, *sources], check=True)
     done = subprocess.run([fuzz, program, "1", "3000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     taken, _, times = done.stdout.split()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import ROOM, cross_compile, simulation, verilator
+from papers.scheduling_hardware import ROOM, cross_compile, planting, simulation, verilator
 from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.tests.long.shared import MACHINE, NEEDS, compiled
 from papers.scheduling_hardware.tests.test_elementary import objects
@@ -208,18 +208,10 @@ def test_no_signal_without_the_mutex_is_lost(backend: str, context: str, words: 
 
 def test_the_scan_finds_a_signal_that_is_lost(tmp_path: Path) -> None:
     """A wait that looks at the condition's number some cycles after it has let the mutex go misses signals."""
-    sw = tmp_path / "sw"
-    shutil.copytree(ROOM / "sw", sw)
-    cond = sw / "pthread/cond.c"
-    text = cond.read_text()
-    late = "    error = wait_at(&cond->sequence, sequence, deadline);"
-    assert late in text
-    cond.write_text(
-        text.replace(
-            late,
-            f"    for (volatile int pause = 0; pause < 20; pause++)\n        ;\n    sequence = cond->sequence;\n{late}",
-        )
-    )
+    shutil.copytree(ROOM / "sw", sw := tmp_path / "sw")
+    late = "for (volatile int pause = 0; pause < 20; pause++) { } sequence = cond->sequence; error"
+    text = f"«error → {late}» = wait_at(&cond->sequence, sequence, deadline);"
+    planting.plant(tmp_path, planting.Bug("a wait looks too late", "sw/pthread/cond.c", text))
     elf = tmp_path / "program.elf"
     words = [str(PROGRAMS / "wakeups.c"), f"-I{sw / 'pthread'}", "--", "420", "13"]
     subprocess.run(["sh", str(sw / "build.sh"), "ssh", str(elf), *words], check=True)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Context switches of the software back end. The registers that a C function keeps for its caller lie on the thread's stack. */
+#include "../kept.inc"
 #include "../ssh.inc"
 
 #define THREAD_SP 20
@@ -11,18 +12,7 @@
     .globl scheduler_switch
 scheduler_switch:
     addi    sp, sp, -FRAME
-    sw      s0, 0(sp)
-    sw      s1, 4(sp)
-    sw      s2, 8(sp)
-    sw      s3, 12(sp)
-    sw      s4, 16(sp)
-    sw      s5, 20(sp)
-    sw      s6, 24(sp)
-    sw      s7, 28(sp)
-    sw      s8, 32(sp)
-    sw      s9, 36(sp)
-    sw      s10, 40(sp)
-    sw      s11, 44(sp)
+    store_kept sp
     sw      ra, 48(sp)
     sw      sp, THREAD_SP(a0)
     beqz    a1, idle
@@ -35,18 +25,7 @@ scheduler_resume:
     lui     t0, %hi(scheduler_word)
     sw      zero, %lo(scheduler_word)(t0)
     lw      ra, 48(sp)
-    lw      s11, 44(sp)
-    lw      s10, 40(sp)
-    lw      s9, 36(sp)
-    lw      s8, 32(sp)
-    lw      s7, 28(sp)
-    lw      s6, 24(sp)
-    lw      s5, 20(sp)
-    lw      s4, 16(sp)
-    lw      s3, 12(sp)
-    lw      s2, 8(sp)
-    lw      s1, 4(sp)
-    lw      s0, 0(sp)
+    load_kept sp
     addi    sp, sp, FRAME
     ret
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where threads come from and go to. Only SOFT mode comes behind a NEXT or an EXIT; there the registers that a C function keeps for
  * its caller are all that has to be saved, for a thread stops in functions only. A thread that is preempted stops anywhere: preempt.S. */
+#include "../kept.inc"
 #include "../ssh.inc"
 #include "switch.h"
 
@@ -32,18 +33,7 @@ soft_switch:
     andi    t0, t0, 255
     slli    t0, t0, LOG2_THREAD
     add     t1, t1, t0
-    sw      s0, 0(t1)
-    sw      s1, 4(t1)
-    sw      s2, 8(t1)
-    sw      s3, 12(t1)
-    sw      s4, 16(t1)
-    sw      s5, 20(t1)
-    sw      s6, 24(t1)
-    sw      s7, 28(t1)
-    sw      s8, 32(t1)
-    sw      s9, 36(t1)
-    sw      s10, 40(t1)
-    sw      s11, 44(t1)
+    store_kept t1
     sw      sp, CONTEXT_SP(t1)
     sw      ra, CONTEXT_RA(t1)
 
@@ -67,18 +57,7 @@ soft_next:
     lw      ra, CONTEXT_RA(t1)
     lw      sp, CONTEXT_SP(t1)
     csrw    mepc, ra
-    lw      s11, 44(t1)
-    lw      s10, 40(t1)
-    lw      s9, 36(t1)
-    lw      s8, 32(t1)
-    lw      s7, 28(t1)
-    lw      s6, 24(t1)
-    lw      s5, 20(t1)
-    lw      s4, 16(t1)
-    lw      s3, 12(t1)
-    lw      s2, 8(t1)
-    lw      s1, 4(t1)
-    lw      s0, 0(t1)
+    load_kept t1
     mret
 
 new_thread:
