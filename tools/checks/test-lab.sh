@@ -25,6 +25,8 @@ set -- .venv/bin/python -m pytest --timeout 5400
 # What the series are on the other base: its source is fetched, and its kernels are built.
 if [ "$OKOSU_LAB" = full ]; then
     OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py
+    OKOSU_BASE=7.3 "$@" papers/zero_offload/tests/long/test_series.py papers/zero_offload/tests/long/test_series_checks.py \
+        papers/zero_offload/tests/long/test_thread.py papers/zero_offload/tests/long/test_cost.py
 fi
 # What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
 beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -43,6 +43,17 @@ class Workbench:
     def changed(self, commit: str) -> list[str]:
         """Return the files that a commit changes."""
         return _git(self.patched, "show", "--name-only", "--format=", commit).split()
+
+    def objects(self, paths: Iterable[str]) -> list[str]:
+        """Return the objects of those of `paths` that the kernel of the commit checked out compiles: not of programs
+        in tools/, and not of sources that others of `paths` include."""
+        sources = {path for path in paths if path.endswith(".c") and not path.startswith("tools/")}
+        included = {
+            str(Path(path).parent / name)
+            for path in sources
+            for name in re.findall(r'^#include "(.*\.c)"$', _git(self.patched, "show", f"{self.commit}:{path}"), re.M)
+        }
+        return sorted(f"{path[:-2]}.o" for path in sources - included)
 
     def files(self) -> set[str]:
         """Return those files of the commit checked out that any commit of the series touches."""

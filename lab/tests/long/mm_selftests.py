@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab import cache
-from lab.kernel import source
+from lab.kernel import series, source
+from lab.kernel import tree as patched_tree
 from lab.kernel.build import Built, compiler_version
 from lab.run import qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 
 TIMEOUT_S = 1800.0
 # The time-out of each test, in seconds, on an emulated machine.
@@ -100,28 +102,46 @@ done
 
 
 def build() -> Path:
-    """Return the folder with the programs of the tree's tests; those whose libraries are missing here are left out."""
-    tree = source.find()
+    """Return the folder with the programs of the base's tests; those whose libraries are missing here are left out."""
+    tree = source.find(base=BASE)
+    key = cache.key("mm", tree.version, compiler_version("gcc"), _FORGOTTEN)
 
     def fill(folder: Path) -> None:
-        headers = folder / "usr"
-        common = ["make", "-s", f"-j{len(os.sched_getaffinity(0))}"]
-        asked = ["headers_install", "ARCH=x86", f"O={folder / 'objects'}", f"INSTALL_HDR_PATH={headers}"]
-        (folder / "objects").mkdir(exist_ok=True)
-        subprocess.run([*common, "-C", tree.path, *asked], check=True, capture_output=True)
-        # make writes local_config.* into the sources' folder.
-        sources = folder / "tree"
-        for part in ("tools", "mm"):
-            sources.joinpath(part).parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run(["cp", "-al", tree.path / part, sources / part], check=True)
-        tests = sources / "tools/testing/selftests/mm"
-        flags = [f"KHDR_INCLUDES=-isystem {headers}/include", _FORGOTTEN]
         # make goes on where a program needs a library that is missing.
-        subprocess.run(
-            [*common, "-k", "-C", tests, f"OUTPUT={folder}", *flags, "all"], check=False, capture_output=True
-        )
+        _make(tree.path, folder, "-k", _FORGOTTEN, "all")
 
-    return cache.made("selftests", cache.key("mm", tree.version, compiler_version("gcc"), _FORGOTTEN), fill)
+    return cache.made("selftests", key, fill)
+
+
+def program(name: str, of: series.Series) -> Path:
+    """Return one of the tests that a series adds to the tree, built."""
+    tree = source.find(base=of.base)
+    patched = patched_tree.patched(tree, [of])
+    key = cache.key(name, tree.version, of.digest, compiler_version("gcc"))
+
+    def fill(folder: Path) -> None:
+        said = _make(patched, folder, "LDFLAGS=-static", f"{folder}/{name}")
+        assert (folder / name).is_file(), said
+
+    return cache.made("selftests", key, fill) / name
+
+
+def _make(tree: Path, folder: Path, *words: str) -> str:
+    """Have make build in `folder` what the words say of the tests in `tree`; return what it said of errors."""
+    headers = folder / "usr"
+    common = ["make", "-s", f"-j{len(os.sched_getaffinity(0))}"]
+    asked = ["headers_install", "ARCH=x86", f"O={folder / 'objects'}", f"INSTALL_HDR_PATH={headers}"]
+    (folder / "objects").mkdir(exist_ok=True)
+    subprocess.run([*common, "-C", tree, *asked], check=True, capture_output=True)
+    # make writes local_config.* into the sources' folder.
+    sources = folder / "tree"
+    for part in ("tools", "mm"):
+        sources.joinpath(part).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-al", tree / part, sources / part], check=True)
+    tests = sources / "tools/testing/selftests/mm"
+    flags = [f"OUTPUT={folder}", f"KHDR_INCLUDES=-isystem {headers}/include"]
+    done = subprocess.run([*common, "-C", tests, *flags, *words], check=False, capture_output=True, text=True)
+    return done.stderr
 
 
 def run(

@@ -50,7 +50,9 @@ class Figures:
 
         With `tests` the options that are there for tests are set as well.
         """
-        asked = config.parse((rooms.LAB / "config" / "x86.fragment").read_text())
+        folder = rooms.LAB / "config"
+        fragments = [folder / "x86.fragment", *folder.glob(f"{self.bench.base}/x86.fragment")]
+        asked = {name: value for path in fragments for name, value in config.parse(path.read_text()).items()}
         own = (*self.subject.options, *(self.subject.tests if tests else ())) if variant == "on" else ()
         return {**asked, **WITH, **dict.fromkeys(own, "y")}
 
@@ -99,7 +101,7 @@ class Figures:
             self.bench.checkout(base)
             paths &= self.bench.files()
         self.bench.checkout(base if variant == "without" else later[-1])
-        return sorted(f"{path[:-2]}.o" for path in paths)
+        return self.bench.objects(paths)
 
     def text(self) -> str:
         """Return the lines of the cover letter."""

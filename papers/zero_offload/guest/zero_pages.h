@@ -51,10 +51,16 @@ static inline void zero_read(const char *file, char *text, size_t size)
 
     zero_path(path, sizeof(path), file);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);
+    size_t all = 0;
+    ssize_t got = fd < 0 ? -1 : 1;
+    /* The kernel gives some files a page at a time. */
+    while (got > 0 && all < size - 1) {
+        got = read(fd, text + all, size - 1 - all);
+        all += got > 0 ? (size_t)got : 0;
+    }
     if (got < 0)
         work_fail(path);
-    text[got] = 0;
+    text[all] = 0;
     close(fd);
 }
 
@@ -66,18 +72,23 @@ static inline long zero_number(const char *file)
     return strtol(text, NULL, 10);
 }
 
-/* One number of zero_stats. */
-static inline long zero_stat(const char *name)
+/* One number of a file that has a name and a number in each line. */
+static inline long zero_line(const char *file, const char *name)
 {
-    char text[4096], wanted[64];
+    char text[16384], wanted[64];
 
-    zero_read("zero_stats", text, sizeof(text));
+    zero_read(file, text, sizeof(text));
     snprintf(wanted, sizeof(wanted), "%s ", name);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         if (!strncmp(line, wanted, strlen(wanted)))
             return strtol(line + strlen(wanted), NULL, 10);
-    fprintf(stderr, "zero_stats has no %s\n", name);
+    fprintf(stderr, "%s has no %s\n", file, name);
     exit(1);
+}
+
+static inline long zero_stat(const char *name)
+{
+    return zero_line("zero_stats", name);
 }
 
 static inline void zero_sleep_ms(long ms)

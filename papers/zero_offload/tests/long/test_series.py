@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.kernel import config, series, source, tree
+from lab.tests.long.base import BASE
 from lab.tests.long.kernel_commits import Workbench, code, instructions, masked
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
@@ -20,19 +21,14 @@ NAME = "hugetlb-prezero"
 CHANGED = (
     *("mm/hugetlb.o", "mm/memfd.o", "mm/memory.o", "mm/memory-failure.o", "fs/hugetlbfs/inode.o"),
     *("mm/migrate.o", "mm/mempolicy.o", "mm/hugetlb_cgroup.o", "arch/x86/mm/hugetlbpage.o"),
+    *({"7.3": ("mm/hugetlb_sysfs.o", "mm/vmstat.o", "mm/page_alloc.o")}.get(BASE, ())),
 )
+COMMITS = {"6.12": 11, "7.3": 6}
 USER = "mm/hugetlb_zero_user.o"
 # With this option the file that waits for zeroing pages before it poisons them is compared as well.
 WITH = {"X86_MCE": "y", "MEMORY_FAILURE": "y"}
-OPTIONS = {
-    "FOLIO_ZERO_RANGES": "n",
-    "FOLIO_ZERO_KUNIT_TEST": "n",
-    "HUGETLB_PREZERO": "n",
-    "HUGETLB_PREZERO_DEBUG": "n",
-    "HUGETLB_PREZERO_DMA": "n",
-    "HUGETLB_PREZERO_MOCK": "n",
-    "HUGETLB_PREZERO_USER": "n",
-}
+# A daemon and its ioctls are a part of the series on that base alone.
+daemon = pytest.mark.skipif(BASE != "6.12", reason="the series has no daemon on this base")
 
 
 @pytest.fixture(scope="module")
@@ -43,29 +39,34 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 def objects_of(bench: Workbench, commit: str) -> list[str]:
     """Return the objects of what a commit changes, so far as its Makefiles know them."""
     bench.checkout(commit)
-    files = bench.changed(commit)
-    found = [f"{path[:-2]}.o" for path in files if path.endswith(".c")]
-    return found or ["mm/hugetlb.o"]
+    return bench.objects(bench.changed(commit)) or ["mm/hugetlb.o"]
 
 
 def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
-    asked = {**config.fragments(("x86",)), **WITH}
+    assert len(bench.commits) == COMMITS[BASE] + 1
     for commit in bench.commits[1:]:
-        bench.make(asked, *objects_of(bench, commit))
+        objects = objects_of(bench, commit)
+        bench.make({**bench.config("x86"), **WITH}, *objects)
 
 
 @pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 @pytest.mark.parametrize("option", ["y", "n"])
 def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
-    asked = config.fragments(("x86",))
     for commit in bench.commits[1:]:
         bench.checkout(commit)
-        bench.make(asked if option == "y" else {**asked, **OPTIONS}, "vmlinux")
+        bench.make(bench.config("x86") if option == "y" else unset(bench), "vmlinux")
+
+
+def unset(bench: Workbench) -> config.Config:
+    """Return the configuration of the tests without any option of the series."""
+    options = dict.fromkeys(bench.series.symbols, "n")
+    assert "HUGETLB_PREZERO" in options
+    return {**bench.config("x86"), **options}
 
 
 def codes(bench: Workbench) -> dict[str, tuple[str, str]]:
     """Return (code of the kernel without the series, code with it and its options unset) of every changed object."""
-    off = {**config.fragments(("x86",)), **WITH, **OPTIONS}
+    off = {**unset(bench), **WITH}
     found: list[list[str]] = []
     for commit in (bench.commits[0], bench.commits[-1]):
         bench.checkout(commit)
@@ -81,16 +82,16 @@ def test_without_the_options_the_code_is_the_same(bench: Workbench) -> None:
 
 
 def test_all_series_of_the_platform_apply_in_a_row() -> None:
-    wanted = [name for name in series.names() if name != "um-simd"]
+    wanted = [name for name in series.names(BASE) if name != "um-simd"]
     assert NAME in wanted
-    patched = tree.patched(source.find(), [series.find(name) for name in wanted])
+    patched = tree.patched(source.find(base=BASE), [series.find(name, BASE) for name in wanted])
     assert (patched / "mm/hugetlb_zero.c").is_file()
-    assert (patched / "arch/x86/lib/simd_copy.c").is_file()
+    assert (patched / "arch/x86/lib/simd_copy.c").is_file() == ("x86-simd-copy" in wanted)
 
 
 def test_checkpatch_has_nothing_to_say() -> None:
-    base = source.find().path
-    for patch in series.find(NAME).patches:
+    base = source.find(base=BASE).path
+    for patch in series.find(NAME, BASE).patches:
         words: list[str | Path] = [
             base / "scripts/checkpatch.pl",
             "--strict",
@@ -110,6 +111,7 @@ def test_checkpatch_has_nothing_to_say() -> None:
 IGNORED = "FILE_PATH_CHANGES,CAMELCASE"
 
 
+@daemon
 def test_the_numbers_of_its_ioctls_are_nobody_else_s(bench: Workbench) -> None:
     bench.checkout(bench.commits[-1])
     uapi = (bench.patched / "include/uapi/linux/hugetlb_zero.h").read_text()
@@ -129,9 +131,10 @@ def within(number: int, span: str) -> bool:
     return span == "all" or int(first, 16) <= number <= int(last or first, 16)
 
 
+@daemon
 def test_a_daemon_may_have_32_bits_and_what_it_chose_is_no_index_for_speculation(bench: Workbench) -> None:
     bench.checkout(bench.commits[-1])
-    made = bench.make({**config.fragments(("x86",)), "IA32_EMULATION": "y"}, USER) / USER
+    made = bench.make({**bench.config("x86"), "IA32_EMULATION": "y"}, USER) / USER
     assert "compat_ptr_ioctl" in code(made)
     # By array_index_nospec(): the only way in which this function gets an SBB.
     assert "sbb" in instructions(made, "answer")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The series hugetlb-prezero as it is to be sent, on Linux 7.3, in an emulated machine: make test-lab-full."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from lab.kernel import series
+from lab.kernel.build import Built
+from lab.run import qemu
+from lab.run.outcome import Outcome
+from lab.tests.long import mm_selftests, x86_guest
+from lab.tests.long.base import BASE
+from papers.zero_offload.tests.long import prezero_guest
+
+pytestmark = [
+    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
+    pytest.mark.skipif(BASE != "7.3", reason="the series is another on this base"),
+]
+
+SELFTEST = "hugetlb_prezero"
+# Lines that the tree's own test of the series prints for what it tried.
+TRIED = 12
+KUNIT_CASES = 10
+NODE = "/sys/devices/system/node/node"
+# The process that clears pages of the first node.
+THREAD = "$(grep -l '^khugezerod/0$' /proc/[0-9]*/comm | cut -d/ -f3)"
+# Print the time since the boot in hundredths of a second; wait until so many pages are clean; put a thread into a
+# group, and print the microseconds that the group has used.
+FUNCTIONS = """
+    now() { t=$(cut -d' ' -f1 /proc/uptime | tr -d .); t=${t#0}; echo ${t#0}; }
+    wait_zeroed() {
+        n=0; until [ $(cat $P/zeroed_hugepages) = $1 ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done; }
+    charge() {
+        mkdir -p /tmp/group; mount -t cgroup2 none /tmp/group; echo +cpu > /tmp/group/cgroup.subtree_control
+        mkdir /tmp/group/pays; echo $1 > /tmp/group/pays/cgroup.procs; }
+    used() { grep usage_usec /tmp/group/pays/cpu.stat | cut -d' ' -f2; }
+"""
+# What it takes at least to clear a page, in a machine that takes a nanosecond for an instruction and stores 8 bytes by
+# one.
+LEAST_US = (2 << 20) / 8 / 1000
+
+
+@pytest.fixture(scope="module")
+def built() -> Built:
+    return x86_guest.kernel()
+
+
+@pytest.fixture(scope="module")
+def selftest() -> Path:
+    return mm_selftests.program(SELFTEST, series.find("hugetlb-prezero", BASE))
+
+
+def run(built: Built, script: str, *args: str, **machine: object) -> Outcome:
+    """Run a script in a guest of one node, of which two runs are the same; the kernel must warn of nothing."""
+    outcome = prezero_guest.run(built, FUNCTIONS + script, *args, **{"nodes": 1, "exact": True, **machine})  # type: ignore[arg-type]
+    assert x86_guest.complaints(outcome.log) == []
+    return outcome
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_tree_s_own_test_finds_every_page_clean(built: Built, selftest: Path, exact: bool) -> None:
+    outcome = qemu.run(
+        built, [str(selftest)], cpus=2, nodes=2, exact=exact, timeout=prezero_guest.TIMEOUT_S, files=None
+    )
+    said = outcome.stdout.decode()
+    assert outcome.status == 0, said
+    assert x86_guest.complaints(outcome.log) == []
+    lines = re.findall(r"^(not ok|ok) \d+ (.*)$", said, re.M)
+    assert [how for how, _ in lines] == ["ok"] * TRIED, said
+    assert not any("# SKIP" in what for _, what in lines), said
+    # Each node's thread tried both ways of clearing, and every page that either cleared was looked through.
+    assert len(re.findall(r"HugeTLB: node [01]: free pages are cleared (?:past|in) the caches", outcome.log)) >= 2
+
+
+def test_the_kernel_s_own_tests_pass(built: Built) -> None:
+    outcome = qemu.run(built, ["true"], kernel_args=(x86_guest.KUNIT,), timeout=prezero_guest.TIMEOUT_S, exact=True)
+    assert "# hugetlb_zero: pass" in outcome.log
+    assert f"# hugetlb_zero: pass:{KUNIT_CASES} fail:0 skip:0 total:{KUNIT_CASES}" in outcome.log
+    assert x86_guest.complaints(outcome.log) == []
+
+
+def test_nothing_is_cleared_before_somebody_asks(built: Built) -> None:
+    outcome = run(
+        built,
+        """
+        echo 8 > $P/nr_hugepages; sleep 1; grep -l khugezerod /proc/[0-9]*/comm || echo none
+        cat $P/prezero_hugepages $P/prezero_cpu_percent $P/zeroed_hugepages
+        $BIN/zero_wait touch; grep htlb_prezero /proc/vmstat""",
+    )
+    assert outcome.stdout.decode().split("\n") == [
+        *("none", "0", "25", "0", "had", "htlb_prezero_hit 0", "htlb_prezero_miss 0", "")
+    ]
+
+
+def test_each_node_has_a_thread_and_keeps_as_many_pages_clean(built: Built) -> None:
+    outcome = run(
+        built,
+        f"""
+        echo 16 > $P/nr_hugepages; echo 100 > $P/prezero_cpu_percent; echo 3 > $P/prezero_hugepages
+        wait_zeroed 6; cat {NODE}0/hugepages/hugepages-2048kB/zeroed_hugepages
+        cat {NODE}1/hugepages/hugepages-2048kB/zeroed_hugepages
+        echo 100 > $P/prezero_hugepages; wait_zeroed 16; echo 0 > $P/nr_hugepages; cat $P/zeroed_hugepages
+        cat /proc/[0-9]*/comm | grep khugezerod | sort""",
+        nodes=2,
+        cpus=2,
+    )
+    assert outcome.stdout.decode().split() == ["3", "3", "0", "khugezerod/0", "khugezerod/1"]
+
+
+@pytest.mark.parametrize("percent", [1, 4])
+def test_the_thread_takes_no_more_of_a_cpu_than_it_may(built: Built, percent: int) -> None:
+    # There are more pages than it can clear in that time.
+    script = f"""
+        echo 128 > $P/nr_hugepages; echo {percent} > $P/prezero_cpu_percent; echo 128 > $P/prezero_hugepages
+        charge {THREAD}; at=$(now); had=$(used); sleep 2; echo took $(($(used) - had)) of $(($(now) - at))
+        echo clean $(cat $P/zeroed_hugepages)"""
+    words = run(built, script, cpus=2).stdout.decode().split()
+    took, hundredths, clean = int(words[1]), int(words[3]), int(words[5])
+    assert 0 < clean < 128
+    # Beginning and end of the second are known to hundredths, and the timers of an exact guest are late by as much.
+    assert 0 < took <= percent / 100 * (hundredths + 2) * 10_000
+
+
+def test_a_control_group_is_charged_for_the_thread_that_is_put_into_it(built: Built) -> None:
+    script = f"""
+        echo 100 > $P/prezero_cpu_percent; echo 64 > $P/prezero_hugepages; thread={THREAD}
+        charge $thread; cat /proc/$thread/cgroup; had=$(used)
+        echo 64 > $P/nr_hugepages; wait_zeroed 64; echo charged $(($(used) - had))"""
+    words = run(built, script, cpus=2).stdout.decode().split()
+    assert words[0].endswith("/pays")
+    assert int(words[2]) >= 64 * LEAST_US
+
+
+def test_the_thread_stays_on_the_cpus_that_it_is_given(built: Built) -> None:
+    # The CPU that the thread last ran on is the 39th field of its stat.
+    script = f"""
+        echo 100 > $P/prezero_cpu_percent; echo 8 > $P/prezero_hugepages; thread={THREAD}
+        for cpu in 1 0 2 1; do
+            taskset -pc $cpu $thread > /dev/null; echo 0 > $P/nr_hugepages; echo 8 > $P/nr_hugepages; wait_zeroed 8
+            echo $cpu $(cut -d' ' -f39 /proc/$thread/stat)
+        done"""
+    assert run(built, script, cpus=3).stdout.decode().split() == [*"11002211"]
+
+
+# busybox has no such command.
+CHRT = Path("/usr/bin/chrt")
+# What needs the only page of the pool while it is being cleared.
+TAKERS = {
+    "touch": "$BIN/zero_wait touch",
+    "reserve": "$BIN/zero_wait reserve",
+    "fallocate": "fallocate -l 2097152 /tmp/huge/file",
+    "resize": "sh -c 'echo 0 > '$P/nr_hugepages",
+}
+
+
+@pytest.mark.parametrize("starved", [False, True])
+@pytest.mark.parametrize("how", TAKERS)
+def test_who_needs_a_page_that_is_being_cleared_has_it_at_once(built: Built, how: str, starved: bool) -> None:
+    # With 1 % of the CPU's time the thread takes half a second for a page, most of which it sleeps: it has begun, and
+    # has not ended. Where it is starved the CPU that it has to run on belongs to a task of real-time priority when it
+    # wakes.
+    hog = f"""
+        echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+        taskset 1 {CHRT} -f 50 sh -c 'while :; do :; done' & sleep 0.05"""
+    script = f"""
+        mkdir /tmp/huge; mount -t hugetlbfs none /tmp/huge
+        echo 1 > $P/prezero_cpu_percent; echo 1 > $P/prezero_hugepages; thread={THREAD}
+        taskset -pc 0 $thread > /dev/null; charge $thread; had=$(used)
+        echo 1 > $P/nr_hugepages; until [ $(($(used) - had)) -gt 100 ]; do sleep 0.01; done
+        {hog if starved else ""}
+        cat $P/zeroed_hugepages; from=$(now); taskset 2 {TAKERS[how]} > /dev/null; echo took $(($(now) - from))
+        grep htlb_prezero /proc/vmstat; {"kill -9 $!" if starved else ""}"""
+    outcome = run(built, script, cpus=2, files=[CHRT])
+    assert outcome.stdout.startswith(b"0\n")
+    found = prezero_guest.stats(outcome)
+    assert found["took"] <= 3
+    assert (found["htlb_prezero_hit"], found["htlb_prezero_miss"]) == (0, int(how in ("touch", "fallocate")))
+
+
+def test_a_large_page_is_clean_until_it_is_made_into_smaller_ones(built: Built) -> None:
+    big = prezero_guest.BIG
+    script = f"""
+        echo 100 > {big}/prezero_cpu_percent; echo 1 > {big}/prezero_hugepages
+        n=0; until [ "$(cat {big}/zeroed_hugepages)" = 1 ]; do sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done
+        echo 1 > {big}/demote; cat {big}/zeroed_hugepages $P/zeroed_hugepages $P/free_hugepages
+        $BIN/zero_wait touch; grep htlb_prezero /proc/vmstat"""
+    # QEMU puts the initial files just below 2 GiB, so the third GiB is the first that is whole.
+    outcome = run(built, script, "hugepagesz=1G", "hugepages=1", memory="3328M", cpus=2)
+    assert outcome.stdout.decode().split() == [
+        *("0", "0", "512", "had", "htlb_prezero_hit", "0", "htlb_prezero_miss", "1")
+    ]
