@@ -11,7 +11,7 @@ from lab.cache import Say, quiet
 from okosu.records.summary import Section, markdown
 from papers.scheduling_hardware import run, synthesis
 from papers.scheduling_hardware.formats import CallRecord, ClockRecord, CostRecord, SynthFile
-from papers.scheduling_hardware.machine import SCHEDULERS, Machine
+from papers.scheduling_hardware.machine import ISAS, SCHEDULERS, Machine
 from papers.scheduling_hardware.plan import primitives
 from papers.scheduling_hardware.synthesis import Block
 
@@ -43,9 +43,12 @@ def _per_pe(context: str) -> tuple[tuple[str, int | str], ...]:
     return (("NumPes", _PES), ("Threads", _THREADS), _mode(context), ("Banks", banks))
 
 
-def pe(context: str) -> Block:
+def pe(context: str, isa: str = ISAS[0]) -> Block:
     """Return a PE with this context mode: core, SSH-s and the logic that joins them; no data cache."""
-    return Block(f"PE, {context}", "pe", _per_pe(context))
+    given = _per_pe(context)
+    if isa == ISAS[0]:
+        return Block(f"PE, {context}", "pe", given)
+    return Block(f"PE, {context}, {isa}", "pe", (*given, ("Rv32", ISAS.index(isa))))
 
 
 def core(context: str) -> Block:
@@ -81,7 +84,8 @@ def blocks(quick: bool = False) -> list[Block]:
     """Return what is synthesised; the quick ones are small."""
     if quick:
         return [*map(mem_bus, PES[:2]), *map(sched_bus, PES[:2]), ssh_s("soft")]
-    per_pe = [make(context) for context in CONTEXTS for make in (pe, ssh_s)] + [core("soft"), core("banked")]
+    per_pe = [make(context) for context in CONTEXTS for make in (pe, ssh_s)]
+    per_pe += [pe("banked", "rv32"), core("soft"), core("banked")]
     shared = [make(pes) for pes in PES for make in (mem_bus, sched_bus)]
     growing = [ssh_m(_PES, threads) for threads in THREADS] + [ssh_m(pes, 64) for pes in PES if pes != _PES]
     staged = [ssh_m(_PES, threads, "staged") for threads in THREADS]
@@ -92,7 +96,7 @@ def routes(quick: bool = False) -> list[Block]:
     if quick:
         return []
     schedulers = [ssh_m(_PES, threads, scheduler) for scheduler in SCHEDULERS for threads in THREADS]
-    return [ssh_s("banked"), pe("soft"), pe("banked"), *schedulers]
+    return [ssh_s("banked"), pe("soft"), pe("banked"), pe("banked", "rv32"), *schedulers]
 
 
 def timed() -> list[Block]:
@@ -119,13 +123,22 @@ def measure(
     limit_s: float = LIMIT_S,
     say: Say = quiet,
     called: Sequence[CallRecord] = (),
+    seeds: int = 1,
 ) -> SynthFile:
-    """Synthesise and route, and return the record; what was done before comes from the cache."""
+    """Synthesise and route, each block with so many seeds of the router, and return the record; what was done before
+    comes from the cache."""
+    first = synthesis.FIRST_SEED
+
+    def clock(block: Block) -> ClockRecord:
+        told = [synthesis.route(block, limit_s, say, seed) for seed in range(first, first + seeds)]
+        others = [one.mhz for one in told[1:]]
+        return ClockRecord(**_described(block), **asdict(told[0]), others=others)
+
     return SynthFile(
         versions=synthesis.tools(),
         device=" ".join(synthesis.DEVICE),
         blocks=[CostRecord(**_described(one), **asdict(synthesis.synthesise(one, say=say))) for one in wanted],
-        routes=[ClockRecord(**_described(one), **asdict(synthesis.route(one, limit_s, say=say))) for one in routed],
+        routes=[clock(one) for one in routed],
         calls=list(called),
     )
 
@@ -145,7 +158,7 @@ def sections(record: SynthFile) -> list[Section]:
                 one.name,
                 f"not placed and routed within {one.limit_s:.0f} s of processor time"
                 if one.mhz is None
-                else f"{one.mhz:.1f} MHz",
+                else f"{one.mhz:.1f} MHz" + _spread(one),
                 "" if one.used is None else format(one.used, ","),
             ]
             for one in record.routes
@@ -154,6 +167,16 @@ def sections(record: SynthFile) -> list[Section]:
     if times := _times(record):
         found.append(times)
     return found
+
+
+def _spread(one: ClockRecord) -> str:
+    """Return in words between which clocks the router's seeds lie."""
+    reached = [mhz for mhz in (one.mhz, *one.others) if mhz is not None]
+    if not one.others:
+        return ""
+    failed = 1 + len(one.others) - len(reached)
+    lost = f", {failed} not routed" if failed else ""
+    return f" ({1 + len(one.others)} seeds: {min(reached):.1f} to {max(reached):.1f}{lost})"
 
 
 def command(record: SynthFile) -> str:

@@ -137,11 +137,13 @@ class CostRecord(BlockRecord):
 
 
 class ClockRecord(BlockRecord):
-    """The clock of a routed block; synthesis.Clock says what the fields are."""
+    """The clock of a routed block; synthesis.Clock says what the fields are. `others`: the clocks with the next seeds
+    of the router."""
 
     mhz: float | None
     used: int | None
     limit_s: float
+    others: list[float | None] = []
 
 
 class CallRecord(msgspec.Struct, kw_only=True):

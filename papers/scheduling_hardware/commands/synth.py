@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only a PE and SSH-m of one machine, and what its calls take at their clock",
     )
+    add("--seeds", type=int, default=1, metavar="N", help="route each block with N seeds, and say how far they differ")
     add("--board", metavar="NAME", help="build this board's bitstream instead: ulx3s (not run on a board)")
     add("--simulate", action="store_true", help="simulate the board, whole, instead of building its bitstream")
     add("--out", type=Path, metavar="FILE", help="where the board's bitstream is written, too")
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     with _kernel_options.progress() as say:
         called = cost_table.calls(say) if routed else []
-        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say, called)
+        record = cost_table.measure(wanted, routed, _options.seconds(args.limit), say, called, args.seeds)
     if args.json:
         _kernel_options.write_json(args.json, record)
     if args.json != "-":

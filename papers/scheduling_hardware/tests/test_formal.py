@@ -127,7 +127,7 @@ def test_a_machine_is_the_sum_of_its_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     cost = synthesis.cost({"LUT4": 100, "TRELLIS_FF": 10})
     monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
     monkeypatch.setattr(synthesis, "synthesise", lambda block, say: cost)
-    monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say: synthesis.Clock(None, None, limit_s))
+    monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say, seed: synthesis.Clock(None, None, limit_s))
     file = cost_table.measure([*names, cost_table.sched_bus(1)], [cost_table.ssh_s("banked")], 60.0)
     lines = cost_table.tables(file)
     assert "| 1 | 64 | 400 | 40 | 75 % |" in lines
@@ -147,7 +147,11 @@ def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(m
     clocks: dict[str, float | None] = {pe.name: 50.0, direct.name: 20.0, staged.name: 62.5}
     monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
     monkeypatch.setattr(synthesis, "synthesise", lambda block, say: synthesis.cost({"LUT4": 100}))
-    monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say: synthesis.Clock(clocks[block.name], 1, limit_s))
+
+    def route(block: synthesis.Block, limit_s: float, say: object, seed: int) -> synthesis.Clock:
+        return synthesis.Clock(clocks[block.name], 1, limit_s)
+
+    monkeypatch.setattr(synthesis, "route", route)
     called = [
         CallRecord(scheduler=scheduler, name=name, cycles=19 + more)
         for more, scheduler in enumerate(SCHEDULERS)
@@ -168,6 +172,24 @@ def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(m
         "blocks",
         "clocks",
     ]
+
+
+def test_the_clock_is_that_of_the_first_seed_and_the_others_say_how_far_chance_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reached = {1: 52.0, 2: 54.5, 3: None, 4: 51.5}
+
+    def route(block: synthesis.Block, limit_s: float, say: object, seed: int) -> synthesis.Clock:
+        return synthesis.Clock(reached[seed], 1000, limit_s)
+
+    monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
+    monkeypatch.setattr(synthesis, "route", route)
+    pe = cost_table.pe("banked", "rv32")
+    assert ("Rv32", 1) in pe.parameters
+    (clocks,) = cost_table.sections(cost_table.measure([], [pe], 60.0, seeds=4))[1:]
+    assert clocks.body == [["PE, banked, rv32", "52.0 MHz (4 seeds: 51.5 to 54.5, 1 not routed)", "1,000"]]
+    (clocks,) = cost_table.sections(cost_table.measure([], [pe], 60.0))[1:]
+    assert clocks.body == [["PE, banked, rv32", "52.0 MHz", "1,000"]]
 
 
 def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_suites(tmp_path: Path) -> None:
