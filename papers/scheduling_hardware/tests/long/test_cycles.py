@@ -11,6 +11,7 @@ import pytest
 
 from papers.scheduling_hardware import ROOM, compare, simulation, verilator
 from papers.scheduling_hardware.dv import cycles
+from papers.scheduling_hardware.machine import Machine
 from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 pytestmark = NEEDS
@@ -26,16 +27,26 @@ def test_a_program_takes_the_cycles_that_it_took(point: cycles.Point) -> None:
     assert not moved, "\n".join(["if this is meant: python -m papers.scheduling_hardware.dv.cycles --write", *moved])
 
 
-def test_calls_hold_their_targets_where_the_scheduler_is_staged() -> None:
+ALWAYS = ("create", "join-finished", "mutex-lock", "barrier", "join-wake")
+STAGED = {
+    "banked": (cycles.MACHINES["staged"], (*ALWAYS, "yield-command", "yield-switch")),
+    # The next thread of a PE with one bank is not loaded when the running one yields.
+    "local": (Machine(pes=3, context="local", contexts=4, scheduler="staged"), ALWAYS),
+    "mem": (Machine(pes=3, context="mem", scheduler="staged"), ALWAYS),
+}
+
+
+@pytest.mark.parametrize("name", STAGED)
+def test_calls_hold_their_targets_where_the_scheduler_is_staged(name: str) -> None:
     """Those of targets.toml that a machine of few PEs can show."""
     bounds = {target["id"]: target["value"] for target in tomllib.loads((ROOM / "targets.toml").read_text())["target"]}
-    simulator = verilator.build(cycles.MACHINES["staged"], checked=True)
+    machine, calls = STAGED[name]
+    simulator = verilator.build(machine, checked=True)
     told: dict[str, int] = {}
     for source in ("primitives.c", "switches.c"):
         program = cycles.Point("staged", source).compiled()
         said = simulation.run(simulator, program, max_cycles=cycles.LIMIT).stdout.decode()
         told |= {name: int(most) for name, most in re.findall(r"^(\w+) (?:\d+ )?(\d+)$", said, re.MULTILINE)}
-    calls = ("create", "join-finished", "mutex-lock", "barrier", "yield-command", "yield-switch", "join-wake")
     assert {call for call in calls if told[compare.CALLS[call]] > bounds[call]} == set()
     # One cycle later than an SSH-m that answers in one, whose 19 is a row of the README.
     assert told["join_finished"] == 20
