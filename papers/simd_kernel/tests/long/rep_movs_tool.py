@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the series um-rep-movs and its figures share: its objects in a program of user space."""
+"""What the tests of the series um-rep-movs and its figures share: its objects in a program of user space, and where a
+kernel's image has its code."""
 
 from __future__ import annotations
 
+import re
 import subprocess
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from lab.tests.long.kernel_commits import Workbench
@@ -24,3 +28,41 @@ def program(bench: Workbench, folder: Path) -> Path:
     files = [PROGRAM, *(objects / path for path in (OBJECT, *ORIGINAL))]
     subprocess.run(["gcc", *flags, "-Wl,-z,noexecstack", "-o", made, *files], check=True)
     return made
+
+
+@dataclass(frozen=True)
+class Instruction:
+    address: int
+    code: bytes
+    text: str
+
+
+def disassembled(image: Path, function: str) -> list[Instruction]:
+    """Return the instructions of one function of an image."""
+    words = ["objdump", "-dw", f"--disassemble={function}", str(image)]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^ +([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(.*)$", said, re.M)
+    return [Instruction(int(at, 16), bytes.fromhex(code), text) for at, code, text in found]
+
+
+def places(image: Path, name: str) -> tuple[list[int], int]:
+    """Return what is reached after each string instruction of memcpy() or memset() (`name`), and where the loop begins.
+
+    In either place %rdx holds the length.
+    """
+    code = [one for function in (name, f"__{name}") for one in disassembled(image, function)]
+    by_string = [after.address for one, after in pairwise(code) if one.text.startswith("rep ")]
+    assert by_string, code
+    return by_string, disassembled(image, f"{name}_orig")[0].address
+
+
+def plant(image: Path, to: Path, name: str, branch: str) -> None:
+    """Copy an image to `to` with the function's one `branch` (jb, je) taken where it was not, and not where it was."""
+    function = disassembled(image, name)
+    (one,) = (one for one in function if one.text.split()[0] == branch)
+    code, data = b"".join(each.code for each in function), image.read_bytes()
+    assert data.count(code) == 1
+    # The lowest bit of a conditional branch's opcode, whose first byte may be a prefix, inverts its condition.
+    at = data.index(code) + one.address - function[0].address + (one.code[0] == 0x0F)
+    to.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    to.chmod(0o755)

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 def test_a_profile_has_memcpy_and_the_kernel_of_each_routine() -> None:
     chosen = workloads.find(["pipe-512", "page-read"])
-    records = list(profiling.measure(["orig", "sse2"], 1, chosen, scale=0.2))
+    # Nine million pages are copied. Where a copy takes 20 ns, some 18 samples of its time are expected, and none has a
+    # probability of 1e-8; on a slower processor, more are. A busy machine takes nothing away: samples are of CPU time.
+    records = list(profiling.measure(["orig", "sse2"], 1, chosen))
     found = {
         (one.variant, one.parameters["workload"], one.metric, one.parameters.get("function")): one for one in records
     }
