@@ -13,6 +13,7 @@ from lab.kernel import source
 from lab.kernel.build import Built, compiler_version
 from lab.run import qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 
 TIMEOUT_S = 1800.0
 # The time-out of each test, in seconds, on an emulated machine.
@@ -100,8 +101,8 @@ done
 
 
 def build() -> Path:
-    """Return the folder with the programs of the tree's tests; those whose libraries are missing here are left out."""
-    tree = source.find()
+    """Return the folder with the programs of the base's tests; those whose libraries are missing here are left out."""
+    tree = source.find(base=BASE)
 
     def fill(folder: Path) -> None:
         headers = folder / "usr"
