@@ -32,6 +32,7 @@ TINY = dict.fromkeys(
         *("EXPERT", "64BIT", "SMP", "NUMA", "PCI", "ACPI", "SYSFS", "PROC_FS", "BLOCK", "SHMEM", "SWAP", "KUNIT"),
         *("COMPACTION", "MIGRATION", "TRANSPARENT_HUGEPAGE", "VM_EVENT_COUNTERS", "JUMP_LABEL", "CGROUPS"),
         *("PROC_PAGE_MONITOR", "KSM", "MEMORY_HOTPLUG", "MEMORY_HOTREMOVE", "CMA"),
+        *(() if BASE == "6.12" else ("NUMA_MIGRATION",)),
     ),
     "y",
 )
