@@ -93,7 +93,7 @@ def test_it_builds_as_others_configure_it(bench: Workbench, options: str) -> Non
     asked = {**ON, **ELSEWHERE[options]}
     on = asked["PAGE_COLOR"] == "y"
     objects = [path for path in changed_objects(bench, bench.commits[1:]) if on or "page_color" not in path]
-    made = bench.make(asked, *objects)
+    made = bench.make(asked, *WHOLE, *objects)
     assert (made / "mm/page_color.o").is_file() == on
     assert (made / "mm/page_alloc.o").is_file()
 
@@ -106,7 +106,7 @@ def test_clang_builds_it_without_a_warning(bench: Workbench) -> None:
     if not found or int(found[1].split(".")[0]) < int(least.split(".")[0]):
         pytest.skip(f"Linux {BASE} wants clang {least.strip()}, here is {found[1] if found else 'none'}")
     bench.checkout(bench.commits[-1])
-    made = bench.make(ON, *changed_objects(bench, bench.commits[1:]), words=("LLVM=1",))
+    made = bench.make(ON, *WHOLE, *changed_objects(bench, bench.commits[1:]), words=("LLVM=1",))
     assert (made / "mm/page_color.o").is_file()
 
 
