@@ -24,7 +24,8 @@ set -- .venv/bin/python -m pytest --timeout 5400
 "$@" -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
 # What the series are on the other base: its source is fetched, and its kernels are built.
 if [ "$OKOSU_LAB" = full ]; then
-    OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py
+    OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py papers/simd_kernel/tests/long/test_um_rep_movs.py \
+        lab/tests/long/test_x86_boot.py papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
     OKOSU_BASE=7.3 "$@" papers/zero_offload/tests/long/test_series.py papers/zero_offload/tests/long/test_series_checks.py \
         papers/zero_offload/tests/long/test_thread.py papers/zero_offload/tests/long/test_cost.py
 fi

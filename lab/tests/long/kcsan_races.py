@@ -32,6 +32,7 @@ from lab.kernel.build import Built
 from lab.run import qemu
 from lab.run.outcome import Outcome
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 
 TIMEOUT_S = 1800.0
 # A place is watched more often than by the kernel's own values (once in 4,000 accesses of a CPU, for 80 us).
@@ -76,7 +77,7 @@ class Lines:
 
     def __init__(self, built: Built) -> None:
         self.image = built.path / "vmlinux"
-        self.tree = tree.patched(source.find(), [series.find(name) for name in built.series])
+        self.tree = tree.patched(source.find(base=built.base), [series.find(name, built.base) for name in built.series])
 
     def of(self, race: Race) -> list[list[Line]]:
         """Return the lines that each of the race's accesses belongs to."""
@@ -150,7 +151,7 @@ def _output(*words: str | Path) -> str:
 def kernel() -> Built:
     """Return the kernel with the series that reports data races."""
     x86_guest.kernel()
-    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-kcsan"))
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-kcsan"), base=BASE)
 
 
 def judge(lines: Lines, outcome: Outcome) -> None:

@@ -73,13 +73,13 @@ class Workbench:
         `words` are further ones for make.
         """
         content = _git(self.patched, "rev-parse", f"{self.commit}^{{tree}}").strip()
-        compiler = build.compiler_version("gcc")
+        compiler = build.compiler_version("clang" if "LLVM=1" in words else "gcc")
         fixed = (*_FIXED, *words)
         name = cache.key(self.source.version, content, self.arch, sorted(asked.items()), targets, fixed, compiler)
         return cache.made("objects", name, lambda to: self._fill(to, asked, targets, words))
 
     def _fill(self, to: Path, asked: Mapping[str, str], targets: Sequence[str], words: Sequence[str]) -> None:
-        objects = self._configured(asked)
+        objects = self._configured(asked, words)
         # Symbols of later commits are unknown to this one, and make ignores them.
         self._make(objects, *words, *targets)
         for target in targets:
@@ -88,14 +88,14 @@ class Workbench:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, kept)
 
-    def _configured(self, asked: Mapping[str, str]) -> Path:
-        """Check the commit out, and return a folder for its objects in the configuration `asked`."""
+    def _configured(self, asked: Mapping[str, str], words: Sequence[str] = ()) -> Path:
+        """Check the commit out, and return a folder for its objects in the configuration `asked`, made with `words`."""
         _git(self.tree, "checkout", "--quiet", self.commit)
-        objects = self.folder / f"objects-{cache.key(sorted(asked.items()))}"
+        objects = self.folder / f"objects-{cache.key(sorted(asked.items()), words)}"
         objects.mkdir(exist_ok=True)
         wanted = objects / "asked.config"
         wanted.write_text(config.text(dict(asked)))
-        self._make(objects, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig")
+        self._make(objects, *words, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig")
         return objects
 
     @cached_property

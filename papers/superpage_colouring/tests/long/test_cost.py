@@ -11,6 +11,7 @@ import pytest
 from lab.kernel.build import Built
 from lab.run import guest, qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 from papers.superpage_colouring import huge_supply, kernel_cost
 from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
@@ -36,7 +37,7 @@ def built() -> Built:
 @pytest.fixture(scope="module")
 def unset() -> Built:
     """Return the same sources with CONFIG_PAGE_COLOR=n, so that the other series are in both."""
-    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"))
+    return qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"), base=BASE)
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])

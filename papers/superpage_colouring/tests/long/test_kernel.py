@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 PAGES = 1024
 MODES = ("hop", "fold", "linear")
-TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds")
+TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "stale_mapping")
 MASK, ONE = 0x00F0, 0x0020
 
 # First in fresh memory, then with half of it allocated in a random order.

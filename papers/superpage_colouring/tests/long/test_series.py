@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from lab.kernel import config, series, source, tree
+from lab.kernel import series, source, tree
+from lab.kernel.build import compiler_version
 from lab.run import qemu
+from lab.tests.long.base import BASE
 from lab.tests.long.kernel_commits import Workbench, masked
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
@@ -29,13 +32,20 @@ TINY = dict.fromkeys(
         *("EXPERT", "64BIT", "SMP", "NUMA", "PCI", "ACPI", "SYSFS", "PROC_FS", "BLOCK", "SHMEM", "SWAP", "KUNIT"),
         *("COMPACTION", "MIGRATION", "TRANSPARENT_HUGEPAGE", "VM_EVENT_COUNTERS", "JUMP_LABEL", "CGROUPS"),
         *("PROC_PAGE_MONITOR", "KSM", "MEMORY_HOTPLUG", "MEMORY_HOTREMOVE", "CMA"),
+        *(() if BASE == "6.12" else ("NUMA_MIGRATION",)),
     ),
     "y",
 )
 ON = {**TINY, **dict.fromkeys(OPTIONS, "y"), "KUNIT_DEFAULT_ENABLED": "n"}
 OFF = {**ON, "PAGE_COLOR": "n"}
-# What the lab's configurations have, and others may not.
-WITHOUT = ("TRANSPARENT_HUGEPAGE", "CGROUPS", "MEMORY_HOTPLUG")
+# Where others' configurations differ from the lab's. Without NUMA there is no colouring.
+ELSEWHERE = {
+    "no huge pages": {"TRANSPARENT_HUGEPAGE": "n"},
+    "no control groups": {"CGROUPS": "n"},
+    "no hotplug": {"MEMORY_HOTPLUG": "n", "MEMORY_HOTREMOVE": "n"},
+    "machine checks": {"X86_MCE": "y", "MEMORY_FAILURE": "y"},
+    "no NUMA": {"NUMA": "n", "PAGE_COLOR": "n"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +60,10 @@ def changed_objects(bench: Workbench, commits: list[str]) -> list[str]:
 
 
 def test_the_series_of_x86_apply_one_after_the_other() -> None:
-    asked = [series.find(name) for name in qemu.RECIPE.series]
+    asked = [series.find(name, BASE) for name in series.on(BASE, qemu.RECIPE.series)]
     assert [one.name for one in asked] == sorted(one.name for one in asked)
     assert NAME in {one.name for one in asked}
-    made = tree.patched(source.find(), asked)
+    made = tree.patched(source.find(base=BASE), asked)
     said = subprocess.run(["git", "-C", made, "log", "--oneline"], capture_output=True, text=True, check=True).stdout
     assert len(said.splitlines()) == 1 + sum(len(one.patches) for one in asked)
 
@@ -61,14 +71,14 @@ def test_the_series_of_x86_apply_one_after_the_other() -> None:
 def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
     # checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers.
     words = ["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
-    patches = map(str, series.find(NAME).patches)
+    patches = map(str, bench.series.patches)
     done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
 def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
     commits = bench.commits[1:]
-    assert len(commits) == len(series.find(NAME).patches)
+    assert len(commits) == len(bench.series.patches)
     for commit in commits:
         bench.checkout(commit)
         if targets := [*WHOLE, *changed_objects(bench, [commit])]:
@@ -77,11 +87,29 @@ def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
     assert {path.name for path in (made / "mm").glob("page_color*.o")} >= {"page_color.o", "page_color_kunit.o"}
 
 
-@pytest.mark.parametrize("option", WITHOUT)
-def test_it_builds_where_an_option_is_not_set(bench: Workbench, option: str) -> None:
+@pytest.mark.parametrize("options", ELSEWHERE)
+def test_it_builds_as_others_configure_it(bench: Workbench, options: str) -> None:
     bench.checkout(bench.commits[-1])
-    asked = {**ON, option: "n"} | ({"MEMORY_HOTREMOVE": "n"} if option == "MEMORY_HOTPLUG" else {})
-    made = bench.make(asked, *changed_objects(bench, bench.commits[1:]))
+    asked = {**ON, **ELSEWHERE[options]}
+    on = asked["PAGE_COLOR"] == "y"
+    with_numa = ("page_color", "mempolicy")
+    objects = [
+        path for path in changed_objects(bench, bench.commits[1:]) if on or not any(name in path for name in with_numa)
+    ]
+    made = bench.make(asked, *WHOLE, *objects)
+    assert (made / "mm/page_color.o").is_file() == on
+    assert (made / "mm/page_alloc.o").is_file()
+
+
+@full
+def test_clang_builds_it_without_a_warning(bench: Workbench) -> None:
+    asked = ["scripts/min-tool-version.sh", "llvm"]
+    least = subprocess.run(asked, cwd=bench.patched, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"clang version ([\d.]+)", compiler_version("clang")) if shutil.which("clang") else None
+    if not found or int(found[1].split(".")[0]) < int(least.split(".")[0]):
+        pytest.skip(f"Linux {BASE} wants clang {least.strip()}, here is {found[1] if found else 'none'}")
+    bench.checkout(bench.commits[-1])
+    made = bench.make(ON, *WHOLE, *changed_objects(bench, bench.commits[1:]), words=("LLVM=1",))
     assert (made / "mm/page_color.o").is_file()
 
 
@@ -102,7 +130,7 @@ def test_each_commit_builds_as_a_whole(bench: Workbench, option: str) -> None:
     for commit in bench.commits[1:]:
         bench.checkout(commit)
         bench.make({**TINY, "PAGE_COLOR": option}, *FOLDERS)
-        bench.make({**config.fragments(("x86",)), "PAGE_COLOR": option}, "vmlinux")
+        bench.make({**bench.config("x86"), "PAGE_COLOR": option}, "vmlinux")
 
 
 def test_without_the_option_the_code_is_the_same_and_with_it_no_longer(bench: Workbench) -> None:

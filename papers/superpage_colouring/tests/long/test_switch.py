@@ -57,13 +57,14 @@ def test_the_kernel_s_command_line_switches_it_on(built: Built) -> None:
     assert found[2] == "32"
 
 
-def test_the_kernel_s_command_line_may_leave_the_number_out(built: Built) -> None:
+@pytest.mark.parametrize("mode", ["hop", "fold"])
+def test_the_kernel_s_command_line_may_leave_the_number_out(built: Built, mode: str) -> None:
     outcome = colour_guest.run(
-        built, f'echo "== now"; {read("enabled")}; {read("mode")}', kernel_args=("page_color=,hop",)
+        built, f'echo "== now"; {read("enabled")}; {read("mode")}', kernel_args=(f"page_color=,{mode}",)
     )
     found = colour_guest.sections(outcome)["now"]
     assert found[0] == "1"
-    assert "[hop]" in found[1]
+    assert f"[{mode}]" in found[1]
     assert "page_color= does not know" not in outcome.log
 
 
