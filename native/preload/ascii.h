@@ -38,13 +38,15 @@ extern struct okosu_ascii_next okosu_ascii_next;
 /* Resolves okosu_ascii_next; harmless to repeat. */
 void okosu_ascii_begin(void);
 
+/* Counts the times at which a locale's tables may have been unmapped, and others mapped in their place: the
+ * address of a table says whose it is within one epoch only. */
+extern atomic_uint okosu_ascii_epoch;
+
 /* ascii_order.c: the order of strings. */
 
 /* How the strings compare in the calling thread's locale (`where` NULL) or in `where`: less than, equal to or
  * greater than 0 as with strcoll. Returns false where libc has to say. */
 bool okosu_order_compare(const char *a, const char *b, locale_t where, int *result);
-/* A locale's tables may have been unmapped, and others mapped in their place. */
-void okosu_order_forget(void);
 /* Whether no sequence of ASCII characters counts as one in the calling thread's locale. */
 bool okosu_order_is_of_characters(void);
 /* In a child of fork, where nobody is making a table. */

@@ -11,6 +11,7 @@
 #define next okosu_ascii_next
 
 struct okosu_ascii_next okosu_ascii_next;
+atomic_uint okosu_ascii_epoch;
 
 /* Each thread counts in a slot of its own, so that threads do not take a line of the cache from each
  * other with every call. Threads beyond the last slot share it, where a count may be lost: each is a
@@ -118,8 +119,8 @@ OKOSU_EXPORT char *setlocale(int category, const char *name)
 
     ready();
     answer = next.setlocale(category, name);
-    if (name && (category == LC_ALL || category == LC_COLLATE))
-        okosu_order_forget();
+    if (name && (category == LC_ALL || category == LC_COLLATE || category == LC_CTYPE))
+        atomic_fetch_add(&okosu_ascii_epoch, 1);
     return answer;
 }
 
@@ -127,7 +128,7 @@ OKOSU_EXPORT void freelocale(locale_t where)
 {
     ready();
     next.freelocale(where);
-    okosu_order_forget();
+    atomic_fetch_add(&okosu_ascii_epoch, 1);
 }
 
 OKOSU_EXPORT const char *re_compile_pattern(const char *pattern, size_t size,

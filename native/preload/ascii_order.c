@@ -48,7 +48,6 @@ struct weights {
 static struct order orders[ORDERS];
 static atomic_uint known; /* orders that are complete */
 static _Atomic(const struct order *) latest;
-static atomic_uint epoch;
 static atomic_flag making = ATOMIC_FLAG_INIT;
 static atomic_uint compared;
 
@@ -226,7 +225,7 @@ static void make(struct order *order, locale_t where)
 /* The order of the locale whose table this is, made if there have been enough comparisons. */
 static const struct order *find(const void *table, locale_t where)
 {
-    unsigned now = atomic_load(&epoch), count = atomic_load(&known);
+    unsigned now = atomic_load(&okosu_ascii_epoch), count = atomic_load(&known);
     const struct order *found = NULL;
 
     for (unsigned i = count; !found && i--;)
@@ -255,14 +254,9 @@ bool okosu_order_compare(const char *a, const char *b, locale_t where, int *resu
     const struct order *order = atomic_load_explicit(&latest, memory_order_acquire);
 
     if (!order || order->table != table ||
-        order->epoch != atomic_load_explicit(&epoch, memory_order_relaxed))
+        order->epoch != atomic_load_explicit(&okosu_ascii_epoch, memory_order_relaxed))
         order = find(table, where);
     return order && order->passes && compare_ranks(order, a, b, result) && *result;
-}
-
-void okosu_order_forget(void)
-{
-    atomic_fetch_add(&epoch, 1);
 }
 
 void okosu_order_forked(void)

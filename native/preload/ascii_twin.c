@@ -32,12 +32,17 @@
 
 enum { COLD, MAKING, READY, NONE };
 
+/* A locale: where libc has its tables, and when. */
+struct home {
+    const void *classes, *order;
+    unsigned epoch;
+};
+
 struct twin {
     struct re_pattern_buffer compiled;
     struct okosu_filter *filter; /* NULL: none */
     struct okosu_twin_source source;
-    /* The locale that the pattern was compiled in. */
-    const void *classes, *order;
+    struct home home;
     atomic_int state;
     atomic_uint uses;
     size_t size;
@@ -97,6 +102,21 @@ static struct twin *take_out(uintptr_t key)
         return twin;
     }
     return NULL;
+}
+
+static struct home here(void)
+{
+    return (struct home){.classes = nl_langinfo(_NL_CTYPE_CLASS),
+                         .order = nl_langinfo(_NL_COLLATE_TABLEMB),
+                         .epoch = atomic_load_explicit(&okosu_ascii_epoch, memory_order_acquire)};
+}
+
+/* Whether the calling thread's locale is this one. */
+static bool is_home(const struct home *home)
+{
+    struct home now = here();
+
+    return home->epoch == now.epoch && home->classes == now.classes && home->order == now.order;
 }
 
 static bool is_ascii(const char *text, size_t size)
@@ -171,7 +191,7 @@ static bool takes_the_same(const struct okosu_twin_source *source, const char *p
 static struct {
     struct okosu_twin_source source;
     reg_syntax_t syntax;
-    const void *classes, *order;
+    struct home home;
     char text[BRACKET_MOST];
     bool same;
     struct okosu_ascii_set takes;
@@ -189,8 +209,7 @@ static bool bracket_is_same(const struct twin *twin, reg_syntax_t syntax, const 
     while (i < compared_count &&
            (compared[i].source.posix != twin->source.posix ||
             compared[i].source.flags != twin->source.flags || compared[i].syntax != syntax ||
-            compared[i].classes != twin->classes || compared[i].order != twin->order ||
-            strcmp(compared[i].text, text) != 0))
+            !is_home(&compared[i].home) || strcmp(compared[i].text, text) != 0))
         i++;
     if (i < compared_count) {
         *takes = compared[i].takes;
@@ -200,8 +219,7 @@ static bool bracket_is_same(const struct twin *twin, reg_syntax_t syntax, const 
     if (i < COMPARED) {
         compared[i].source = twin->source;
         compared[i].syntax = syntax;
-        compared[i].classes = twin->classes;
-        compared[i].order = twin->order;
+        compared[i].home = twin->home;
         memcpy(compared[i].text, text, size + 1);
         compared[i].same = same;
         compared[i].takes = *takes;
@@ -271,16 +289,6 @@ static bool letters_are_same(void)
     return same;
 }
 
-static const void *classes_here(void)
-{
-    return nl_langinfo(_NL_CTYPE_CLASS);
-}
-
-static const void *order_here(void)
-{
-    return nl_langinfo(_NL_COLLATE_TABLEMB);
-}
-
 static bool make_locked(struct twin *twin, const struct re_pattern_buffer *own)
 {
     struct okosu_ascii_set takes[BRACKETS];
@@ -288,8 +296,7 @@ static bool make_locked(struct twin *twin, const struct re_pattern_buffer *own)
         .text = twin->pattern, .size = twin->size, .syntax = own->syntax, .brackets = takes};
     bool made;
 
-    if (twin->classes != classes_here() || twin->order != order_here() || !letters_are_same() ||
-        !okosu_order_is_of_characters() ||
+    if (!letters_are_same() || !okosu_order_is_of_characters() ||
         !brackets_are_same(twin, own->syntax, takes, &pattern.bracket_count) ||
         !compile_in_c(&twin->source, twin->pattern, twin->size, &twin->compiled))
         return false;
@@ -347,8 +354,7 @@ void okosu_twin_make(const struct okosu_twin_source *source, const char *pattern
         twin = calloc(1, sizeof(*twin) + size + 1);
     if (twin) {
         twin->source = *source;
-        twin->classes = classes_here();
-        twin->order = order_here();
+        twin->home = here();
         twin->size = size;
         memcpy(twin->pattern, pattern, size);
         /* The syntax of re_compile_pattern is a variable, which others may write after this call. */
@@ -386,8 +392,9 @@ enum okosu_twin_answer okosu_twin_find(const struct re_pattern_buffer *own, cons
     size_t from = start > BACK ? start - BACK : 0;
     struct twin *found = own->buffer && size <= TEXT_MOST ? lookup((uintptr_t)own->buffer) : NULL;
 
-    if (!found || start > size || own->translate || !is_ascii(text + from, size - from) ||
-        !is_ready(found, own))
+    /* A search in another locale than the pattern's folds case by that one's letters. */
+    if (!found || start > size || own->translate || !is_home(&found->home) ||
+        !is_ascii(text + from, size - from) || !is_ready(found, own))
         return OKOSU_TWIN_NONE;
     if (found->filter && okosu_filter_excludes(found->filter, text + start, size - start))
         return OKOSU_TWIN_NO_MATCH;

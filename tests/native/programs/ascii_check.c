@@ -6,7 +6,8 @@
  *   ascii-check patterns SEED COUNT   re_compile_pattern, re_search, re_match in many syntaxes
  *   ascii-check posix SEED COUNT      regcomp, regexec
  *   ascii-check switch SEED COUNT     strcoll while the locale is C, the environment's, and C again
- *   ascii-check reload SEED COUNT     strcoll_l while the locales that LOCALES names come and go
+ *   ascii-check reload SEED COUNT     strcoll_l, regexec while the locales that LOCALES names come and go
+ *   ascii-check elsewhere SEED COUNT  searches in another of LOCALES than the pattern was compiled in
  *   ascii-check threads SEED COUNT    posix and order in four threads at the same time
  *
  * Exit status 1 and the case on stderr where the outcomes differ. */
@@ -170,24 +171,6 @@ static void switching(unsigned count)
     }
 }
 
-/* A locale's tables may be mapped where another's were. */
-static void reloading(unsigned count)
-{
-    while (count--) {
-        char *names = strdup(getenv("LOCALES")), *rest = names;
-
-        for (char *name = strsep(&rest, " "); name; name = strsep(&rest, " ")) {
-            locale_t where = newlocale(LC_ALL_MASK, name, NULL);
-
-            CHECK(where);
-            for (unsigned k = 0; k < 1200; k++)
-                compare_in(where);
-            freelocale(where);
-        }
-        free(names);
-    }
-}
-
 static const reg_syntax_t syntaxes[] = {
     RE_SYNTAX_POSIX_BASIC,
     RE_SYNTAX_POSIX_EXTENDED,
@@ -211,7 +194,7 @@ static void put_bracket(struct text *t)
         "[:space:]",  "[:upper:]", "[:lower:]", "[:alnum:]", "[:punct:]", "[:cntrl:]", "[.a.]",
         "[=a=]",      "[.ch.]",    "x",         "\\",        ".",         "*",         "Z-a",
         "\xc3\xa4",   "-",         "i",         "I",         "[",         "(",         "{",
-        "[:xdigit:]", "\\]",       "+-/",       "k",         "\n",
+        "[:xdigit:]", "\\]",       "+-/",       "k",         "\n",        "s-z",       "a-t",
     };
 
     put_char(t, '[');
@@ -267,7 +250,8 @@ static void make_pattern(struct text *t)
 
 static void random_subject(struct text *t)
 {
-    static const char *const alphabets[] = {"abc", "abcABC xx11", "ab\n_", "aAiIkK.[]", NULL};
+    static const char *const alphabets[] = {"abc",       "abcABC xx11", "ab\n_",
+                                            "aAiIkK.[]", "astyz",       NULL};
 
     random_string(t, PICK(alphabets), !one_in(4));
     if (one_in(6))
@@ -334,7 +318,8 @@ static void search_once(struct re_pattern_buffer *own, struct re_pattern_buffer 
         show("a search", pattern, &subject);
 }
 
-static void patterns(unsigned count)
+/* `elsewhere`: a locale that half of the searches run in; NULL: they run in the pattern's. */
+static void patterns(unsigned count, locale_t elsewhere)
 {
     for (unsigned i = 0; i < count; i++) {
         struct re_pattern_buffer own = {0}, libcs = {0};
@@ -358,8 +343,12 @@ static void patterns(unsigned count)
             fix_registers(&own, &a, n);
             fix_registers(&libcs, &b, n);
         }
-        for (unsigned k = 0; !error && k < 24; k++)
+        for (unsigned k = 0; !error && k < 24; k++) {
+            locale_t before = uselocale(elsewhere && one_in(2) ? elsewhere : NULL);
+
             search_once(&own, &libcs, &pattern, &a, &b);
+            uselocale(before);
+        }
         free_registers(&a);
         free_registers(&b);
         regfree(&own);
@@ -392,7 +381,8 @@ static void execute_once(const regex_t *own, const regex_t *libcs, const struct 
     }
 }
 
-static void posix(unsigned count)
+/* As `patterns`. */
+static void posix(unsigned count, locale_t elsewhere)
 {
     for (unsigned i = 0; i < count; i++) {
         regex_t own, libcs;
@@ -406,10 +396,70 @@ static void posix(unsigned count)
         CHECK(regcomp(&own, pattern.at, flags) == error);
         if (error)
             continue;
-        for (unsigned k = 0; k < 48; k++)
+        for (unsigned k = 0; k < 48; k++) {
+            locale_t before = uselocale(elsewhere && one_in(2) ? elsewhere : NULL);
+
             execute_once(&own, &libcs, &pattern);
+            uselocale(before);
+        }
         regfree(&own);
         libc.regfree(&libcs);
+    }
+}
+
+/* Searches with a pattern that was compiled in a locale whose tables may be another's now. */
+static void search_later(regex_t *own, regex_t *libcs, const struct text *pattern)
+{
+    for (unsigned k = 0; k < 48; k++)
+        execute_once(own, libcs, pattern);
+    regfree(own);
+    libc.regfree(libcs);
+}
+
+/* A locale's tables may be mapped where another's were. */
+static void reloading(unsigned count)
+{
+    struct text ranges = {.size = 0};
+    regex_t own, libcs;
+    bool compiled = false;
+
+    puts_(&ranges, "[s-z][a-t]*[t-y]");
+    while (count--) {
+        char *names = strdup(getenv("LOCALES")), *rest = names;
+
+        for (char *name = strsep(&rest, " "); name; name = strsep(&rest, " ")) {
+            locale_t where = newlocale(LC_ALL_MASK, name, NULL), before;
+
+            CHECK(where);
+            before = uselocale(where);
+            for (unsigned k = 0; k < 1200; k++)
+                compare_in(where);
+            if (compiled)
+                search_later(&own, &libcs, &ranges);
+            posix(60, NULL);
+            CHECK(!regcomp(&own, ranges.at, 0) && !libc.regcomp(&libcs, ranges.at, 0));
+            compiled = true;
+            uselocale(before);
+            freelocale(where);
+        }
+        free(names);
+    }
+}
+
+static void elsewhere(unsigned count)
+{
+    char *names = strdup(getenv("LOCALES"));
+    locale_t loaded[16];
+    unsigned known = 0;
+
+    for (char *name = strsep(&names, " "); name && known < 16; name = strsep(&names, " ")) {
+        loaded[known] = newlocale(LC_ALL_MASK, name, NULL);
+        CHECK(loaded[known++]);
+    }
+    while (count--) {
+        uselocale(loaded[below(known)]);
+        patterns(8, loaded[below(known)]);
+        posix(20, loaded[below(known)]);
     }
 }
 
@@ -418,7 +468,7 @@ static void *both(void *arg)
     unsigned count = *(unsigned *)arg;
 
     state = count;
-    posix(count);
+    posix(count, NULL);
     for (unsigned i = 0; i < 100 * count; i++)
         compare_here();
     return NULL;
@@ -458,15 +508,17 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "order"))
         order(count);
     else if (!strcmp(argv[1], "patterns"))
-        patterns(count);
+        patterns(count, NULL);
     else if (!strcmp(argv[1], "posix"))
-        posix(count);
+        posix(count, NULL);
     else if (!strcmp(argv[1], "switch"))
         switching(count);
     else if (!strcmp(argv[1], "threads"))
         threads(count);
     else if (!strcmp(argv[1], "reload"))
         reloading(count);
+    else if (!strcmp(argv[1], "elsewhere"))
+        elsewhere(count);
     else
         CHECK(!"such a mode");
     return 0;
