@@ -13,13 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Class c holds sizes above 2^(c-1) and up to 2^c. */
-#define OKOSU_COUNT_CLASSES 48
+/* Class c holds sizes above 2^(c-1) and up to 2^c; class 0 those of 0 and 1. (No
+ * memory is of more than 2^63 bytes.) */
+#define OKOSU_COUNT_CLASSES 64
 #define OKOSU_COUNT_SLOTS 128
 
 /* Where libc's own routines are timed, only calls of more bytes than this are: two readings of the
  * clock would take longer than a shorter copy. */
 #define OKOSU_COUNT_TIMED_ABOVE 4096
+
+/* So many calls of one class by one thread show well enough that okosu's routines serve: counting more
+ * would only take time, a fifth of that of a short copy. */
+#define OKOSU_COUNT_ENOUGH (1 << 18)
 
 enum okosu_count_kind { OKOSU_COUNT_COPY, OKOSU_COUNT_SET, OKOSU_COUNT_KINDS };
 
@@ -30,7 +35,8 @@ struct okosu_count_slot {
     _Atomic uint64_t timed_ns;
 } __attribute__((aligned(64)));
 
-/* Eight bytes of the static TLS that every preloaded library competes for. */
+/* The calling thread's slot, NULL until okosu_count_take() gave it one. Eight bytes of the static TLS
+ * that every preloaded library competes for. */
 extern __thread struct okosu_count_slot *okosu_count_mine
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -41,34 +47,34 @@ void okosu_count_restart(void);
  * all threads; with TIMED also "timed_ns", the time of all calls of more than "timed_above" bytes. */
 void okosu_count_put(struct okosu_json *json, bool timed);
 
+/* Without a branch, which sizes in no order would make wrong. */
 static inline unsigned okosu_count_class(size_t n)
 {
-    unsigned c = n < 2 ? 0 : 64 - (unsigned)__builtin_clzll(n - 1);
+    size_t below = n - (n != 0);
 
-    return c < OKOSU_COUNT_CLASSES ? c : OKOSU_COUNT_CLASSES - 1;
+    return 63 ^ (unsigned)__builtin_clzll(2 * below + 1);
 }
 
 /* Adds without a lock prefix: the slot has one writer. */
-static inline void okosu_count_add(_Atomic uint64_t *counter, uint64_t by)
+static inline uint64_t okosu_count_add(_Atomic uint64_t *counter, uint64_t by)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
-                          memory_order_relaxed);
+    uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + by;
+
+    atomic_store_explicit(counter, sum, memory_order_relaxed);
+    return sum;
 }
 
-static inline void okosu_count_note(enum okosu_count_kind kind, size_t n)
+/* SLOT is the calling thread's. Returns its calls of this class. */
+static inline uint64_t okosu_count_note(struct okosu_count_slot *slot, enum okosu_count_kind kind,
+                                        size_t n)
 {
-    struct okosu_count_slot *slot = okosu_count_mine;
     unsigned c = okosu_count_class(n);
 
-    if (__builtin_expect(!slot, 0))
-        slot = okosu_count_take();
-    okosu_count_add(&slot->classes[kind][c].calls, 1);
     okosu_count_add(&slot->classes[kind][c].bytes, n);
+    return okosu_count_add(&slot->classes[kind][c].calls, 1);
 }
 
-static inline void okosu_count_time(uint64_t ns)
+static inline void okosu_count_time(struct okosu_count_slot *slot, uint64_t ns)
 {
-    struct okosu_count_slot *slot = okosu_count_mine;
-
-    okosu_count_add(&(slot ? slot : okosu_count_take())->timed_ns, ns);
+    okosu_count_add(&slot->timed_ns, ns);
 }

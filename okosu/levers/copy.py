@@ -61,10 +61,12 @@ class Copy(Lever):
         values = {"calls": float(counts.calls), "bytes": float(counts.size)}
         if not counts.as_asked:
             return Proof(False, "the routine or profile asked for could not be used", values)
-        text = f"{counts.calls:,} calls, {_bytes(counts.size)}{counts.most()}"
+        more = "" if counts.all else " and more"
+        text = f"{counts.calls:,} calls{more}, {_bytes(counts.size)}{counts.most()}"
         if pilot is not None:
             was = _counts(pilot)
-            holds = was is not None and 2 * counts.calls >= was.calls * share_of_work(run, pilot)
+            enough = was is not None and 2 * counts.calls >= was.calls * share_of_work(run, pilot)
+            holds = was is not None and (enough or not counts.all)
             return Proof(holds, text if was is None or holds else f"{text}, where the pilot had {was.calls:,}", values)
         if counts.calls < LEAST_CALLS and counts.size < LEAST_BYTES:
             return Proof(False, f"the program hardly copies by way of libc: {text}", values)
@@ -89,6 +91,8 @@ class _Counts:
     calls: int = 0
     size: int = 0
     as_asked: bool = True
+    all: bool = True
+    """False where a process stopped counting at calls enough for a proof."""
     classes: dict[int, int] = field(default_factory=dict)
     """Bytes by the upper bound of the size class."""
     timed_s: float | None = None
@@ -113,6 +117,7 @@ def _counts(run: Measurement) -> _Counts | None:
     total = _Counts()
     for line in lines:
         total.as_asked &= line.get("as_asked") is True
+        total.all &= line.get("counted_all") is not False
         timed_ns, timed_above = line.get("timed_ns"), line.get("timed_above", 0)
         if isinstance(timed_ns, int):
             total.timed_s = (total.timed_s or 0.0) + timed_ns / 1e9

@@ -106,6 +106,14 @@ def test_a_child_counts_from_nothing_and_may_be_left_alone(tmp_path: Path, child
         assert child["calls"] < 300, "the child of --children=0 still copies by our routines"
 
 
+def test_counting_ends_where_it_shows_enough_and_a_child_begins_anew(tmp_path: Path) -> None:
+    done, [child, parent] = launch(tmp_path, "--copy", "--", str(program()), "many")
+    assert (done.returncode, done.stdout) == (0, "copied\n"), done.stderr
+    assert (parent["counted_all"], parent["classes"]["16"][0]) == (False, 1 << 18)
+    assert child["counted_all"] is True
+    counted(child, "classes", COPIES)
+
+
 def test_a_program_that_leaves_by_exit_is_counted(tmp_path: Path) -> None:
     done, [line] = launch(tmp_path, "--copy", "--", str(program()), "exit")
     assert done.returncode == 0

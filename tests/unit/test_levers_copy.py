@@ -70,6 +70,14 @@ def test_later_runs_do_at_least_half_of_what_the_pilot_did(calls: int, holds: bo
     assert ("where the pilot had 20,000" in proof.text) is not holds
 
 
+def test_a_run_that_stopped_counting_copied_enough() -> None:
+    pilot = run(line({"64": [200_000, 200_000]}), line({"64": [200_000, 200_000]}))
+    stopped = line({"64": [150_000, 150_000]}) | {"counted_all": False}
+    assert prove(run(stopped), pilot).holds
+    assert prove(run(stopped)).text.startswith("150,000 calls and more, ")
+    assert not prove(run(line({"64": [150_000, 150_000]})), pilot).holds
+
+
 @pytest.mark.parametrize(("learned", "value"), [(False, "auto"), (True, "profile")])
 def test_only_programs_that_can_be_preloaded_have_an_arm(
     monkeypatch: pytest.MonkeyPatch, learned: bool, value: str

@@ -153,7 +153,15 @@ int main(int argc, char **argv)
     pthread_t threads[200];
     int status = 0;
 
-    if (strcmp(mode, "threads") == 0) {
+    if (strcmp(mode, "many") == 0) {
+        for (int i = 0; i < 300000; i++)
+            memcpy(large, "fifteen letters", sizeof(large));
+        if (fork() == 0) {
+            work(NULL);
+            exit(0);
+        }
+        wait(&status);
+    } else if (strcmp(mode, "threads") == 0) {
         for (int i = 0; i < 4; i++)
             pthread_create(&threads[i], NULL, work, NULL);
         for (int i = 0; i < 4; i++)
