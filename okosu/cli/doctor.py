@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from okosu.errors import OkosuError, usage
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def _report(here: Machine, args: argparse.Namespace) -> None:
     from okosu.machine.program import inspect
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    program = inspect(command[0]) if command else None
+    program = msgspec.structs.replace(inspect(command[0]), command=tuple(command)) if command else None
     judged, matching = _judge(here, program), _matching(here, program, args.recipes)
     if args.json:
         _write_json(here, program, judged, matching, args.json)

@@ -25,6 +25,8 @@ class Program(msgspec.Struct, frozen=True):
     preloadable: bool = True
     why: str = ""
     """Why it cannot be preloaded."""
+    command: tuple[str, ...] = ()
+    """The whole command line, where it is known."""
 
     @property
     def heeds_tunables(self) -> bool:

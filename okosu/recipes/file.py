@@ -105,7 +105,10 @@ def _check_values(made: RecipeFile) -> None:
         for value in arm.value:
             where = f"arm.value {value.name}"
             allowed = values.NAMES | {"here"} | ({"library", "folder"} if value.needs else set())
-            _check_env(value.env, f"{where}: env", allowed)
+            _check_env(value.env, f"{where}: env", allowed | ({"kept"} if value.prepare else set()))
+            _check_env(value.prepare, f"{where}: prepare", {"here", "kept"})
+            for env in (value.env, value.prepare) if value.prepare else ():
+                _demand(_places(env, "kept"), f"{where}: env and prepare have to name the file {{kept}}")
             _demand(bool(value.needs) == bool(value.install), f"{where}: needs and install go together")
             for pattern in value.needs:
                 _demand(_ABSOLUTE.fullmatch(pattern), f"{where}: needs: {pattern!r} is no absolute path of one file")
@@ -123,6 +126,11 @@ def _check_env(env: Mapping[str, str | Joined], where: str, allowed: set[str]) -
             unknown = [placed for placed in values.placeholders(part) if placed not in allowed]
             why = f"is not known; there are {', '.join(sorted(allowed))}"
             _demand(not unknown, f"{where}: {name}: {{{next(iter(unknown), '')}}} {why}")
+
+
+def _places(env: Mapping[str, str | Joined], name: str) -> bool:
+    texts = [text if isinstance(text, str) else text.append + text.prepend for text in env.values()]
+    return any(f"{{{name}}}" in text for text in texts)
 
 
 def _check_proofs(made: RecipeFile) -> None:
@@ -155,5 +163,4 @@ def _check_said(said: Said) -> None:
     except (re.error, RecursionError, OverflowError) as error:
         raise WrongError(f"proof.said: the pattern does not compile: {error}") from None
     _check_env(said.env, "proof.said: env", {"here", "file"} if said.file else {"here"})
-    texts = [text if isinstance(text, str) else text.append + text.prepend for text in said.env.values()]
-    _demand(not said.file or any("{file}" in text for text in texts), "proof.said: no variable holds {file}")
+    _demand(not said.file or _places(said.env, "file"), "proof.said: no variable holds {file}")

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from okosu.errors import usage
 from okosu.levers.base import Availability, Lever
@@ -16,6 +19,7 @@ from okosu.machine import elf
 from okosu.machine.model import Machine
 from okosu.machine.program import Program
 from okosu.recipes import proofs, recognise, values
+from okosu.records import files
 from okosu.records.measurement import Measurement
 from okosu.records.recipe import RecipeFile, Value
 from okosu.records.types import Proof
@@ -158,8 +162,30 @@ class Recipe(Lever):
         named = self._value(value)
         library = self._library(named, program)
         places = {"library": library, "folder": str(Path(library).parent), "here": self._here}
+        if named.prepare:
+            places["kept"] = str(self.kept(value, program))
         known: dict[str, object] = {**values.computed(machine), **places}
         return values.filled(named.env, known, os.environ)
+
+    def kept(self, value: str, program: Program) -> Path:
+        """The file that a run prepares for this value, of this command line in this folder."""
+        said = msgspec.json.encode([program.path, program.command, str(Path.cwd())])
+        key = hashlib.blake2b(said, digest_size=10).hexdigest()
+        return files.cache_folder() / "kept" / f"{self.name}-{value}-{key}"
+
+    def prepared(self, value: str, program: Program) -> list[Path]:
+        """The file that `kept` names, in a list, where the value needs one; else none."""
+        return [self.kept(value, program)] if self._value(value).prepare else []
+
+    def preparing(self, value: str, file: Path) -> dict[str, str]:
+        """The variables of the run that makes `file`."""
+        known = {"kept": str(file), "here": self._here}
+        return values.filled(self._value(value).prepare, known, os.environ)
+
+    def every_kept(self, program: Program) -> list[Path]:
+        """All files that its values may have had prepared."""
+        every = [value.name for arm in self.file.arm for value in arm.value]
+        return [file for name in every for file in self.prepared(name, program)]
 
     def listening(self, env: dict[str, str], file: str) -> dict[str, str]:
         """The variables `env` of an arm, and those under which the runtime says what it does; into `file`, where the

@@ -44,6 +44,12 @@ def state_folder() -> Path:
     return (home if home.is_absolute() else Path.home() / ".local" / "state") / "okosu"
 
 
+def cache_folder() -> Path:
+    """Where okosu keeps what can be made again: $XDG_CACHE_HOME/okosu."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".cache") / "okosu"
+
+
 def default_path(kind: str, subject: str) -> Path:
     """A path that does not exist yet, in the state folder: KIND-YYYYmmdd-HHMMSS-NAME.json, in local time.
 

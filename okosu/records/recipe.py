@@ -26,7 +26,7 @@ class Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One value of a recipe. Texts of `env` may hold {cpus}, {library}, {folder} (the library's), {here} (the
-    recipe's folder) and other names of okosu/recipes/values.py."""
+    recipe's folder), {kept} and other names of okosu/recipes/values.py."""
 
     name: Text
     env: Annotated[dict[str, str | Joined], msgspec.Meta(min_length=1)]
@@ -40,6 +40,8 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The line to type where none of `needs` exists."""
     when: str = ""
     """When the value is something else than what the program does by itself: "quota < cpus"."""
+    prepare: dict[str, str | Joined] = {}
+    """The variables of a run that is made once before, and makes the file {kept} of `env`."""
     proof: Proofs | None = None
     """In the place of the recipe's, where values show in different ways. It takes no word of the runtime (`said`)."""
 

@@ -103,7 +103,7 @@ class Pilot:
             self._announce()
         plan.warm_kb = self._warm_kb()
         left_out = list[Arm]()
-        arms = self._by_expected_gain(plan.given or self._candidates())
+        arms = self._by_expected_gain([self._renewed(arm) for arm in plan.given] or self._candidates())
         arms = self._settled(arms)
         bounding = [name for arm in arms for name in arm.levers if self.levers[name].bounding]
         self._count = self._number + sum(1 + len(arm.alternatives) for arm in arms) + len(bounding) * self._cheap
@@ -429,6 +429,10 @@ class Pilot:
             if number:
                 (lever,) = arm.levers
                 tried = with_value(arm, self.levers[lever], value, self.machine, self.program)
+            if failed := self._prepare(tried):
+                verdicts.add(NOT_APPLIED)
+                whys.append(failed if len(arm.alternatives) == 0 else f"{value}: {failed}")
+                continue
             run, base = self._listened(tried)
             verdict, why, proof = self._judge(tried, run, base)
             if verdict == WRONG_OUTPUT:
@@ -485,6 +489,40 @@ class Pilot:
         plan.arm_s[arm.name] = run.measurement.wall_ns / 1e9
         if proof is not None:
             plan.proofs[arm.name] = proof
+
+    def _recipes(self, arm: Arm) -> list[tuple[Recipe, str]]:
+        found = [lever for name in arm.recipes if isinstance(lever := self.levers[name], Recipe)]
+        return [(recipe, arm.levers[recipe.name]) for recipe in found]
+
+    def _renewed(self, arm: Arm) -> Arm:
+        """An arm of another trial's, with the names that files to be prepared have here."""
+        env = dict(arm.env)
+        for recipe, value in self._recipes(arm):
+            if recipe.prepared(value, self.program):
+                env |= recipe.variables(value, self.machine, self.program)
+        return msgspec.structs.replace(arm, env=env)
+
+    def _prepare(self, arm: Arm) -> str:
+        """Make the files that the arm's recipes want prepared, by a run each, which serves for nothing else. Why that
+        failed; "" where it did not, and where there is nothing to prepare.
+        """
+        for recipe, value in self._recipes(arm):
+            for kept in recipe.prepared(value, self.program):
+                if not self._cheap:
+                    return "it would take one more run, which costs a good part of the budget"
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                # A file that was in use, or is cut short, never stands under its name.
+                made = kept.with_name(f"{kept.name}.new")
+                made.unlink(missing_ok=True)
+                self._count += 1
+                run = self._run(msgspec.structs.replace(arm, env=recipe.preparing(value, made)))
+                if why := wrong(run, self.session.plan):
+                    made.unlink(missing_ok=True)
+                    return f"the run that prepares it: {why}"
+                if not made.exists():
+                    return "the program did not make the file that it was asked for"
+                made.replace(kept)
+        return ""
 
     def _listened(self, arm: Arm) -> tuple[Run, Measurement]:
         """A run of the arm, and base's to compare it with. Where the proof takes the runtime's own word, both are made

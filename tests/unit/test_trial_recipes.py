@@ -209,3 +209,85 @@ def test_an_arm_of_a_record_keeps_its_variables() -> None:
     made = session(levers={"fast": ""})
     made.plan.given = [recorded]
     assert go(made, Runtime({"fast": 0.5}), [recipe()])["fast"].options == ["--env=MODE=fast", "--env=N=7"]
+
+
+PREPARED = 'prepare = { KEEP = "{kept}" }'
+
+
+@dataclasses.dataclass
+class Keeping(SimRunner):
+    """A program that makes a file where KEEP is set, and fewer threads where the file that FROM names is there."""
+
+    makes: bool = True
+    envs: list[dict[str, str]] = dataclasses.field(default_factory=list)
+
+    def run(self, arm: Arm, *, pad: int, sample: bool, timeout_s: float) -> Run:
+        made = super().run(arm, pad=pad, sample=sample, timeout_s=timeout_s)
+        self.envs.append(arm.env)
+        if self.makes and (file := arm.env.get("KEEP")):
+            Path(file).write_text("kept")
+        found = Path(arm.env.get("FROM", "/nonexistent")).exists()
+        measured = msgspec.structs.replace(made.measurement, threads=2 if found else 9, files=["/bin/app"])
+        return dataclasses.replace(made, measurement=measured)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "okosu" / "kept"
+
+
+def keeping() -> Recipe:
+    text = TEXT.replace('MODE = "fast"', 'FROM = "{kept}"').replace('source = "app', f'{PREPARED}\nsource = "app')
+    return Recipe(parse(text.encode(), "fast"), Path("fast.toml"))
+
+
+def test_a_file_is_prepared_by_one_run_and_kept_for_the_winner(cache: Path) -> None:
+    runner = Keeping({"fast": 0.5})
+    made, found = tried(runner, keeping())
+    assert found["fast"].verdict == "FASTER"
+    (file,) = cache.iterdir()
+    assert made.plan.arm("fast").env == {"FROM": str(file)}
+    assert [env for env in runner.envs if "KEEP" in env] == [{"KEEP": f"{file}.new"}]
+    first = next(i for i, env in enumerate(runner.envs) if "FROM" in env)
+    assert "KEEP" in runner.envs[first - 1]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"makes": False}, "did not make the file"),
+        ({"wrong_from": {"fast": 0}}, "the run that prepares it: its standard output is not base's"),
+    ],
+)
+def test_where_the_file_is_not_made_the_value_is_not_applied(cache: Path, more: dict[str, Any], why: str) -> None:
+    runner = Keeping({"fast": 0.5}, **more)
+    _, found = tried(runner, keeping())
+    assert (found["fast"].verdict, why in found["fast"].why) == ("NOT APPLIED", True)
+    assert not any("FROM" in env for env in runner.envs)
+    assert list(cache.iterdir()) == []
+
+
+def test_what_is_slower_leaves_no_file_behind(cache: Path) -> None:
+    _, found = tried(Keeping({"fast": 2.0}), keeping())
+    assert found["fast"].verdict == "SLOWER"
+    assert list(cache.iterdir()) == []
+
+
+def test_what_takes_long_is_not_run_once_more_to_prepare(cache: Path) -> None:
+    runner = Keeping({"fast": 0.5}, base_s=60.0)
+    _, found = tried(runner, keeping())
+    assert "one more run" in found["fast"].why
+    assert not cache.exists()
+
+
+def test_each_command_line_has_a_file_of_its_own_and_another_home_has_its_own(cache: Path) -> None:
+    programs = [Program("/bin/app", "glibc", command=("app", word)) for word in ("a", "b", "a")]
+    first, second, again = [keeping().kept("on", program) for program in programs]
+    assert (first == again, first == second, first.parent) == (True, False, cache)
+    given = Arm("fast", "lever", levers={"fast": "on"}, env={"FROM": "/elsewhere/kept"}, recipes=["fast"])
+    made = session(levers={"fast": ""})
+    made.plan.given = [given]
+    found = go(made, Keeping({"fast": 0.5}), [keeping()])
+    assert found["fast"].verdict == "FASTER"
+    assert Path(made.plan.arm("fast").env["FROM"]).parent == cache
