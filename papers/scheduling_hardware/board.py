@@ -161,10 +161,10 @@ def segments(elf: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def sources() -> list[Path]:
+def sources(room: Path = ROOM) -> list[Path]:
     """Return a board's sources, packages first, its constraints not among them."""
-    more = [line for line in (ROOM / "board.f").read_text().splitlines() if line and not line.startswith("//")]
-    return [ROOM / line for line in [*verilator.design(), *more] if line.endswith(".sv")]
+    more = [line for line in (room / "board.f").read_text().splitlines() if line and not line.startswith("//")]
+    return [room / line for line in [*verilator.design(room), *more] if line.endswith(".sv")]
 
 
 def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> Built:
@@ -214,17 +214,18 @@ def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> 
     )
 
 
-def simulator(board: Board, say: Say = quiet) -> Path:
-    """Return the board's simulator, in which the assertions of the RTL are evaluated."""
+def simulator(board: Board, say: Say = quiet, room: Path = ROOM) -> Path:
+    """Return the board's simulator from the sources in `room`, in which the assertions of the RTL are evaluated."""
     verilator.check_tools({"verilator": "verilator", "make": "make", "g++": "g++"})
-    main = ROOM / "dv/board/board_main.cpp"
+    main = room / "dv/board/board_main.cpp"
     words = ["verilator", *_VERILATOR, "--assert", "--x-assign", "fast", "--x-initial", "fast"]
     words += ["--top-module", board.top, *(f"-G{name}={value}" for name, value in board.parameters.items())]
-    words += ["-CFLAGS", "-std=c++17 -O2", str(ROOM / _PLL), "-F", str(ROOM / "files.f"), "-F", str(ROOM / "board.f")]
+    words += ["-CFLAGS", "-std=c++17 -O2", str(room / _PLL), "-F", str(room / "files.f"), "-F", str(room / "board.f")]
     # The memories are read when the simulation begins, from where it runs.
     words += ['-DOKOSU_TEXT="text.hex"', '-DOKOSU_DATA="data.hex"', str(main)]
-    digests = [_digest(path) for path in [*sources(), ROOM / _PLL, main]]
-    key = cache.key("simulator", [word.replace(str(ROOM), "rtl") for word in words], digests)
+    read = [*sources(room), room / "files.f", room / _PLL, main, main.with_name("uart_receiver.h")]
+    digests = [_digest(path) for path in read]
+    key = cache.key("simulator", [word.replace(str(room), "rtl") for word in words], digests)
 
     def fill(to: Path) -> None:
         say(f"building the simulator of {board.name}")

@@ -90,20 +90,24 @@ def build(core_file: Path, pes: int = PES, say: Say = quiet, room: Path = ROOM) 
     return cache.made(_KIND, key, fill, say) / "foreign"
 
 
-def run(simulator: Path) -> subprocess.CompletedProcess[str]:
-    """Compile the program and run it: what it prints, and how the simulator ends."""
+def compile_(folder: Path) -> None:
+    """Compile the program, and put what the memories begin with into `folder`."""
     compiler = cross_compile.COMPILERS["rv32"]
     cross_compile.check_compiler("rv32")
+    elf = folder / "program.elf"
+    script = f"-Wl,--build-id=none,-T,{ROOM / 'dv/riscv_tests/link.ld'}"
+    made = [compiler, *_FLAGS, script, *map(str, sorted(_PROGRAM.glob("*.[cS]"))), "-o", str(elf)]
+    done = subprocess.run(made, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OkosuError("the program does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
+    board.write(folder, board.images(_IMEM_WORDS, _DMEM_WORDS, elf))
+
+
+def run(simulator: Path) -> subprocess.CompletedProcess[str]:
+    """Compile the program and run it: what it prints, and how the simulator ends."""
     with tempfile.TemporaryDirectory(prefix="okosu-foreign-") as scratch:
-        folder = Path(scratch)
-        elf = folder / "program.elf"
-        script = f"-Wl,--build-id=none,-T,{ROOM / 'dv/riscv_tests/link.ld'}"
-        made = [compiler, *_FLAGS, script, *map(str, sorted(_PROGRAM.glob("*.[cS]"))), "-o", str(elf)]
-        done = subprocess.run(made, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise OkosuError("the program does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
-        board.write(folder, board.images(_IMEM_WORDS, _DMEM_WORDS, elf))
-        return subprocess.run([simulator], cwd=folder, capture_output=True, text=True, check=False)
+        compile_(Path(scratch))
+        return subprocess.run([simulator], cwd=scratch, capture_output=True, text=True, check=False)
 
 
 def main(arguments: Sequence[str]) -> int:

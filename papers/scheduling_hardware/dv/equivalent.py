@@ -11,6 +11,7 @@ _SLOT = "it is looked at only while a thread is in the slot, and its dispatch se
 _NO_ERROR = (
     "no master asks for what is not there (LsuBusKnowsEveryAddressThatPassed), and what a write says is nobody's"
 )
+_BIT_0 = "the core clears bit 0 of each target"
 _READ = "a word that is read without need: memory does nothing by it, and nobody takes it"
 EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/cpu/decoder.sv", "branching(BranchLez,", ("1'b0",), _NO_RT),
@@ -22,6 +23,9 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("1'b0",),
         "within the text a target's bits there are 0: " + _NO_RT,
     ),
+    ("rtl/cpu/decoder_rv32.sv", "imm_o = {{12{instr_i[31]}}, instr_i[19:12]", ("1'b0",), _BIT_0),
+    ("rtl/cpu/decoder_rv32.sv", "imm_o = {{20{instr_i[31]}}, instr_i[7], instr_i[30:25]", ("1'b0",), _BIT_0),
+    ("rtl/cpu/decoder_rv32.sv", "decoded_o.uses_rt = 1'b0;", ("1'b0",), _NO_RT),
     ("rtl/cpu/muldiv.sv", "dividing_q         <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_quotient_q  <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_remainder_q <= 1'b0;", ("1'b0",), _SET_BEFORE),

@@ -3,7 +3,8 @@
 
 Of the core: random and directed programs. Of SSH-m: random messages beside the golden scheduler. Of all but the core:
 programs whose cycles are known (cycles.py), with assertions and every PE beside the golden simulator, and at last a
-block's proof, if it has one.
+block's proof, if it has one. Of a board, and of the processing element of a foreign core: a program whose output, end
+and time are those of the original.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from papers.scheduling_hardware import planting, proving, verilator
+from papers.scheduling_hardware import ROOM, board, foreign_core, planting, proving, verilator
 from papers.scheduling_hardware.dv import core_bench, cycles, mutants, sched_bench
 from papers.scheduling_hardware.dv.mutants import Mutant
 
@@ -74,11 +75,11 @@ GRACE = 1000
 CPU_LIMIT_S = 60
 
 
-def run(words: list[str], mutant: int) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with a mutant (0: with none) until it ends or has used its time."""
+def run(words: list[str], mutant: int, folder: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a folder with a mutant (0: with none) until it ends or has used its time."""
     env = {**os.environ, planting.VARIABLE: str(mutant)}
     limited = ["sh", "-c", f'ulimit -t {CPU_LIMIT_S}; exec "$@"', "sh", *words]
-    return subprocess.run(limited, env=env, capture_output=True, check=False)
+    return subprocess.run(limited, env=env, cwd=folder, capture_output=True, check=False)
 
 
 class Suite(ABC):
@@ -232,3 +233,68 @@ class SchedSuite(MachineSuite):
                 if run(words, mutant.number if mutant else 0).returncode not in self.WELL:
                     return f"{numbers[1] * numbers[2]} messages, {lockstep.parent.name}"
         return super().killer(mutant)
+
+
+class WholeSuite(Suite):
+    """A system that begins with files of memory and runs one program, which has to end as it does with the original."""
+
+    FILES: ClassVar[tuple[str, ...]]
+    # What the program prints at last, its status, and clocks within which it ends with the original.
+    LAST: ClassVar[bytes]
+    STATUS: ClassVar[int]
+    CLOCKS: ClassVar[int]
+
+    def build(self) -> list[Mutant]:
+        """Build the system's simulator, and the program."""
+        room = planting.copy(self.folder / "room")
+        found = mutants.plant(room, self.FILES)
+        self.program = self.folder / "simulator"
+        shutil.copy(self.simulator(room), self.program)
+        self.expected = self.ends(0)
+        return found
+
+    @abstractmethod
+    def simulator(self, room: Path) -> Path:
+        """Return the system's simulator, from sources in `room`; the folder gets what its memories begin with."""
+
+    def ends(self, number: int) -> tuple[bytes, bytes, int]:
+        """Return what the program prints with a mutant, when it ends, and with which status."""
+        done = run([str(self.program), str(self.CLOCKS)], number, self.folder)
+        return done.stdout, done.stderr, done.returncode
+
+    def killer(self, mutant: Mutant | None) -> str:
+        """Return what the program prints, or when it ends, if that is not as it is with the original."""
+        said, _, status = self.expected
+        if mutant is None:
+            return "" if said.endswith(self.LAST) and status == self.STATUS else f"status {status}"
+        return "" if self.ends(mutant.number) == self.expected else "the program"
+
+
+class BoardSuite(WholeSuite):
+    """What a board has beside the machine, from its pins."""
+
+    FILES = ("rtl/board/uart_tx.sv", "rtl/board/ulx3s_top.sv")
+    LAST = b"2 arguments, the last two\n"
+    STATUS = 93
+    CLOCKS = 1_000_000
+
+    def simulator(self, room: Path) -> Path:
+        """Return the simulator of the ULX3S; its program prints more than the buffer of its serial line holds."""
+        on = board.BOARDS["ulx3s"]
+        program = board.compile_(on, [str(ROOM / "dv/board/talks.c"), "--", "one", "two"])
+        board.write(self.folder, board.images(on.imem_words, on.dmem_words, program))
+        return board.simulator(on, room=room)
+
+
+class ForeignSuite(WholeSuite):
+    """A foreign core's way to SSH-s and to memory."""
+
+    FILES = ("rtl/foreign/pcpi_ssh.sv", "rtl/foreign/picorv32_pe.sv", "rtl/foreign/picorv32_machine.sv")
+    LAST = b"thread 5 is joined\n"
+    STATUS = 0
+    CLOCKS = 100_000
+
+    def simulator(self, room: Path) -> Path:
+        """Return the simulator of the machine of PicoRV32, which is fetched."""
+        foreign_core.compile_(self.folder)
+        return foreign_core.build(foreign_core.core(), room=room)
