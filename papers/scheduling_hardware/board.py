@@ -26,6 +26,8 @@ from papers.scheduling_hardware import ROOM, cross_compile, synthesis, verilator
 _KIND = "rtl-board"
 _TEXT_BASE, _DATA_BASE = 0x8000_0000, 0x9000_0000
 _LOAD = 1
+# What a context takes in memory (sw/link.ld).
+_CONTEXT_BYTES = 256
 _SEED = 1
 # What is left out of the hardware: what only a simulation looks at.
 _COUNTERS = "\ndelete */t:pe_counters"
@@ -64,16 +66,31 @@ class Board:
         }
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """Return the settings by which a program's memory, stacks and clock are the board's."""
-        settings = {
+    def limit(self) -> str:
+        """Say how much memory programs have, and which of the board they have not."""
+        settings = self._settings
+        stacks, contexts = settings["stacks"] << settings["stack_log2"], settings["stacks"] * _CONTEXT_BYTES
+        free = settings["memory"] - settings["main_stack"] - stacks - contexts
+        return (
+            f"memory is block RAM alone: {self.imem_words // 256} KiB of text for each PE, "
+            f"{self.dmem_words // 256} KiB of data, of which stacks and contexts of {self.threads} threads leave "
+            f"{free // 1024} KiB; no program reaches the board's SDRAM, for which there is no controller"
+        )
+
+    @property
+    def _settings(self) -> dict[str, int]:
+        return {
             "memory": 4 * self.dmem_words,
             "stacks": self.threads,
             "stack_log2": 12,
             "main_stack": 4096,
             "clock_hz": round(1e6 * self.mhz),
         }
-        return tuple(f"-Wl,--defsym=__okosu_{name}={value}" for name, value in settings.items())
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Return the settings by which a program's memory, stacks and clock are the board's."""
+        return tuple(f"-Wl,--defsym=__okosu_{name}={value}" for name, value in self._settings.items())
 
 
 PROGRAM = (str(ROOM / "sw/programs/tree.c"), "5", "20")

@@ -236,7 +236,8 @@ class SchedSuite(MachineSuite):
 
 
 class WholeSuite(Suite):
-    """A system that begins with files of memory and runs one program, which has to end as it does with the original."""
+    """A system that begins with files of memory and runs a program, which has to end as it does with the original; and
+    others, which are shorter."""
 
     FILES: ClassVar[tuple[str, ...]]
     # What the program prints at last, its status, and clocks within which it ends with the original.
@@ -245,29 +246,34 @@ class WholeSuite(Suite):
     CLOCKS: ClassVar[int]
 
     def build(self) -> list[Mutant]:
-        """Build the system's simulator, and the program."""
+        """Build the system's simulator, and the programs."""
         room = planting.copy(self.folder / "room")
         found = mutants.plant(room, self.FILES)
         self.program = self.folder / "simulator"
         shutil.copy(self.simulator(room), self.program)
-        self.expected = self.ends(0)
+        self.expected = {name: self.ends(0, folder) for name, folder in self.programs().items()}
         return found
 
     @abstractmethod
     def simulator(self, room: Path) -> Path:
-        """Return the system's simulator, from sources in `room`; the folder gets what its memories begin with."""
+        """Return the system's simulator, from sources in `room`."""
 
-    def ends(self, number: int) -> tuple[bytes, bytes, int]:
-        """Return what the program prints with a mutant, when it ends, and with which status."""
-        done = run([str(self.program), str(self.CLOCKS)], number, self.folder)
+    @abstractmethod
+    def programs(self) -> dict[str, Path]:
+        """Return folders with what the memories begin with, by the programs' names; first the one that LAST is of."""
+
+    def ends(self, number: int, folder: Path) -> tuple[bytes, bytes, int]:
+        """Return what a program prints with a mutant, when it ends, and with which status."""
+        done = run([str(self.program), str(self.CLOCKS)], number, folder)
         return done.stdout, done.stderr, done.returncode
 
     def killer(self, mutant: Mutant | None) -> str:
-        """Return what the program prints, or when it ends, if that is not as it is with the original."""
-        said, _, status = self.expected
+        """Return the first program that prints or ends otherwise than with the original."""
         if mutant is None:
+            said, _, status = next(iter(self.expected.values()))
             return "" if said.endswith(self.LAST) and status == self.STATUS else f"status {status}"
-        return "" if self.ends(mutant.number) == self.expected else "the program"
+        differ = (name for name, was in self.expected.items() if self.ends(mutant.number, self.folder / name) != was)
+        return next(differ, "")
 
 
 class BoardSuite(WholeSuite):
@@ -279,11 +285,16 @@ class BoardSuite(WholeSuite):
     CLOCKS = 1_000_000
 
     def simulator(self, room: Path) -> Path:
-        """Return the simulator of the ULX3S; its program prints more than the buffer of its serial line holds."""
-        on = board.BOARDS["ulx3s"]
+        """Return the simulator of the ULX3S."""
+        return board.simulator(board.BOARDS["ulx3s"], room=room)
+
+    def programs(self) -> dict[str, Path]:
+        """Return the program that prints more than the buffer of the serial line holds."""
+        on, folder = board.BOARDS["ulx3s"], self.folder / "talks"
+        folder.mkdir(exist_ok=True)
         program = board.compile_(on, [str(ROOM / "dv/board/talks.c"), "--", "one", "two"])
-        board.write(self.folder, board.images(on.imem_words, on.dmem_words, program))
-        return board.simulator(on, room=room)
+        board.write(folder, board.images(on.imem_words, on.dmem_words, program))
+        return {folder.name: folder}
 
 
 class ForeignSuite(WholeSuite):
@@ -296,5 +307,13 @@ class ForeignSuite(WholeSuite):
 
     def simulator(self, room: Path) -> Path:
         """Return the simulator of the machine of PicoRV32, which is fetched."""
-        foreign_core.compile_(self.folder)
         return foreign_core.build(foreign_core.core(), room=room)
+
+    def programs(self) -> dict[str, Path]:
+        """Return the program with threads, and those with an instruction or access that there is not."""
+        wrong = {**foreign_core.NOBODYS, **foreign_core.NOWHERE}
+        folders = {name: self.folder / name for name in ("threads", *wrong)}
+        for name, folder in folders.items():
+            folder.mkdir(exist_ok=True)
+            foreign_core.compile_(folder, wrong.get(name, ""))
+        return folders
