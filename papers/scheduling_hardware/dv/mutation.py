@@ -138,14 +138,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--record", type=Path, metavar="FILE", help="put the scores into this file")
     args = parser.parse_args()
-    suite = SUITES[args.suite](args.folder.absolute(), args.thin)
+    only = [f"rtl/{name}" for name in args.only or ()]
+    suite = SUITES[args.suite](args.folder.absolute(), args.thin, only)
     suite.folder.mkdir(parents=True, exist_ok=True)
     mutants = suite.build()
-    if args.only:
-        wanted = {f"rtl/{name}" for name in args.only}
-        if unknown := sorted(wanted - {one.file for one in mutants}):
+    if only:
+        if unknown := sorted({*only} - {one.file for one in mutants}):
             parser.error(f"the suite {args.suite} has no mutants of {', '.join(unknown)}")
-        mutants = [one for one in mutants if one.file in wanted]
+        mutants = [one for one in mutants if one.file in only]
     if killer := suite.killer(None):
         print(f"the original fails already: {killer}", file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -83,11 +83,13 @@ def run(words: list[str], mutant: int, folder: Path | None = None) -> subprocess
 
 
 class Suite(ABC):
-    """Tests of a model that has all mutants of some files in it; `thin`: those that cost least."""
+    """Tests of a model that has all mutants of some files in it; `thin`: those that cost least; `only`: for the mutants
+    of these files alone."""
 
-    def __init__(self, folder: Path, thin: bool = False) -> None:
+    def __init__(self, folder: Path, thin: bool = False, only: Sequence[str] = ()) -> None:
         self.folder = folder
         self.thin = thin
+        self.only = only
 
     @abstractmethod
     def build(self) -> list[Mutant]:
@@ -158,6 +160,9 @@ class MachineSuite(Suite):
         return [one for one in found if one.file in (self.THIN if self.thin else self.FILES)]
 
     def machines(self) -> tuple[str, ...]:
+        """Return the machines that are built: where all files are of one machine's blocks, that one."""
+        if self.only and {*self.only} <= {*ONLY}:
+            return tuple({ONLY[file] for file in self.only})
         return tuple(cycles.MACHINES)[: 1 if self.thin else None]
 
     def points(self) -> list[cycles.Point]:
