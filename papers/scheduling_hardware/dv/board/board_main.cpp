@@ -3,8 +3,8 @@
 //
 //   board [MOST-CLOCKS]
 //
-// Ends when led[7] says that the program has, and the line has been idle for two frames, with the low bits of its status; 124 where that has
-// not come after so many clocks of 25 MHz (default 100000000), 125 for a frame without a stop bit.
+// Ends when led[7] says that the program has, and the line has been idle for two frames, with the low bits of its status; says when led[7]
+// came on. 124 where that has not come after so many clocks of 25 MHz (default 100000000), 125 for a frame without a stop bit.
 #include "Vulx3s_top.h"
 #include "uart_receiver.h"
 
@@ -29,6 +29,7 @@ int main(int argc, char **argv)
     context.randReset(0);
     const auto top = std::make_unique<Vulx3s_top>(&context);
     UartReceiver uart(kClockHz / kBaud);
+    uint64_t ended = 0;
     int status = kNotEnded;
 
     for (uint64_t clock = 0; clock < most && status == kNotEnded; clock++) {
@@ -37,14 +38,16 @@ int main(int argc, char **argv)
         top->clk_25mhz = 0;
         top->eval();
         context.timeInc(1);
+        if (ended == 0 && (top->led & 0x80) != 0)
+            ended = clock;
         if (!uart.clock(top->ftdi_rxd)) {
             std::fprintf(stderr, "board: a frame without a stop bit\n");
             status = kFailed;
-        } else if ((top->led & 0x80) != 0 && uart.is_idle()) {
+        } else if (ended != 0 && uart.is_idle()) {
             status = top->led & 0x7f;
             std::fprintf(stderr,
-                         "board: the program ended with status %d, %.1f ms after power-on\n",
-                         status, 1e3 * static_cast<double>(clock) / kClockHz);
+                         "board: the program ended with status %d, %.3f ms after power-on\n",
+                         status, 1e3 * static_cast<double>(ended) / kClockHz);
         }
     }
     if (status == kNotEnded)
