@@ -41,6 +41,19 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("<<",),
         "the turn comes to whoever had the last one after all others",
     ),
+    (
+        "rtl/bus/wishbone_bus.sv",
+        "assign others  = valid_i",
+        ("<<",),
+        "the turn comes to whoever had the last one after all others",
+    ),
+    (
+        "rtl/bus/wishbone_bus.sv",
+        "if (answered && answered_q == '0) begin",
+        ("&&",),
+        "the first answer sets what was read before, and it is looked at no later than with the last",
+    ),
+    ("rtl/bus/wishbone_slave.sv", "assign mem_re_o = taken", ("&&",), _READ),
     ("rtl/bus/mem_bus.sv", "assign beat = req.kind", ("||",), "in the phases that differ memory is asked for nothing"),
     ("rtl/bus/sched_bus.sv", "locked_master_q <= 1'b0;", ("1'b0",), "it is looked at behind a message, which sets it"),
     ("rtl/bus/wide_bus.sv", "assign moves       = burst_q", ("&&",), "it is looked at in bursts only"),
@@ -82,6 +95,8 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/ssh/dispatcher.sv", "settled_q    <= 1'b1;", ("1'b1",), "no thread is ready before something has changed"),
     ("rtl/ssh/dispatcher.sv", "stirred_q    <= 1'b0;", ("1'b0",), "no thread is ready before something has changed"),
     ("rtl/ssh/pe_table.sv", "if (!rst_ni) low_o <= 1'b0;", ("1'b0",), "priorities count from the first POLICY on only"),
+    ("rtl/ssh/ssh_m.sv", "assign chooses = 1'b0;", ("1'b0",), "where nothing is staged the table of PEs ignores it"),
+    ("rtl/ssh/ssh_m.sv", "assign writes  = 1'b0;", ("1'b0",), "where nothing is staged an assertion alone looks at it"),
     ("rtl/ssh/ssh_m.sv", "out_more_q  <= 1'b0;", ("1'b0",), "the first message sets it"),
     (
         "rtl/ssh/ssh_m.sv",

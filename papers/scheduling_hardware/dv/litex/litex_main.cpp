@@ -44,8 +44,8 @@ int main(int argc, char **argv)
             status = kFailed;
         } else if (top->ended && uart.is_idle()) {
             status = static_cast<int>(top->status & 0xff);
-            std::fprintf(stderr, "litex: the program ended with status %d after %llu clocks\n", status,
-                         static_cast<unsigned long long>(clock));
+            std::fprintf(stderr, "litex: the program ended with status %d after %llu clocks\n",
+                         status, static_cast<unsigned long long>(clock));
         }
     }
     if (status == kNotEnded)
