@@ -30,7 +30,7 @@ def raw(held: dict[str, Any]) -> Kept | None:
             "okosu lab synth --board ulx3s --json scheduling-hardware-board.json",
         )
     if held.get("schema") == MutationFile.__struct_config__.tag:
-        words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER --record"
+        words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine|board|foreign FOLDER --record"
         return Kept([_mutation(msgspec.convert(held, MutationFile).files)], f"{words} rtl-mutation.json")
     return None
 
