@@ -107,5 +107,6 @@ def add_machine(
     setattr(soc, name, machine)
     soc.bus.add_master(name, master=machine.bus)
     for source in board.sources():
-        soc.platform.add_source(str(source))
+        if source.parent.name != "board":
+            soc.platform.add_source(str(source))
     return machine

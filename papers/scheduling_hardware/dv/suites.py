@@ -221,8 +221,11 @@ class SchedSuite(MachineSuite):
         found = super().build()
         objects = sched_bench.model(self.folder)
         options = ("--assert", "-Wno-fatal", "-Wno-lint", "-Wno-style")
+        # A machine is called as a scheduler is.
+        messages = self.folder / "messages"
+        messages.mkdir()
         self.lockstep = [
-            sched_bench.build(self.room, self.folder / machine.scheduler, machine, objects, *options)
+            sched_bench.build(self.room, messages / machine.scheduler, machine, objects, *options)
             for machine in (sched_bench.FOUR_PES, sched_bench.STAGED)
         ]
         return found

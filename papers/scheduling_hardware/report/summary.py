@@ -39,7 +39,8 @@ def _mutation(files: dict[str, MutatedFile]) -> Section:
     body = []
     for name, of in files.items():
         told = of.found + of.left
-        body.append([f"`{name}`", str(of.found), str(told), f"{100 * of.found / told:.1f} %", str(of.equivalent)])
+        shown = name.removeprefix("rtl/")
+        body.append([f"`{shown}`", str(of.found), str(told), f"{100 * of.found / told:.1f} %", str(of.equivalent)])
     found, equivalent = (sum(getattr(of, key) for of in files.values()) for key in ("found", "equivalent"))
     told = found + sum(of.left for of in files.values())
     body.append(["all", f"{found:,}", f"{told:,}", f"{100 * found / told:.1f} %", str(equivalent)])
