@@ -26,6 +26,8 @@ from papers.scheduling_hardware import ROOM, cross_compile, synthesis, verilator
 _KIND = "rtl-board"
 _TEXT_BASE, _DATA_BASE = 0x8000_0000, 0x9000_0000
 _LOAD = 1
+# What a context takes in memory (sw/link.ld).
+_CONTEXT_BYTES = 256
 _SEED = 1
 # What is left out of the hardware: what only a simulation looks at.
 _COUNTERS = "\ndelete */t:pe_counters"
@@ -64,16 +66,31 @@ class Board:
         }
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """Return the settings by which a program's memory, stacks and clock are the board's."""
-        settings = {
+    def limit(self) -> str:
+        """Say how much memory programs have, and which of the board they have not."""
+        settings = self._settings
+        stacks, contexts = settings["stacks"] << settings["stack_log2"], settings["stacks"] * _CONTEXT_BYTES
+        free = settings["memory"] - settings["main_stack"] - stacks - contexts
+        return (
+            f"memory is block RAM alone: {self.imem_words // 256} KiB of text for each PE, "
+            f"{self.dmem_words // 256} KiB of data, of which stacks and contexts of {self.threads} threads leave "
+            f"{free // 1024} KiB; no program reaches the board's SDRAM, for which there is no controller"
+        )
+
+    @property
+    def _settings(self) -> dict[str, int]:
+        return {
             "memory": 4 * self.dmem_words,
             "stacks": self.threads,
             "stack_log2": 12,
             "main_stack": 4096,
             "clock_hz": round(1e6 * self.mhz),
         }
-        return tuple(f"-Wl,--defsym=__okosu_{name}={value}" for name, value in settings.items())
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Return the settings by which a program's memory, stacks and clock are the board's."""
+        return tuple(f"-Wl,--defsym=__okosu_{name}={value}" for name, value in self._settings.items())
 
 
 PROGRAM = (str(ROOM / "sw/programs/tree.c"), "5", "20")
@@ -161,10 +178,10 @@ def segments(elf: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def sources() -> list[Path]:
+def sources(room: Path = ROOM) -> list[Path]:
     """Return a board's sources, packages first, its constraints not among them."""
-    more = [line for line in (ROOM / "board.f").read_text().splitlines() if line and not line.startswith("//")]
-    return [ROOM / line for line in [*verilator.design(), *more] if line.endswith(".sv")]
+    more = [line for line in (room / "board.f").read_text().splitlines() if line and not line.startswith("//")]
+    return [room / line for line in [*verilator.design(room), *more] if line.endswith(".sv")]
 
 
 def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> Built:
@@ -214,17 +231,18 @@ def bitstream(board: Board, program: Path, limit_s: float, say: Say = quiet) -> 
     )
 
 
-def simulator(board: Board, say: Say = quiet) -> Path:
-    """Return the board's simulator, in which the assertions of the RTL are evaluated."""
+def simulator(board: Board, say: Say = quiet, room: Path = ROOM) -> Path:
+    """Return the board's simulator from the sources in `room`, in which the assertions of the RTL are evaluated."""
     verilator.check_tools({"verilator": "verilator", "make": "make", "g++": "g++"})
-    main = ROOM / "dv/board/board_main.cpp"
+    main = room / "dv/board/board_main.cpp"
     words = ["verilator", *_VERILATOR, "--assert", "--x-assign", "fast", "--x-initial", "fast"]
     words += ["--top-module", board.top, *(f"-G{name}={value}" for name, value in board.parameters.items())]
-    words += ["-CFLAGS", "-std=c++17 -O2", str(ROOM / _PLL), "-F", str(ROOM / "files.f"), "-F", str(ROOM / "board.f")]
+    words += ["-CFLAGS", "-std=c++17 -O2", str(room / _PLL), "-F", str(room / "files.f"), "-F", str(room / "board.f")]
     # The memories are read when the simulation begins, from where it runs.
     words += ['-DOKOSU_TEXT="text.hex"', '-DOKOSU_DATA="data.hex"', str(main)]
-    digests = [_digest(path) for path in [*sources(), ROOM / _PLL, main]]
-    key = cache.key("simulator", [word.replace(str(ROOM), "rtl") for word in words], digests)
+    read = [*sources(room), room / "files.f", room / _PLL, main, main.with_name("uart_receiver.h")]
+    digests = [_digest(path) for path in read]
+    key = cache.key("simulator", [word.replace(str(room), "rtl") for word in words], digests)
 
     def fill(to: Path) -> None:
         say(f"building the simulator of {board.name}")

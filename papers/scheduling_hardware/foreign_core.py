@@ -29,6 +29,30 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 from papers.scheduling_hardware import ROOM, board, cross_compile, foreign, verilator
 
 PES = 2
+NOBODYS = {
+    "a command that there is not": ".insn r 0x0b, 3, 0, x0, x0, x0",
+    "SWAP is written": ".insn r 0x0b, 0, 4, x0, x0, x0",
+    "SWAP is read": ".insn r 0x0b, 1, 4, x5, x0, x0",
+    "a write has a result": ".insn r 0x0b, 0, 0, x5, x0, x0",
+    "a read has an operand": ".insn r 0x0b, 1, 0, x5, x6, x0",
+    "a setting has a result": ".insn r 0x0b, 2, 0, x5, x0, x0",
+    "there is a second operand": ".insn r 0x0b, 0, 0, x0, x0, x5",
+    "the number is above 31": ".insn r 0x0b, 0, 32, x0, x0, x0",
+    "the number is above 63": ".insn r 0x0b, 0, 64, x0, x0, x0",
+}
+"""Instructions in custom-0 that are nobody's, at which the core has to stop."""
+NOWHERE = {
+    "a load behind the data": "li t0, 0x90020000; lw t1, 0(t0)",
+    "a store behind the data": "li t0, 0x90020000; sw t1, 0(t0)",
+    "a load from the text": "li t0, 0x80000000; lw t1, 0(t0)",
+    "a load from a device": "li t0, 0xbf000000; lw t1, 0(t0)",
+    "a store behind the devices": "li t0, 0xbf000008; sw t1, 0(t0)",
+    "a jump behind the text": "li t0, 0x80004000; jr t0",
+    "a jump into the data": "li t0, 0x90000000; jr t0",
+}
+"""Accesses of the core to what is not there, which an assertion has to name."""
+STOPPED = 125
+"""The simulator's status where a core has stopped."""
 _KIND = "rtl-foreign"
 _TOP = "picorv32_machine"
 _IMEM_WORDS, _DMEM_WORDS, _THREADS = 4096, 32768, 16
@@ -90,20 +114,24 @@ def build(core_file: Path, pes: int = PES, say: Say = quiet, room: Path = ROOM) 
     return cache.made(_KIND, key, fill, say) / "foreign"
 
 
-def run(simulator: Path) -> subprocess.CompletedProcess[str]:
-    """Compile the program and run it: what it prints, and how the simulator ends."""
+def compile_(folder: Path, first: str = "") -> None:
+    """Compile the program, which does `first` at first, and put what the memories begin with into `folder`."""
     compiler = cross_compile.COMPILERS["rv32"]
     cross_compile.check_compiler("rv32")
+    elf = folder / "program.elf"
+    script = f"-Wl,--build-id=none,-T,{ROOM / 'dv/riscv_tests/link.ld'}"
+    made = [compiler, *_FLAGS, f"-DFIRST={first}", script, *map(str, sorted(_PROGRAM.glob("*.[cS]"))), "-o", str(elf)]
+    done = subprocess.run(made, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OkosuError("the program does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
+    board.write(folder, board.images(_IMEM_WORDS, _DMEM_WORDS, elf))
+
+
+def run(simulator: Path, first: str = "") -> subprocess.CompletedProcess[str]:
+    """Compile the program, which does `first` at first, and run it: what it prints, and how the simulator ends."""
     with tempfile.TemporaryDirectory(prefix="okosu-foreign-") as scratch:
-        folder = Path(scratch)
-        elf = folder / "program.elf"
-        script = f"-Wl,--build-id=none,-T,{ROOM / 'dv/riscv_tests/link.ld'}"
-        made = [compiler, *_FLAGS, script, *map(str, sorted(_PROGRAM.glob("*.[cS]"))), "-o", str(elf)]
-        done = subprocess.run(made, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise OkosuError("the program does not compile", done.stderr.strip(), "", LAUNCHER_FAILED)
-        board.write(folder, board.images(_IMEM_WORDS, _DMEM_WORDS, elf))
-        return subprocess.run([simulator], cwd=folder, capture_output=True, text=True, check=False)
+        compile_(Path(scratch), first)
+        return subprocess.run([simulator], cwd=scratch, capture_output=True, text=True, check=False)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -28,7 +28,10 @@ package {_PACKAGE};
 endpackage
 """
 # What simulators, proofs and benches are made from.
-_SOURCES = ("files.f", "foreign.f", "rtl", "sim", "dv/core", "dv/sched", "dv/foreign", "formal")
+_SOURCES = (
+    *("files.f", "foreign.f", "board.f", "rtl", "sim", "formal"),
+    *("dv/core", "dv/sched", "dv/foreign", "dv/board"),
+)
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*")
     |(?P<name>[A-Za-z_$`][\w$]*)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many bits of registers change in an operation of threads, by hardware and by software: a proxy of its energy.
 
-python -m papers.scheduling_hardware.toggles [--pes 1,2] [--isa SET] [--json FILE]
+python -m papers.scheduling_hardware.toggles [--pes 1,2] [--isa SET,SET] [--json FILE]
 
 sw/programs/toggles.c does an operation so many times, and twice as often; what is told of one is the difference of the
 two runs, of all PEs, so that what the others do meanwhile is in it: with software a PE without a thread looks for one
@@ -16,6 +16,7 @@ that only the simulation has, for counters and assertions, are left out.
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import sys
 import tempfile
@@ -156,20 +157,26 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, print the table, and write the summary; return the exit status."""
     parser = argparse.ArgumentParser(prog="toggles", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pes", type=kernels.numbers, default="1,2", metavar="N,N…", help="default %(default)s")
-    parser.add_argument("--isa", choices=ISAS, default=ISAS[0])
+    parser.add_argument("--isa", default=",".join(ISAS), metavar="SET,SET", help="default %(default)s")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a summary (okosu.summary/1) there")
     asked = parser.parse_args(arguments)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    machines = [Machine(pes=pes, threads=16, watches=4, isa=asked.isa) for pes in asked.pes]
+    isas = asked.isa.split(",")
+    machines = {isa: [Machine(pes=pes, threads=16, watches=4, isa=isa) for pes in asked.pes] for isa in isas}
     try:
+        # An instruction set that there is not is refused before anything is measured.
+        for machine in itertools.chain.from_iterable(machines.values()):
+            machine.check()
         with _kernel_options.progress() as say:
-            here = section([one for machine in machines for one in measure(machine, say)], asked.isa)
+            tables = [
+                section([one for machine in of for one in measure(machine, say)], isa) for isa, of in machines.items()
+            ]
         if asked.json:
-            summary.write(summary_of("toggles", arguments, started, [here]), asked.json)
+            summary.write(summary_of("toggles", arguments, started, tables), asked.json)
     except OkosuError as error:
         print(error, file=sys.stderr)
         return 1
-    print(summary.markdown(here))
+    print("\n\n".join(map(summary.markdown, tables)))
     return 0
 
 

@@ -87,6 +87,7 @@ def _board(args: argparse.Namespace, program: list[str]) -> int:
     if args.dry_run:
         print(f"{'simulate' if args.simulate else 'build'}: {on.name}, {on.fpga}   ({on.top} {on.parameters})")
         print(f"program: {' '.join(words)}")
+        print(on.limit)
         return 0
     with _kernel_options.progress() as say:
         compiled = board.compile_(on, words, say)
@@ -104,5 +105,5 @@ def _board(args: argparse.Namespace, program: list[str]) -> int:
         _kernel_options.write_json(args.json, record)
     if args.json != "-":
         print("\n".join(board_table.tables(record)))
-        print(f"\n{args.out or built.bitstream}")
+        print(f"\n{on.limit}\n{args.out or built.bitstream}")
     return 0

@@ -11,6 +11,7 @@ _SLOT = "it is looked at only while a thread is in the slot, and its dispatch se
 _NO_ERROR = (
     "no master asks for what is not there (LsuBusKnowsEveryAddressThatPassed), and what a write says is nobody's"
 )
+_BIT_0 = "the core clears bit 0 of each target"
 _READ = "a word that is read without need: memory does nothing by it, and nobody takes it"
 EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/cpu/decoder.sv", "branching(BranchLez,", ("1'b0",), _NO_RT),
@@ -22,6 +23,9 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("1'b0",),
         "within the text a target's bits there are 0: " + _NO_RT,
     ),
+    ("rtl/cpu/decoder_rv32.sv", "imm_o = {{12{instr_i[31]}}, instr_i[19:12]", ("1'b0",), _BIT_0),
+    ("rtl/cpu/decoder_rv32.sv", "imm_o = {{20{instr_i[31]}}, instr_i[7], instr_i[30:25]", ("1'b0",), _BIT_0),
+    ("rtl/cpu/decoder_rv32.sv", "decoded_o.uses_rt = 1'b0;", ("1'b0",), _NO_RT),
     ("rtl/cpu/muldiv.sv", "dividing_q         <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_quotient_q  <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_remainder_q <= 1'b0;", ("1'b0",), _SET_BEFORE),
@@ -37,6 +41,19 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("<<",),
         "the turn comes to whoever had the last one after all others",
     ),
+    (
+        "rtl/bus/wishbone_bus.sv",
+        "assign others  = valid_i",
+        ("<<",),
+        "the turn comes to whoever had the last one after all others",
+    ),
+    (
+        "rtl/bus/wishbone_bus.sv",
+        "if (answered && answered_q == '0) begin",
+        ("&&",),
+        "the first answer sets what was read before, and it is looked at no later than with the last",
+    ),
+    ("rtl/bus/wishbone_slave.sv", "assign mem_re_o = taken", ("&&",), _READ),
     ("rtl/bus/mem_bus.sv", "assign beat = req.kind", ("||",), "in the phases that differ memory is asked for nothing"),
     ("rtl/bus/sched_bus.sv", "locked_master_q <= 1'b0;", ("1'b0",), "it is looked at behind a message, which sets it"),
     ("rtl/bus/wide_bus.sv", "assign moves       = burst_q", ("&&",), "it is looked at in bursts only"),
@@ -78,6 +95,8 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/ssh/dispatcher.sv", "settled_q    <= 1'b1;", ("1'b1",), "no thread is ready before something has changed"),
     ("rtl/ssh/dispatcher.sv", "stirred_q    <= 1'b0;", ("1'b0",), "no thread is ready before something has changed"),
     ("rtl/ssh/pe_table.sv", "if (!rst_ni) low_o <= 1'b0;", ("1'b0",), "priorities count from the first POLICY on only"),
+    ("rtl/ssh/ssh_m.sv", "assign chooses = 1'b0;", ("1'b0",), "where nothing is staged the table of PEs ignores it"),
+    ("rtl/ssh/ssh_m.sv", "assign writes  = 1'b0;", ("1'b0",), "where nothing is staged an assertion alone looks at it"),
     ("rtl/ssh/ssh_m.sv", "out_more_q  <= 1'b0;", ("1'b0",), "the first message sets it"),
     (
         "rtl/ssh/ssh_m.sv",
@@ -88,6 +107,24 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "rtl/soc/cluster.sv",
         ".heard_valid_i(sched_valid_o",
+        ("&&",),
+        "what PEs say and what SSH-m says are different words",
+    ),
+    ("rtl/foreign/pcpi_ssh.sv", "cop2_req_o.index = {1'b0, number[3:0]};", ("1'b0",), "SSH-s looks at four bits of it"),
+    ("rtl/foreign/pcpi_ssh.sv", "assign pcpi_wr_o", ("&&",), "what has no result names x0 as its register"),
+    (
+        "rtl/foreign/picorv32_pe.sv",
+        "assign in_text = is_fetch && addr - TextBase",
+        ("-",),
+        "2^31 added is 2^31 subtracted",
+    ),
+    ("rtl/foreign/picorv32_pe.sv", "if (!rst_ni) fetched_q <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("rtl/foreign/picorv32_pe.sv", "we: wstrb != '0,", ("!=",), "only of a burst the bus looks at it"),
+    ("rtl/foreign/picorv32_pe.sv", ".parked_i (1'b0)", ("1'b0",), "in mode SOFT nobody parks"),
+    ("rtl/foreign/picorv32_pe.sv", ".mem_ready_i (1'b0)", ("1'b0",), "in mode SOFT the engine moves nothing"),
+    (
+        "rtl/foreign/picorv32_machine.sv",
+        ".heard_valid_i(sched_valid",
         ("&&",),
         "what PEs say and what SSH-m says are different words",
     ),

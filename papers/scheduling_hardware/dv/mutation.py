@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many planted faults the tests find: each operator of the RTL changed, one at a time.
 
-python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER [--thin] [--sample N] [--seed S]
-                                                 [--record FILE]
+python -m papers.scheduling_hardware.dv.mutation core|sched|machine|board|foreign FOLDER [--only FILE…] [--thin]
+                                                 [--sample N] [--seed S] [--record FILE]
 
 All mutants (mutants.py) are in one model, built in FOLDER; each is chosen at run time and given its suite's tests
-(suites.py; --thin: those that cost least) until one fails. Those that nothing finds are listed;
-EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some file fewer than 90 % of the
-others are found; with --sample, where so few of all are found as a sample has by chance in one of twenty cases at most
-if 90 % of all can be. --record keeps the scores, beside those of other suites.
+(suites.py; --thin: those that cost least) until one fails; --only: the mutants of these files, relative to rtl/. Those
+that nothing finds are listed; EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some
+file fewer than 90 % of the others are found; with --sample, where so few of all are found as a sample has by chance in
+one of twenty cases at most if 90 % of all can be. --record keeps the scores, beside those of other suites.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import msgspec
 from papers.scheduling_hardware import planting
 from papers.scheduling_hardware.dv.equivalent import EQUIVALENT
 from papers.scheduling_hardware.dv.mutants import Mutant
-from papers.scheduling_hardware.dv.suites import CoreSuite, MachineSuite, SchedSuite, Suite
+from papers.scheduling_hardware.dv.suites import BoardSuite, CoreSuite, ForeignSuite, MachineSuite, SchedSuite, Suite
 from papers.scheduling_hardware.formats import MutatedFile, MutationFile
 
 KILLS = 0.9
@@ -38,6 +38,8 @@ SUITES: dict[str, type[Suite]] = {
     "core": CoreSuite,
     "sched": SchedSuite,
     "machine": MachineSuite,
+    "board": BoardSuite,
+    "foreign": ForeignSuite,
 }
 
 
@@ -130,14 +132,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="+", metavar="FILE", help="the mutants of these files, relative to rtl/")
     parser.add_argument("--thin", action="store_true", help="the tests that cost least")
     parser.add_argument("--sample", type=int, metavar="N", help="so many of them, drawn by --seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--record", type=Path, metavar="FILE", help="put the scores into this file")
     args = parser.parse_args()
-    suite = SUITES[args.suite](args.folder.absolute(), args.thin)
+    only = [f"rtl/{name}" for name in args.only or ()]
+    suite = SUITES[args.suite](args.folder.absolute(), args.thin, only)
     suite.folder.mkdir(parents=True, exist_ok=True)
     mutants = suite.build()
+    if only:
+        if unknown := sorted({*only} - {one.file for one in mutants}):
+            parser.error(f"the suite {args.suite} has no mutants of {', '.join(unknown)}")
+        mutants = [one for one in mutants if one.file in only]
     if killer := suite.killer(None):
         print(f"the original fails already: {killer}", file=sys.stderr)
         return 1

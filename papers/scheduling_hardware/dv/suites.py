@@ -3,7 +3,8 @@
 
 Of the core: random and directed programs. Of SSH-m: random messages beside the golden scheduler. Of all but the core:
 programs whose cycles are known (cycles.py), with assertions and every PE beside the golden simulator, and at last a
-block's proof, if it has one.
+block's proof, if it has one. Of a board, and of the processing element of a foreign core: a program whose output, end
+and time are those of the original.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import shutil
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from papers.scheduling_hardware import planting, proving, verilator
+from papers.scheduling_hardware import ROOM, board, foreign_core, planting, proving, verilator
 from papers.scheduling_hardware.dv import core_bench, cycles, mutants, sched_bench
 from papers.scheduling_hardware.dv.mutants import Mutant
 
@@ -74,19 +75,21 @@ GRACE = 1000
 CPU_LIMIT_S = 60
 
 
-def run(words: list[str], mutant: int) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with a mutant (0: with none) until it ends or has used its time."""
+def run(words: list[str], mutant: int, folder: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run a command in a folder with a mutant (0: with none) until it ends or has used its time."""
     env = {**os.environ, planting.VARIABLE: str(mutant)}
     limited = ["sh", "-c", f'ulimit -t {CPU_LIMIT_S}; exec "$@"', "sh", *words]
-    return subprocess.run(limited, env=env, capture_output=True, check=False)
+    return subprocess.run(limited, env=env, cwd=folder, capture_output=True, check=False)
 
 
 class Suite(ABC):
-    """Tests of a model that has all mutants of some files in it; `thin`: those that cost least."""
+    """Tests of a model that has all mutants of some files in it; `thin`: those that cost least; `only`: for the mutants
+    of these files alone."""
 
-    def __init__(self, folder: Path, thin: bool = False) -> None:
+    def __init__(self, folder: Path, thin: bool = False, only: Sequence[str] = ()) -> None:
         self.folder = folder
         self.thin = thin
+        self.only = only
 
     @abstractmethod
     def build(self) -> list[Mutant]:
@@ -157,6 +160,9 @@ class MachineSuite(Suite):
         return [one for one in found if one.file in (self.THIN if self.thin else self.FILES)]
 
     def machines(self) -> tuple[str, ...]:
+        """Return the machines that are built: where all files are of one machine's blocks, that one."""
+        if self.only and {*self.only} <= {*ONLY}:
+            return tuple({ONLY[file] for file in self.only})
         return tuple(cycles.MACHINES)[: 1 if self.thin else None]
 
     def points(self) -> list[cycles.Point]:
@@ -215,8 +221,11 @@ class SchedSuite(MachineSuite):
         found = super().build()
         objects = sched_bench.model(self.folder)
         options = ("--assert", "-Wno-fatal", "-Wno-lint", "-Wno-style")
+        # A machine is called as a scheduler is.
+        messages = self.folder / "messages"
+        messages.mkdir()
         self.lockstep = [
-            sched_bench.build(self.room, self.folder / machine.scheduler, machine, objects, *options)
+            sched_bench.build(self.room, messages / machine.scheduler, machine, objects, *options)
             for machine in (sched_bench.FOUR_PES, sched_bench.STAGED)
         ]
         return found
@@ -232,3 +241,87 @@ class SchedSuite(MachineSuite):
                 if run(words, mutant.number if mutant else 0).returncode not in self.WELL:
                     return f"{numbers[1] * numbers[2]} messages, {lockstep.parent.name}"
         return super().killer(mutant)
+
+
+class WholeSuite(Suite):
+    """A system that begins with files of memory and runs a program, which has to end as it does with the original; and
+    others, which are shorter."""
+
+    FILES: ClassVar[tuple[str, ...]]
+    # What the program prints at last, its status, and clocks within which it ends with the original.
+    LAST: ClassVar[bytes]
+    STATUS: ClassVar[int]
+    CLOCKS: ClassVar[int]
+
+    def build(self) -> list[Mutant]:
+        """Build the system's simulator, and the programs."""
+        room = planting.copy(self.folder / "room")
+        found = mutants.plant(room, self.FILES)
+        self.program = self.folder / "simulator"
+        shutil.copy(self.simulator(room), self.program)
+        self.expected = {name: self.ends(0, folder) for name, folder in self.programs().items()}
+        return found
+
+    @abstractmethod
+    def simulator(self, room: Path) -> Path:
+        """Return the system's simulator, from sources in `room`."""
+
+    @abstractmethod
+    def programs(self) -> dict[str, Path]:
+        """Return folders with what the memories begin with, by the programs' names; first the one that LAST is of."""
+
+    def ends(self, number: int, folder: Path) -> tuple[bytes, bytes, int]:
+        """Return what a program prints with a mutant, when it ends, and with which status."""
+        done = run([str(self.program), str(self.CLOCKS)], number, folder)
+        return done.stdout, done.stderr, done.returncode
+
+    def killer(self, mutant: Mutant | None) -> str:
+        """Return the first program that prints or ends otherwise than with the original."""
+        if mutant is None:
+            said, _, status = next(iter(self.expected.values()))
+            return "" if said.endswith(self.LAST) and status == self.STATUS else f"status {status}"
+        differ = (name for name, was in self.expected.items() if self.ends(mutant.number, self.folder / name) != was)
+        return next(differ, "")
+
+
+class BoardSuite(WholeSuite):
+    """What a board has beside the machine, from its pins."""
+
+    FILES = ("rtl/board/uart_tx.sv", "rtl/board/ulx3s_top.sv")
+    LAST = b"2 arguments, the last two\n"
+    STATUS = 93
+    CLOCKS = 1_000_000
+
+    def simulator(self, room: Path) -> Path:
+        """Return the simulator of the ULX3S."""
+        return board.simulator(board.BOARDS["ulx3s"], room=room)
+
+    def programs(self) -> dict[str, Path]:
+        """Return the program that prints more than the buffer of the serial line holds."""
+        on, folder = board.BOARDS["ulx3s"], self.folder / "talks"
+        folder.mkdir(exist_ok=True)
+        program = board.compile_(on, [str(ROOM / "dv/board/talks.c"), "--", "one", "two"])
+        board.write(folder, board.images(on.imem_words, on.dmem_words, program))
+        return {folder.name: folder}
+
+
+class ForeignSuite(WholeSuite):
+    """A foreign core's way to SSH-s and to memory."""
+
+    FILES = ("rtl/foreign/pcpi_ssh.sv", "rtl/foreign/picorv32_pe.sv", "rtl/foreign/picorv32_machine.sv")
+    LAST = b"thread 5 is joined\n"
+    STATUS = 0
+    CLOCKS = 100_000
+
+    def simulator(self, room: Path) -> Path:
+        """Return the simulator of the machine of PicoRV32, which is fetched."""
+        return foreign_core.build(foreign_core.core(), room=room)
+
+    def programs(self) -> dict[str, Path]:
+        """Return the program with threads, and those with an instruction or access that there is not."""
+        wrong = {**foreign_core.NOBODYS, **foreign_core.NOWHERE}
+        folders = {name: self.folder / name for name in ("threads", *wrong)}
+        for name, folder in folders.items():
+            folder.mkdir(exist_ok=True)
+            foreign_core.compile_(folder, wrong.get(name, ""))
+        return folders

@@ -30,7 +30,7 @@ def raw(held: dict[str, Any]) -> Kept | None:
             "okosu lab synth --board ulx3s --json scheduling-hardware-board.json",
         )
     if held.get("schema") == MutationFile.__struct_config__.tag:
-        words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine FOLDER --record"
+        words = "python -m papers.scheduling_hardware.dv.mutation core|sched|machine|board|foreign FOLDER --record"
         return Kept([_mutation(msgspec.convert(held, MutationFile).files)], f"{words} rtl-mutation.json")
     return None
 
@@ -39,7 +39,8 @@ def _mutation(files: dict[str, MutatedFile]) -> Section:
     body = []
     for name, of in files.items():
         told = of.found + of.left
-        body.append([f"`{name}`", str(of.found), str(told), f"{100 * of.found / told:.1f} %", str(of.equivalent)])
+        shown = name.removeprefix("rtl/")
+        body.append([f"`{shown}`", str(of.found), str(told), f"{100 * of.found / told:.1f} %", str(of.equivalent)])
     found, equivalent = (sum(getattr(of, key) for of in files.values()) for key in ("found", "equivalent"))
     told = found + sum(of.left for of in files.values())
     body.append(["all", f"{found:,}", f"{told:,}", f"{100 * found / told:.1f} %", str(equivalent)])

@@ -91,7 +91,20 @@ def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
 
 def test_dry_run_names_board_and_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["lab", "synth", "--board", "ulx3s", "--simulate", "--dry-run", "--", "hello.c", "3"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "program: hello.c 3"
+    _, program, limit = capsys.readouterr().out.splitlines()
+    assert program == "program: hello.c 3"
+    assert limit.startswith("memory is block RAM alone: 64 KiB of text for each PE, 128 KiB of data, ")
+    assert "no controller" in limit
+
+
+def test_what_the_limit_leaves_is_what_the_linker_gives() -> None:
+    """Data and heap lie below the contexts, whose address the linker script computes from the same settings."""
+    named = dict(re.findall(r"__okosu_(\w+)=(\d+)", " ".join(ULX3S.flags)))
+    memory, stacks, log2, main = (int(named[one]) for one in ("memory", "stacks", "stack_log2", "main_stack"))
+    top = (memory - main) & -(1 << log2)
+    contexts = top - (stacks << log2) - (stacks << 8)
+    assert f"leave {contexts // 1024} KiB" in ULX3S.limit
+    assert "__contexts = __stacks_start - (__threads_max << 8);" in (ROOM / "sw/link.ld").read_text()
 
 
 def test_the_record_has_its_schema_and_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

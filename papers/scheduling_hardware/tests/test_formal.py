@@ -16,7 +16,7 @@ from papers.scheduling_hardware import ROOM, cost_table, proving, synthesis, ver
 from papers.scheduling_hardware.dv import mutation, suites
 from papers.scheduling_hardware.dv.mutants import Mutant
 from papers.scheduling_hardware.formats import CallRecord
-from papers.scheduling_hardware.machine import SCHEDULERS
+from papers.scheduling_hardware.machine import SCHEDULERS, Machine
 from papers.scheduling_hardware.report import summary
 
 FIFO = proving.find(["fifo:deep4"])[0]
@@ -196,11 +196,11 @@ def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_su
     mutants = [Mutant(n, "bus/fifo.sv", 3 + n, 7, "&&", "||", "a && b") for n in range(3)]
     path = tmp_path / "rtl-mutation.json"
     mutation.record(path, [mutation.Result(one, by) for one, by in zip(mutants, ("sum: 3", "sum: 4", ""), strict=True)])
-    other = Mutant(9, "cpu/alu.sv", 1, 1, "+", "-", "a + b")
+    other = Mutant(9, "rtl/cpu/alu.sv", 1, 1, "+", "-", "a + b")
     mutation.record(path, [mutation.Result(other, "arith: 1")])
     told = obeys.its_schema(path.read_bytes())
     assert told["files"]["bus/fifo.sv"] == {"found": 2, "left": 1, "equivalent": 0, "by": {"sum": 2}}
-    assert told["left"] == {"bus/fifo.sv": ["5:7 && -> ||: a && b"], "cpu/alu.sv": []}
+    assert told["left"] == {"bus/fifo.sv": ["5:7 && -> ||: a && b"], "rtl/cpu/alu.sv": []}
     kept = summary.raw(told)
     assert kept is not None
     assert [row[:3] for row in kept.sections[0].body] == [
@@ -208,6 +208,32 @@ def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_su
         ["`cpu/alu.sv`", "1", "1"],
         ["all", "3", "4"],
     ]
+
+
+def test_no_model_of_ssh_m_lies_where_a_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine is called as a scheduler is: "staged"."""
+    (simulator := tmp_path / "machine").write_text("")
+
+    def lockstep(room: Path, folder: Path, *how: object) -> Path:
+        folder.mkdir()
+        (folder / suites.sched_bench.PROGRAM).write_text("")
+        return folder / suites.sched_bench.PROGRAM
+
+    built = suites.verilator.Simulator(simulator, Machine(), checked=True, waves=False, key="", verilator="")
+    monkeypatch.setattr(suites.verilator, "build", lambda machine, **how: built)
+    monkeypatch.setattr(suites.sched_bench, "model", lambda folder: [])
+    monkeypatch.setattr(suites.sched_bench, "build", lockstep)
+    monkeypatch.setattr(suites.cycles.Point, "compiled", lambda point: Path(point.source))
+    suite = suites.SchedSuite(tmp_path / "suite")
+    assert suite.build()
+    assert all((suite.folder / name).is_file() for name in suites.cycles.MACHINES)
+    assert [path.parent.name for path in suite.lockstep if path.is_file()] == ["direct", "staged"]
+
+
+@pytest.mark.parametrize("only", [[], ["rtl/bus/wishbone_bus.sv"], ["rtl/bus/wishbone_bus.sv", "rtl/soc/pe.sv"]])
+def test_only_the_machine_is_built_that_has_the_blocks(only: list[str], tmp_path: Path) -> None:
+    machines = suites.MachineSuite(tmp_path, only=only).machines()
+    assert machines == (("wishbone",) if len(only) == 1 else tuple(suites.cycles.MACHINES))
 
 
 @pytest.mark.parametrize(("words", "part", "status"), [([], "proofs", 1), (["--bugs"], "bugs", 0)])

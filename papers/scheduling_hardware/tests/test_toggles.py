@@ -12,7 +12,7 @@ import pytest
 
 from okosu.errors import OkosuError
 from papers.scheduling_hardware import ROOM, simulation, toggles, verilator
-from papers.scheduling_hardware.machine import Machine
+from papers.scheduling_hardware.machine import ISAS, Machine
 from papers.scheduling_hardware.toggles import Measured, part, read, section
 
 RECORD = ROOM.parents[1] / "results/epyc-zen5-vm-2026-11-26/scheduling-hardware-toggles.json"
@@ -94,8 +94,15 @@ def test_a_run_is_told_where_toggles_go(tmp_path: Path, monkeypatch: pytest.Monk
         simulation.run(made, tmp_path / "program.elf", toggles=tmp_path / "file")
 
 
-def test_the_record_is_of_this_table() -> None:
-    table = json.loads(RECORD.read_text())["sections"][0]
-    rows = [row[:3] for row in table["body"]]
+def test_the_record_is_of_these_tables() -> None:
+    tables = {table["id"]: table for table in json.loads(RECORD.read_text())["sections"]}
     names = [words for words, _ in toggles.OPERATIONS.values()]
-    assert rows == [[name, pes, how] for pes in "12" for name in names for how in ("hardware", "software")]
+    for isa in ISAS:
+        rows = [row[:3] for row in tables.pop(f"toggles-{isa}")["body"]]
+        assert rows == [[name, pes, how] for pes in "12" for name in names for how in ("hardware", "software")]
+    assert not tables
+
+
+def test_an_instruction_set_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert toggles.main(["--isa", "mips1,vax"]) == 1
+    assert "mips1 or rv32" in capsys.readouterr().err

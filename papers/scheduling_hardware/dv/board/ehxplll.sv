@@ -51,7 +51,13 @@ module EHXPLLL #(
     PllPhaseIsInItsCycle : assert (CLKOP_CPHASE < CLKOP_DIV);
   end
 
+  // By these the real one is reset, stopped, or given another phase, of which this model has nothing.
+  always @(posedge CLKI) begin
+    PllIsAskedForNothingElse : assert (!(PHASESEL1 || PHASESEL0 || PHASEDIR || PHASESTEP || PHASELOADREG || STDBY ||
+                                         PLLWAKESYNC || RST || ENCLKOP));
+  end
+
   logic unused;
-  assign unused = ^{CLKFB, PHASESEL1, PHASESEL0, PHASEDIR, PHASESTEP, PHASELOADREG, STDBY, PLLWAKESYNC, RST, ENCLKOP};
+  assign unused = CLKFB;
 
 endmodule

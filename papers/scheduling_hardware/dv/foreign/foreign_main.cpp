@@ -16,6 +16,8 @@ namespace
 {
 
 constexpr uint64_t kResetCycles = 4;
+// A cycle is a nanosecond, so that an assertion that fails says in which one: the core's unit of time is that.
+constexpr uint64_t kPicoseconds = 1000;
 enum { kNotEnded = 124, kStopped = 125 };
 
 } // namespace
@@ -35,7 +37,7 @@ int main(int argc, char **argv)
         top->eval();
         top->clk_i = 1;
         top->eval();
-        context.timeInc(1);
+        context.timeInc(kPicoseconds);
         if (top->print_o)
             std::putchar(top->char_o);
         if (top->exit_o)

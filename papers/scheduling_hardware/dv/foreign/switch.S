@@ -4,6 +4,11 @@
 #include "../../sw/rv32/kept.inc"
 #include "../../sw/rv32/ssh.inc"
 
+/* What is done at first: nothing, where nobody has something wrong in mind (foreign_core.py). */
+#ifndef FIRST
+#define FIRST
+#endif
+
 LOG2_CONTEXT = 6
 LOG2_STACK = 12
 STACKS_TOP = 0x90020000
@@ -11,6 +16,7 @@ STACKS_TOP = 0x90020000
     .section .text.start, "ax"
     .globl  _start
 _start:
+    FIRST
     li      t0, STACKS_TOP
     set     0, t0
     li      t0, LOG2_STACK

@@ -3,7 +3,7 @@
  * a barrier and are joined. Prints a line for each thread, and ends with 0, or with the number of what was wrong. */
 #include <stdint.h>
 
-enum { ARG0 = 0, ARG1 = 1, ERR = 5, RES = 6, SELF = 7, PE = 8, PES = 9, CONFIG = 12 };
+enum { ARG0 = 0, ARG1 = 1, ERR = 5, RES = 6, SELF = 7, PE = 8, PES = 9, CYCLE = 10, CONFIG = 12 };
 enum { CREATE = 16, JOIN = 18, YIELD = 20, WAIT = 21, BARRIER = 23 };
 enum { BLOCKED = 255, NO_SUCH_THREAD = 3, MUTEX = 1 };
 enum { THREADS = 6, ROUNDS = 5 };
@@ -83,7 +83,7 @@ static uint32_t work(uint32_t number)
 
 int main(void)
 {
-    uint32_t handles[THREADS], sum = 0;
+    uint32_t handles[THREADS], sum = 0, began = GET(CYCLE);
 
     for (uint32_t n = 0; n < THREADS; n++) {
         handles[n] = create(work, n);
@@ -113,5 +113,8 @@ int main(void)
         return 5;
     if ((GET(CONFIG) >> STACK_SHIFT & STACK_MASK) != LOG2_STACK)
         return 6;
+    /* Time goes forward. */
+    if (GET(CYCLE) - began - 1 > INT32_MAX)
+        return 8;
     return (GET(SELF) & 255) == 0 ? 0 : 7;
 }

@@ -4,7 +4,7 @@
 // The protocol is that of wishbone_bus.sv. PEs load from and store to `0x9000_0000` on, DmemWords words, and store to the two words of
 // devices at `0xbf00_0000` (doc/INTERFACES.md); nothing else is strobed, but contexts that PEs save lie in memory, too. Whatever else the
 // system has may share the memory; stores by others are not seen by threads that wait in the hardware. Instructions come from memories
-// within, which have to be filled before reset ends. PEs are MIPS's; machine.sv has those of RISC-V on this bus, too.
+// within, which have to be filled before reset ends. Isa: 0 for PEs of MIPS, 1 for those of RISC-V.
 
 module wishbone_machine
   import okosu_pkg::*;
@@ -16,7 +16,8 @@ module wishbone_machine
   parameter int unsigned Banks     = 1,
   parameter int unsigned Contexts  = 16,
   parameter int unsigned ImemWords = 16384,
-  parameter int unsigned DmemWords = 32768
+  parameter int unsigned DmemWords = 32768,
+  parameter int unsigned Isa       = 0
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -50,8 +51,9 @@ module wishbone_machine
     .Contexts (Contexts),
     .ImemWords(ImemWords),
     .DmemWords(DmemWords),
+    .Isa      (Isa),
     .Sections (6),
-    .Prompt    (1'b1)
+    .Prompt   (1'b1)
   ) u_cluster (
     .clk_i,
     .rst_ni,

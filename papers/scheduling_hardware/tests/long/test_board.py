@@ -9,42 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import board
+from papers.scheduling_hardware import ROOM, board
 from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 ULX3S = board.BOARDS["ulx3s"]
-# More than the buffer in front of the line holds, at once and from two threads; both streams; a status of 7 bits.
-TALKS = """\
-#include <pthread.h>
-#include <stdio.h>
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *talk(void *name)
-{
-    for (int line = 0; line < 3; line++) {
-        pthread_mutex_lock(&lock);
-        printf("%s says line %d, which is longer than sixteen bytes\\n", (const char *)name, line);
-        pthread_mutex_unlock(&lock);
-    }
-    return NULL;
-}
-int main(int argc, char **argv)
-{
-    pthread_t other;
-    if (pthread_create(&other, NULL, talk, "other") != 0)
-        return 1;
-    talk("main");
-    pthread_join(other, NULL);
-    fprintf(stderr, "%d arguments, the last %s\\n", argc - 1, argv[argc - 1]);
-    return 93;
-}
-"""
 
 pytestmark = NEEDS
 
 
 def test_a_program_is_heard_on_the_serial_line_to_its_last_byte(tmp_path: Path) -> None:
-    (source := tmp_path / "talks.c").write_text(TALKS)
-    program = board.compile_(ULX3S, [str(source), "--", "one", "two"])
+    program = board.compile_(ULX3S, [str(ROOM / "dv/board/talks.c"), "--", "one", "two"])
     done = board.simulate(ULX3S, program, tmp_path)
     lines = done.stdout.decode().splitlines()
     said = [f"{who} says line {n}, which is longer than sixteen bytes" for who in ("main", "other") for n in range(3)]

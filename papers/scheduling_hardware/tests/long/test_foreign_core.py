@@ -49,6 +49,19 @@ def test_threads_are_created_yield_lock_meet_and_are_joined(core: Path) -> None:
     assert (done.stdout, done.returncode) == (SAID, 0), done.stderr
 
 
+@pytest.mark.parametrize("name", foreign_core.NOBODYS)
+def test_a_core_stops_at_an_instruction_that_is_nobodys(core: Path, name: str) -> None:
+    done = foreign_core.run(foreign_core.build(core), foreign_core.NOBODYS[name])
+    assert (done.stdout, done.returncode) == ("", foreign_core.STOPPED), done.stderr
+
+
+@pytest.mark.parametrize("name", foreign_core.NOWHERE)
+def test_an_access_to_what_is_not_there_is_named(core: Path, name: str) -> None:
+    done = foreign_core.run(foreign_core.build(core), foreign_core.NOWHERE[name])
+    assert done.returncode not in (0, foreign_core.STOPPED)
+    assert "ForeignCoreAccessesWhatIsThere" in done.stdout + done.stderr
+
+
 @pytest.fixture(scope="module")
 def planted(core: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     room = planting.copy(tmp_path_factory.mktemp("planted") / "room")

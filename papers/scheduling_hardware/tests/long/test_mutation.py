@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from papers.scheduling_hardware import ROOM
-from papers.scheduling_hardware.dv import cycles, mutants, mutation
+from okosu.errors import OkosuError
+from papers.scheduling_hardware import ROOM, foreign_core
+from papers.scheduling_hardware.dv import cycles, mutants, mutation, suites
 from papers.scheduling_hardware.tests.long.shared import NEEDS
 
 pytestmark = NEEDS
@@ -67,9 +68,27 @@ def test_a_sample_is_judged_by_what_chance_gives() -> None:
     assert mutation.chance(85, 100) > mutation.CHANCE > mutation.chance(84, 100)
 
 
+WHOLE = [pytest.param(suite, 0, marks=full) for suite in ("board", "foreign")]
+
+
 # The sample is smaller where a mutant's tests take longer.
-@pytest.mark.parametrize(("suite", "sample"), [("core", 40), ("sched", 60), pytest.param("machine", 60, marks=full)])
+@pytest.mark.parametrize(
+    ("suite", "sample"), [("core", 40), ("sched", 60), pytest.param("machine", 60, marks=full), *WHOLE]
+)
 def test_nine_in_ten_mutants_are_found(tmp_path: Path, suite: str, sample: int) -> None:
-    if suite != "core" and cycles.compiler() != cycles.table()["compiler"]:
+    if suite in ("sched", "machine") and cycles.compiler() != cycles.table()["compiler"]:
         pytest.skip(f"the programs whose cycles are known are {cycles.table()['compiler']}'s")
+    if suite == "foreign":
+        try:
+            foreign_core.core()
+        except OkosuError as error:
+            pytest.skip(f"{error.what}: {error.why}")
     examine(tmp_path, suite, sample)
+
+
+def test_every_file_of_the_hardware_is_in_a_suite_that_has_an_operator() -> None:
+    listed = {*suites.CORE, *suites.OTHERS, *suites.SSH_M, *suites.BoardSuite.FILES, *suites.ForeignSuite.FILES}
+    there = {str(path.relative_to(ROOM)) for path in (ROOM / "rtl").rglob("*.sv")}
+    assert listed <= there
+    for name in sorted(there - listed - {*suites.UNCHANGED}):
+        assert "_pkg" in name or not mutants.mutate((ROOM / name).read_text(), name, 1)[1], name
