@@ -7,10 +7,10 @@
 #include "work.h"
 
 #include <stdint.h>
-#include <sys/prctl.h>
+
+#include "colour_mask.h"
 
 #define PAGE 4096ul
-#define SET_PAGE_COLORS 0x50434c53
 enum { COUNTED = 16, ORDERS = 11, WHOLE = 9 };
 
 /* Count the free blocks of all zones; one of order 10 is two. */
@@ -70,8 +70,7 @@ int main(int argc, char **argv)
 
     if (fd < 0)
         work_fail("/proc/self/pagemap");
-    if (mask && prctl(SET_PAGE_COLORS, &mask, sizeof(mask), 0, 0))
-        work_fail("PR_SET_PAGE_COLORS");
+    colour_mask(mask);
     /* A row of as many pages as there are colours has it once, but for a few rows that skip it. */
     size_t size = ((size_t)pages + 2) * colours * 2 * PAGE;
     unsigned char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
