@@ -109,7 +109,8 @@ def steps(colours: list[int], of: int = COLOURS) -> float:
 def fold(number: int, colours: int = COLOURS) -> int:
     """Return the colour that the mode fold gives a virtual page, without the random shift of its address space."""
     bits = colours.bit_length() - 1
-    return (number + (number >> bits) + (number >> 2 * bits)) % colours
+    rows = number >> (bits + 2 if ONE_KNOB else bits)
+    return (number + rows + (rows >> bits)) % colours
 
 
 def kept_colour(found: list[Page], colours: int = COLOURS) -> tuple[int, int]:
