@@ -19,6 +19,7 @@ import msgspec
 
 from lab import cache
 from lab.cache import Say, quiet
+from lab.kernel import base as bases
 from lab.kernel.build import Built
 from lab.model import machines, model_plugin, plugin_counts
 from lab.model.plugin_counts import Counts
@@ -164,11 +165,12 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
     # By what was compiled and not by its sources: a change that leaves the code as it was leaves the result.
     compiled = {**files, "kernel": built.path / "bzImage", "model": model_plugin.build(say).plugin}
     parts = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in compiled.items()}, shape
-    key = cache.key(parts, msgspec.to_builtins(setting), msgspec.to_builtins(list(points)), script(setting, points))
+    told = script(setting, points, built.base)
+    key = cache.key(parts, msgspec.to_builtins(setting), msgspec.to_builtins(list(points)), told)
 
     def fill(folder: Path) -> None:
         say(f"{setting.machine}, {setting.colour}, {'aged' if setting.aged else 'fresh'}, seed {setting.seed}")
-        command = ["sh", "-c", script(setting, points), *files]
+        command = ["sh", "-c", told, *files]
         outcome = qemu.run(
             built,
             command,
@@ -217,16 +219,19 @@ def kernel_args(setting: Setting) -> list[str]:
     return [f"page_color={count}" if setting.hashed else f"page_color={count},{setting.colour}"]
 
 
-def script(setting: Setting, points: Sequence[Point]) -> str:
-    """Return the guest's shell script: $0 is the ageing program, $1 and so on are those of the workloads."""
+def script(setting: Setting, points: Sequence[Point], base: str = bases.DEFAULT) -> str:
+    """Return the guest's shell script for a kernel of `base`: $0 is the ageing program, $1 and so on are those of the
+    workloads."""
+    # Only on the default base there is a file that switches colouring on; on others the mode does.
+    switch = base == bases.DEFAULT
     lines = ["set -e", "cd /sys/kernel/mm"]
     lines += [f"echo always > transparent_hugepage/{name}" for name in ("enabled", "defrag")]
     if setting.hashed:
         rows = rows_of(machines.find(setting.machine))
         said = "\\n".join(f"{bit}:{mask:#x}" for bit, mask in sorted(rows.items()))
         lines += [f"printf '{said}\\n' > page_color/xor", f"echo {setting.colour} > page_color/mode"]
-        lines += ["echo 1 > page_color/enabled"]
-    lines += _proofs(setting)
+        lines += ["echo 1 > page_color/enabled"] * switch
+    lines += _proofs(setting, switch)
     # The pool of huge pages is reserved while memory is fresh, as on any machine.
     if most := max((_pool(point) for point in points if point.pages == "hugetlb"), default=0):
         lines += [f"echo {most} > /proc/sys/vm/nr_hugepages", f'test "$(cat /proc/sys/vm/nr_hugepages)" = {most}']
@@ -237,15 +242,15 @@ def script(setting: Setting, points: Sequence[Point]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _proofs(setting: Setting) -> list[str]:
+def _proofs(setting: Setting, switch: bool) -> list[str]:
     """Return shell commands that fail where the kernel does not place pages as asked: it ignores parameters that it
-    does not know."""
+    does not know. With `switch` a file says whether colouring is on."""
     if setting.colour == "stock":
         return []
     if setting.colour == "shuffle":
         shown = [("/sys/module/page_alloc/parameters/shuffle", "Y")]
     else:
-        shown = [("page_color/enabled", "1"), ("page_color/ncolors", str(_count(setting)))]
+        shown = [("page_color/enabled", "1")] * switch + [("page_color/ncolors", str(_count(setting)))]
     tests = [f'[ "$(cat {path})" = {value} ]' for path, value in shown]
     if setting.colour != "shuffle":
         tests.append(f"grep -q '\\[{setting.colour}\\]' page_color/mode")

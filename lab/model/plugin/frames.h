@@ -10,6 +10,9 @@
 
 enum { FRAMES = 4096, FRAMES_PAGE_SHIFT = 12, FRAMES_ASK = 1024 };
 
+/* Page tables of five levels translate so many bits, and a kernel that has them uses all. */
+enum { FRAMES_ADDRESS_BITS = 57 };
+
 struct frame {
     uint64_t page; /* its number, and above it the round in which the entry is valid */
     uint64_t physical;
@@ -21,12 +24,13 @@ struct frames {
     uint32_t asked;
 };
 
-#define FRAMES_ROUND_SHIFT 36
+#define FRAMES_ROUND_SHIFT (FRAMES_ADDRESS_BITS - FRAMES_PAGE_SHIFT)
 #define FRAMES_ROUNDS (1u << (64 - FRAMES_ROUND_SHIFT))
 
 static inline uint64_t frames_tag(const struct frames *frames, uint64_t address)
 {
-    uint64_t page = address << 16 >> (16 + FRAMES_PAGE_SHIFT);
+    unsigned ignored = 64 - FRAMES_ADDRESS_BITS;
+    uint64_t page = address << ignored >> (ignored + FRAMES_PAGE_SHIFT);
 
     return frames->round << FRAMES_ROUND_SHIFT | page;
 }

@@ -7,10 +7,10 @@
 #include "work.h"
 
 #include <stdint.h>
-#include <sys/prctl.h>
+
+#include "colour_mask.h"
 
 #define PAGE 4096ul
-#define SET_PAGE_COLORS 0x50434c53
 enum { COUNTED = 16, ORDERS = 11, WHOLE = 9 };
 
 /* Count the free blocks of all zones; one of order 10 is two. */
@@ -38,12 +38,20 @@ static long whole_blocks(void)
     return found;
 }
 
+/* How many rows of colours have one shift, as a binary logarithm: on Linux 6.12, where the series
+ * has this file, each has its own. */
+static int shared_bits(void)
+{
+    return access("/sys/kernel/mm/page_color/enabled", F_OK) ? 2 : 0;
+}
+
 /* The colour of a virtual page, without what its address space adds. */
-static unsigned long fold(unsigned long number, unsigned long colours)
+static unsigned long fold(unsigned long number, unsigned long colours, int shared)
 {
     int bits = __builtin_ctzl(colours);
+    unsigned long rows = number >> (bits + shared);
 
-    return (number + (number >> bits) + (number >> 2 * bits)) % colours;
+    return (number + rows + (rows >> bits)) % colours;
 }
 
 static void count_frame(int fd, uintptr_t at, long *counts)
@@ -70,18 +78,18 @@ int main(int argc, char **argv)
 
     if (fd < 0)
         work_fail("/proc/self/pagemap");
-    if (mask && prctl(SET_PAGE_COLORS, &mask, sizeof(mask), 0, 0))
-        work_fail("PR_SET_PAGE_COLORS");
+    colour_mask(mask);
     /* A row of as many pages as there are colours has it once, but for a few rows that skip it. */
     size_t size = ((size_t)pages + 2) * colours * 2 * PAGE;
     unsigned char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED || madvise(at, size, MADV_NOHUGEPAGE))
         work_fail("mmap");
+    int shared = shared_bits();
     long before = whole_blocks(), touched = 0;
 
     for (size_t done = 0; done < size && touched < pages; done += PAGE) {
-        if (fold((uintptr_t)(at + done) / PAGE, colours))
+        if (fold((uintptr_t)(at + done) / PAGE, colours, shared))
             continue;
         at[done] = 1;
         touched++;
@@ -89,7 +97,7 @@ int main(int argc, char **argv)
     long after = whole_blocks();
 
     for (size_t done = 0; done < size; done += PAGE)
-        if (!fold((uintptr_t)(at + done) / PAGE, colours) && touched-- > 0)
+        if (!fold((uintptr_t)(at + done) / PAGE, colours, shared) && touched-- > 0)
             count_frame(fd, (uintptr_t)(at + done), counts);
     for (int colour = 0; colour < COUNTED; colour++)
         if (counts[colour] > most)

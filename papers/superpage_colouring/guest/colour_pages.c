@@ -14,12 +14,12 @@
 #include "work.h"
 
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
+
+#include "colour_mask.h"
 
 #define PAGE 4096
 #define HUGE_PAGE (2ul << 20)
-#define SET_PAGE_COLORS 0x50434c53
 /* Linux 6.1's, which older headers do not have. */
 #define COLLAPSE 25
 
@@ -157,8 +157,7 @@ int main(int argc, char **argv)
     uint64_t mask = strtoull(argv[3], NULL, 16), *before = frames_of(&pages),
              *after = frames_of(&pages);
 
-    if (mask && prctl(SET_PAGE_COLORS, &mask, sizeof(mask), 0, 0))
-        work_fail("PR_SET_PAGE_COLORS");
+    colour_mask(mask);
     size_t size = (size_t)pages.count * PAGE + HUGE_PAGE;
     pages.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages.at == MAP_FAILED)

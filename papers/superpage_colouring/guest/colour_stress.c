@@ -126,10 +126,24 @@ static void put(const char *folder, const char *file, const char *text)
     close(fd);
 }
 
+/* On Linux 6.12 a file of its own switches colouring on and off, on 7.3 the mode does. */
+static void switch_mode(const char *folder, int on)
+{
+    static const char *const modes[] = {"fold", "hop", "linear", "mask"};
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/enabled", folder);
+    if (access(path, F_OK)) {
+        put(folder, "mode", on ? modes[draw(2)] : "off");
+        return;
+    }
+    put(folder, "mode", modes[draw(4)]);
+    put(folder, "enabled", on ? "1" : "0");
+}
+
 /* Switch colouring until the last of the processes has ended; returns how often. */
 static long switching(const char *folder, const pid_t *children, long processes)
 {
-    static const char *const modes[] = {"fold", "hop", "linear", "mask"};
     long times = 0, left = processes;
     int status;
 
@@ -143,14 +157,13 @@ static long switching(const char *folder, const pid_t *children, long processes)
         left -= ended != 0;
         if (!folder || ended)
             continue;
-        put(folder, "mode", modes[draw(4)]);
-        put(folder, "enabled", times++ % 2 ? "0" : "1");
+        switch_mode(folder, times++ % 2 == 0);
         for (long child = 0; times == SWITCHES && child < processes; child++)
             kill(children[child], SIGTERM);
         usleep(500 + draw(3000));
     }
     if (folder)
-        put(folder, "enabled", "0");
+        switch_mode(folder, 0);
     return times;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the series page-colour costs, as tables: no test, run by hand (half an hour):
 
-    python -m papers.superpage_colouring.tests.long.colour_costs [calls|holds|cpus|blocks ...]
+    [OKOSU_BASE=7.3] python -m papers.superpage_colouring.tests.long.colour_costs [calls|holds|folios|cpus|blocks ...]
 
 Columns: unset (the same sources with CONFIG_PAGE_COLOR=n), off (with it, as it boots), and the modes hop and fold
 switched on. What the series adds to structures and code: series_figures.py.
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from lab.kernel.build import Built
 from lab.run import guest, qemu
+from lab.tests.long.base import BASE
 from papers.superpage_colouring import kernel_cost
 from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
@@ -25,8 +26,8 @@ UNEVEN = 12000
 
 def variants() -> dict[str, tuple[Built, tuple[str, ...]]]:
     """Return {name of the column: kernel, its arguments}."""
-    unset = qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"))
-    built = qemu.build()
+    unset = qemu.build(fragments=(*qemu.RECIPE.fragments, "x86-colour-unset"), base=BASE)
+    built = qemu.build(base=BASE)
     found: dict[str, tuple[Built, tuple[str, ...]]] = {"unset": (unset, ()), "off": (built, ())}
     return found | {mode: (built, (f"page_color={COLOURS},{mode}",)) for mode in ("hop", "fold")}
 
@@ -77,9 +78,22 @@ def holds() -> Iterator[str]:
     )
 
 
+def folios() -> Iterator[str]:
+    """Yield how often eight CPUs took zone->lock for folios of several pages."""
+    rows: dict[str, dict[str, float]] = {}
+    for size in (16, 32):
+        work = f'echo always > /sys/kernel/mm/transparent_hugepage/hugepages-{size}kB/enabled; "$0" map 4096 4 8'
+        command = ["sh", "-c", work, str(guest.program("colour_cost"))]
+        rows[f"{size} KiB"] = {
+            name: lock_hold.measure(built, command, kernel_args=args, cpus=8, memory="512M").number
+            for name, (built, args) in variants().items()
+        }
+    yield from table("folios of 131,072 pages on 8 CPUs: holds", rows)
+
+
 def blocks() -> Iterator[str]:
     """Yield how many free blocks of 2 MiB programs break that want few colours, or all."""
-    built, pages, count = qemu.build(), UNEVEN, colour_guest.COLOURS
+    built, pages, count = qemu.build(base=BASE), UNEVEN, colour_guest.COLOURS
     needs = {
         "any": {"off": "1 0", "hop": "1 0", "fold": "1 0"},
         "one colour by its addresses": {"off": f"{count} 0", "hop": f"{count} 0", "fold": f"{count} 0"},
@@ -99,7 +113,7 @@ def blocks() -> Iterator[str]:
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
-PARTS = {part.__name__: part for part in (calls, holds, cpus, blocks)}
+PARTS = {part.__name__: part for part in (calls, holds, folios, cpus, blocks)}
 
 
 def main() -> None:

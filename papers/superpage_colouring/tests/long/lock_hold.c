@@ -5,10 +5,13 @@
  *
  * A lock is watched once the kernel has taken it as the first one after entering the function at
  * ADDRESS (free_pcppages_bulk() takes zone->lock and no other), because the addresses of the locks
- * are not known before. For x86-64 machines with one CPU: there a CMPXCHG that writes to a free
- * lock takes it, and the next plain write releases it. Only what happens between the guest's marks
+ * are not known before. For x86-64 machines: with one CPU, a CMPXCHG that writes to a free lock
+ * takes it, and the next plain write releases it. Only what happens between the guest's marks
  * (core/model.h) counts; a string instruction with a REP is one instruction. `out` receives lines
- * "INSTRUCTIONS HOLDS", the fewest first. */
+ * "INSTRUCTIONS HOLDS", the fewest first.
+ *
+ * With several CPUs each CMPXCHG is counted as a hold, of 0 instructions: how long the lock was
+ * held can't be told there. One that has to wait for the lock may be counted twice. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,15 +22,16 @@
 #include "model.h"
 #include "qemu_api.h"
 
-enum { LOCKS = 64, LONGEST = 1 << 20 };
+enum { LOCKS = 64, LONGEST = 1 << 20, CPUS = 64 };
 
 QEMU_API_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 
 static uint64_t executed, from;
 static uint64_t locks[LOCKS];
 static unsigned known;
-static int expected; /* inside the function, which has not taken a lock yet */
-static int inside;   /* whether a region of the guest is open */
+static int expected[CPUS]; /* inside the function, which has not taken a lock yet */
+static int inside;         /* whether a region of the guest is open */
+static int alone;          /* whether there is one CPU */
 
 /* The lock that is held (0: none), the count of instructions when it was taken, and the string
  * instruction counted last. */
@@ -51,14 +55,18 @@ static int is_known(uint64_t address)
     return 0;
 }
 
-static void take(uint64_t address)
+static void take(unsigned cpu, uint64_t address)
 {
-    if (expected && !is_known(address) && known < LOCKS)
+    if (expected[cpu] && !is_known(address) && known < LOCKS)
         locks[known++] = address;
-    expected = 0;
-    if (!held && is_known(address)) {
+    expected[cpu] = 0;
+    if (held || !is_known(address))
+        return;
+    if (alone) {
         held = address;
         since = executed;
+    } else if (inside) {
+        holds[0]++;
     }
 }
 
@@ -74,7 +82,7 @@ static void release(void)
 static void on_locked(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
     if (qemu_plugin_mem_is_store(info))
-        take(address);
+        take(cpu, address);
 }
 
 static void on_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -85,7 +93,7 @@ static void on_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address,
 
 static void on_entry(unsigned cpu, void *data)
 {
-    expected = 1;
+    expected[cpu] = 1;
 }
 
 static void on_mark(unsigned cpu, void *data)
@@ -165,8 +173,9 @@ QEMU_API_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *
     }
     if (!from || !path)
         return refuse("arguments", "from=ADDRESS and out=FILE are needed");
-    if (!info->system_emulation || info->system.smp_vcpus > 1)
-        return refuse("this machine", "one CPU is what can be followed");
+    if (!info->system_emulation || info->system.smp_vcpus > CPUS)
+        return refuse("this machine", "its CPUs are too many to be followed");
+    alone = info->system.smp_vcpus == 1;
     holds = calloc(LONGEST, sizeof(*holds));
     out = holds ? fopen(path, "w") : NULL;
     if (!out)

@@ -57,14 +57,24 @@ class _Plugin:
         return ["-plugin", f"{str(self.path).replace(',', ',,')},from={self.address:#x},out={_COUNTS}"]
 
 
-def measure(built: Built, command: Sequence[str], *, kernel_args: Sequence[str] = (), memory: str = "256M") -> Holds:
+def measure(
+    built: Built, command: Sequence[str], *, kernel_args: Sequence[str] = (), memory: str = "256M", cpus: int = 1
+) -> Holds:
     """Return the holds of the zones' locks while `command` is in its marked regions (lab/guest/mark.h).
 
-    The machine is exact and has one CPU. OkosuError (125) where the command fails or the kernel has no such function.
+    The machine is exact. With several CPUs only the number of holds is known: all are of 0 instructions. OkosuError
+    (125) where the command fails or the kernel has no such function.
     """
     plugin = _Plugin(_build(), _address(built))
     outcome = qemu.run(
-        built, command, model=plugin, exact=True, kernel_args=kernel_args, memory=memory, timeout=TIMEOUT_S
+        built,
+        command,
+        model=plugin,
+        exact=True,
+        kernel_args=kernel_args,
+        memory=memory,
+        cpus=cpus,
+        timeout=TIMEOUT_S,
     )
     if outcome.status:
         raise OkosuError(

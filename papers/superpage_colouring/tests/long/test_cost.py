@@ -63,15 +63,58 @@ def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
     assert fmean(one.unusable for one in found) <= fmean(one.unusable for one in off) + POINT, (off, found)
 
 
+def holds(kernel: Built, script: str, mode: str = "", **machine: int) -> lock_hold.Holds:
+    """Return the holds of zone->lock that a script has in this mode, with colours off without one."""
+    command = ["sh", "-c", script, str(guest.program("colour_cost"))]
+    return lock_hold.measure(kernel, command, kernel_args=[on(mode)] if mode else [], **machine)
+
+
 def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:
-    program = str(guest.program("colour_cost"))
-    command = ["sh", "-c", '"$0" map 16384 2 1; "$0" cow 256 4 1', program]
-    off = lock_hold.measure(built, command)
-    found = lock_hold.measure(built, command, kernel_args=[on("fold")])
+    script = '"$0" map 16384 2 1; "$0" cow 256 4 1'
+    off, found = holds(built, script), holds(built, script, "fold")
     assert off.number > 20
     # The longest hold frees pages in bulk, as many as ever. Each now comes from its colour's slot, and joins and leaves
     # the second list of its zone while it is merged: 116,286 instructions became 155,088, a third more.
     assert found.longest <= 1.4 * off.longest, (off.longest, found.longest)
+
+
+# Pages mapped, written and unmapped; copied after fork(); of programs begun.
+HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
+
+
+@pytest.fixture(scope="module")
+def held_unset(unset: Built) -> lock_hold.Holds:
+    return holds(unset, HOLDING)
+
+
+def test_without_being_switched_on_the_zone_s_lock_is_held_as_often(built: Built, held_unset: lock_hold.Holds) -> None:
+    assert held_unset.number > 100
+    # A tick of the timer may come in between, and drain a list.
+    assert abs(holds(built, HOLDING).number - held_unset.number) <= 0.01 * held_unset.number + 1
+
+
+small_refills = pytest.mark.skipif(
+    not colour_guest.ONE_KNOB, reason="this base's series refills two pages of a colour, and single ones alone"
+)
+
+
+@small_refills
+@pytest.mark.parametrize("mode", ["hop", "fold"])
+def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: lock_hold.Holds, mode: str) -> None:
+    assert holds(built, HOLDING, mode).number <= 2 * held_unset.number
+
+
+@small_refills
+@pytest.mark.parametrize("size", [16, 32])
+def test_blocks_of_several_pages_come_from_the_lists_of_each_cpu(built: Built, size: int) -> None:
+    huge = f"/sys/kernel/mm/transparent_hugepage/hugepages-{size}kB"
+    most = 4096 * 4 * 8 // (size // 4)
+    work = f'echo always > {huge}/enabled; "$0" map 4096 4 8'
+    script = f"{work}; test $(cat {huge}/stats/anon_fault_alloc) -ge {int(0.9 * most)}"
+    off = holds(built, script, cpus=8, memory="512M")
+    assert off.number > 100
+    for mode in ("hop", "fold"):
+        assert holds(built, script, mode, cpus=8, memory="512M").number <= 2 * off.number, mode
 
 
 def test_without_being_switched_on_nothing_is_paid(built: Built, unset: Built) -> None:

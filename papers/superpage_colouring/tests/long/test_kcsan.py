@@ -16,25 +16,26 @@ from lab.tests.long import kcsan_races
 from lab.tests.long.kcsan_races import COUNTERS, CPUS, TIMEOUT_S, WATCH, Lines, judge
 from papers.superpage_colouring.tests.long import colour_guest
 from papers.superpage_colouring.tests.long.colour_guest import SYSFS
+from papers.superpage_colouring.tests.long.test_kernel import COLORS, CONTROLLER
 from papers.superpage_colouring.tests.long.test_switch import LOADS
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 # Colouring is on from boot and stays on.
-_ON = f"off() {{ :; }}; colour() {{ echo $1 > {SYSFS}/mode; }};"
+_ON = 'off() { :; }; colour() { mode "$1"; };'
 # Every file of the series is read, and some are written, meanwhile.
 _COLOUR_FILES = f"""
 (while :; do cat {SYSFS}/* /proc/vmstat /proc/zoneinfo > /dev/null; done) & readers=$!
 (while :; do for near in 1 3; do echo $near > {SYSFS}/near; done; sleep 0.01; done) & writers=$!
 """
-_GROUPS = """
+_GROUPS = f"""
 mkdir -p /run/groups; mount -t cgroup2 none /run/groups
-echo +page_color > /run/groups/cgroup.subtree_control
+echo +{CONTROLLER} > /run/groups/cgroup.subtree_control
 mkdir -p /run/groups/one; echo $$ > /run/groups/one/cgroup.procs
 colour mask
 (while :; do
-    for colours in 0-7 4-11 ""; do echo $colours > /run/groups/one/page_color.colors; done
-    cat /run/groups/one/page_color.colors* > /dev/null
+    for colours in 0-7 4-11 ""; do echo $colours > /run/groups/one/{COLORS}; done
+    cat /run/groups/one/{COLORS}* > /dev/null
     mkdir /run/groups/two; rmdir /run/groups/two
 done) & groups=$!
 $stress 8 100 400 $turn; $pages 8000 none f0 > /dev/null
