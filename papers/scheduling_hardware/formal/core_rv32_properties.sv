@@ -56,6 +56,8 @@ module core_rv32_properties
   input logic [31:0] x_imm_q,
   input decoded_t    x_dec_q,
   input logic        m_valid_q,
+  input logic        m_may_q,
+  input cop2_kind_e  m_kind_q,
   input logic        m_in_slot_q,
   input logic [31:0] m_pc_q,
   input logic [31:0] m_instr_q,
@@ -64,6 +66,8 @@ module core_rv32_properties
   input logic [31:0] m_b_q,
   input decoded_t    m_dec_q,
   input logic [31:0] m_result,
+  input logic        access_fault,
+  input logic [4:0]  access_cause,
   input logic        m_done,
   input logic        stall,
   input logic        w_we_q,
@@ -428,8 +432,15 @@ module core_rv32_properties
       FetchedHasItsFault : assert (!d_valid_q || d_fetch_fault_q == (d_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
       ExecutedIsTheText : assert (!x_valid_q || x_pc_q != at || x_instr_q == word);
       ExecutedHasItsFault : assert (!x_valid_q || x_unfetched_q == (x_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
+      LastMayUnlessItTraps : assert (m_may_q == (m_valid_q && !m_dec_q.trap));
+      LastKnowsWhatItAsks :
+      assert (m_kind_q == (!m_may_q || m_dec_q.effect != EffectCop2 || m_dec_q.we ? Cop2Read : m_dec_q.cop2_control ? Cop2Control :
+                           m_dec_q.cop_reg[4] ? Cop2Command : Cop2Operand));
       LastIsTheText : assert (!m_valid_q || m_pc_q != at || m_instr_q == word);
       LastHasItsFault : assert (!m_valid_q || m_unfetched_q == (m_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
+      LastKnowsItsFault : assert (!m_valid_q || m_blocks || access_fault == (accesses && (misaligned || outside)));
+      LastKnowsItsCause :
+      assert (!m_valid_q || m_blocks || !access_fault || access_cause == (misaligned ? (is_store ? 5'd6 : 5'd4) : is_store ? 5'd7 : 5'd5));
       LastIsNext : assert (!m_valid_q || m_pc_q == next_q);
       ExecutedIsNext : assert (!x_valid_q || m_blocks || x_pc_q == behind_m);
       DecodedIsNext : assert (!d_valid_q || m_blocks || x_blocks || d_pc_q == behind_x);

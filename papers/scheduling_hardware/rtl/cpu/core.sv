@@ -6,8 +6,9 @@
 // address given a cycle ago. Operands are read, and bypassed from all later stages, in decode, where branches are resolved
 // too: one delay slot and no other bubble; on RISC-V, which has no slots, a branch that is taken drops the instruction that was fetched
 // behind it, and so costs a cycle. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
-// dependent next instruction one cycle. Every effect (memory, HI and LO, coprocessors, traps) takes place in the memory stage, in
-// order, so traps are precise; the stage holds everything behind it until its instruction is done.
+// dependent next instruction one cycle. A jump of RISC-V to an address in a register waits for one cycle more, and for one behind the
+// ALU; an access waits for one behind a setting of the stacks' guard. Every effect (memory, HI and LO, coprocessors, traps) takes place
+// in the memory stage, in order, so traps are precise; the stage holds everything behind it until its instruction is done.
 //
 // Switching, with SSH-s (doc/INTERFACES.md): `cop2_rsp_i.park` stops the thread behind its command, `preempt_i` before an instruction
 // that is not in a delay slot, not in a trap handler and not behind a held-off operand. The core is then parked until `run_i`,
@@ -89,9 +90,12 @@ module core
   decoded_t    x_dec_q;
 
   // Memory.
-  logic        m_valid_q, m_in_slot_q, m_first_q;
+  // `m_may_q`: it is valid and does not trap by what was known of it before.
+  logic        m_valid_q, m_may_q, m_in_slot_q, m_first_q;
   logic [31:0] m_pc_q, m_instr_q, m_alu_q, m_a_q, m_b_q;
   decoded_t    m_dec_q;
+  // What it asks of SSH-s; a read, which changes nothing, if it asks nothing.
+  cop2_kind_e  x_kind, m_kind_q;
 
   // Write-back.
   logic        w_we_q;
@@ -108,7 +112,7 @@ module core
 
   logic        f_misaligned, f_outside;
   logic [31:0] branch_target;
-  logic        branch_taken;
+  logic        branches, branch_taken;
   // The first address after reset is ResetVector: what F holds in the very first cycle was not fetched.
   logic        started_q, fetching;
 
@@ -157,16 +161,27 @@ module core
     if (x_writes && x_dec_q.rd == rt) d_b = x_alu;
   end
 
+  // A jump of RISC-V adds to its operand, and so waits until it is in a register of the pipeline.
+  logic jump_waits;
+  assign jump_waits = Rv32 && d_dec.branch == BranchReg &&
+                      ((x_writes && x_dec_q.rd == rs) || (m_writes && m_dec_q.rd == rs && m_dec_q.result != FromAlu));
+  // Settings of the stacks' guard (doc/INTERFACES.md) are made before the next address is looked at.
+  logic access_waits, d_goes;
+  assign access_waits = x_valid_q && x_dec_q.effect == EffectCop2 && x_dec_q.cop2_control && x_dec_q.cop_reg inside {5'd0, 5'd1, 5'd6} &&
+                        d_dec.access != AccessNone;
   assign hazard = x_writes && x_dec_q.result != FromAlu &&
                   ((d_dec.uses_rs && x_dec_q.rd == rs) || (d_dec.uses_rt && x_dec_q.rd == rt));
-  assign d_advance = d_valid_q && !hazard && !stall;
+  // What is decoded goes on if the memory stage does not hold it, which is known late.
+  assign d_goes    = d_valid_q && !hazard && !jump_waits && !access_waits;
+  assign d_advance = d_goes && !stall;
 
   logic d_traps, d_fetch_traps, condition, target_misaligned;
   logic [31:0] d_next_pc;
   assign d_next_pc     = d_pc_q + 32'd4;
   assign d_fetch_traps = d_fetch_misaligned_q || d_fetch_fault_q;
   assign d_traps       = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q) || target_misaligned;
-  assign branch_taken  = condition && d_advance && !d_traps;
+  assign branches      = condition && d_goes && !d_traps;
+  assign branch_taken  = branches && !stall;
 
   always_comb begin
     unique case (d_dec.branch)
@@ -208,12 +223,21 @@ module core
 
   // Execute.
 
-  logic x_overflow;
+  always_comb begin
+    x_kind = Cop2Read;
+    if (x_valid_q && x_dec_q.effect == EffectCop2 && !x_dec_q.we && !x_dec_q.trap) begin
+      x_kind = x_dec_q.cop2_control ? Cop2Control : x_dec_q.cop_reg[4] ? Cop2Command : Cop2Operand;
+    end
+  end
+
+  logic        x_overflow;
+  logic [31:0] x_sum;
   alu u_alu (
     .op_i      (x_dec_q.alu),
     .a_i       (x_dec_q.shift_imm ? x_imm_q : x_a_q),
     .b_i       (x_dec_q.use_imm ? x_imm_q : x_b_q),
     .result_o  (x_alu),
+    .sum_o     (x_sum),
     .overflow_o(x_overflow)
   );
 
@@ -230,10 +254,9 @@ module core
 
   // An interrupt or a preemption comes before an instruction, and so in its first cycle here, and not between the operands of a
   // command and the command, which it would spoil.
-  assign take_irq     = m_valid_q && m_first_q && interrupt && !hold_q && !m_dec_q.trap;
-  assign take_preempt = m_valid_q && m_first_q && preempt_i && !m_in_slot_q && !hold_q && !in_handler_q && !m_dec_q.trap &&
-                        !take_irq && !muldiv_busy;
-  assign live         = m_valid_q && !m_dec_q.trap && !take_irq && !take_preempt;
+  assign take_irq     = m_may_q && m_first_q && interrupt && !hold_q;
+  assign take_preempt = m_may_q && m_first_q && preempt_i && !m_in_slot_q && !hold_q && !in_handler_q && !take_irq && !muldiv_busy;
+  assign live         = m_may_q && !take_irq && !take_preempt;
   assign preempted_o  = take_preempt;
 
   assign access_valid = live && m_dec_q.access != AccessNone;
@@ -245,17 +268,20 @@ module core
   ) u_lsu (
     .clk_i,
     .rst_ni,
-    .valid_i     (access_valid),
-    .access_i    (m_dec_q.access),
-    .amo_i       (m_dec_q.cop_reg),
-    .addr_i      (m_alu_q),
-    .rt_i        (m_b_q),
-    .swap_i      (Rv32 ? m_b_q : swap_q),
-    .done_o      (access_done),
-    .fault_o     (access_fault),
-    .cause_o     (access_cause),
-    .result_o    (access_result),
-    .buffered_o  (buffered),
+    .comes_i        (!stall),
+    .coming_access_i(x_dec_q.access),
+    .coming_addr_i  (x_sum),
+    .valid_i        (access_valid),
+    .access_i       (m_dec_q.access),
+    .amo_i          (m_dec_q.cop_reg),
+    .addr_i         (m_alu_q),
+    .rt_i           (m_b_q),
+    .swap_i         (Rv32 ? m_b_q : swap_q),
+    .done_o         (access_done),
+    .fault_o        (access_fault),
+    .cause_o        (access_cause),
+    .result_o       (access_result),
+    .buffered_o     (buffered),
     .guard_on_i,
     .stack_top_i,
     .stack_log2_i,
@@ -264,10 +290,10 @@ module core
     .bus_ready_i,
     .bus_rsp_i,
     .snoop_i,
-    .drop_i      (flush),
-    .trace_o     (trace_access),
-    .trace_data_o(trace_data),
-    .trace_be_o  (trace_be)
+    .drop_i         (flush),
+    .trace_o        (trace_access),
+    .trace_data_o   (trace_data),
+    .trace_be_o     (trace_be)
   );
 
   // An instruction of RISC-V starts the unit and waits for it, one of MIPS does one of the two.
@@ -364,17 +390,21 @@ module core
 
   // A command is not sent before the core's stores are on the bus, nor while HI and LO are on their way.
   assign is_operand   = m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand && m_dec_q.cop_reg < RegSwap;
-  assign is_command   = m_dec_q.effect == EffectCop2 && !m_dec_q.we && !m_dec_q.cop2_control && m_dec_q.cop_reg[4];
+  assign is_command   = m_kind_q == Cop2Command;
   assign cop2_may     = !(is_command && (buffered || muldiv_busy));
   assign cop2_valid_o = live && m_dec_q.effect == EffectCop2 && cop2_may;
   always_comb begin
-    cop2_req_o.kind  = m_dec_q.we ? Cop2Read : m_dec_q.cop2_control ? Cop2Control : is_command ? Cop2Command : Cop2Operand;
-    cop2_req_o.index = is_command ? {1'b0, m_dec_q.cop_reg[3:0]} : m_dec_q.cop_reg;
-    cop2_req_o.data  = m_b_q;
+    // A command that has to wait is none yet.
+    cop2_req_o.kind   = cop2_may ? m_kind_q : Cop2Read;
+    cop2_req_o.index  = is_command ? {1'b0, m_dec_q.cop_reg[3:0]} : m_dec_q.cop_reg;
+    // Whether the instruction moves on is known late, and need not be: who waits in the memory stage does not read.
+    cop2_req_o.coming = x_dec_q.cop_reg;
+    cop2_req_o.data   = m_b_q;
   end
 
   assign traps = m_valid_q && (m_dec_q.trap || take_irq || (access_valid && access_fault));
-  assign parks = take_preempt || (cop2_valid_o && cop2_rsp_i.park);
+  // A command that is not to take effect because the thread is preempted parks the core all the same.
+  assign parks = take_preempt || cop2_rsp_i.park;
 
   // Without `live`, which comes late: an instruction that is not to take effect is done at once.
   always_comb begin
@@ -407,16 +437,16 @@ module core
   always_comb begin
     bank_d    = bank_q;
     running_d = running_q;
-    pc_d      = pc_q;
-    if (running_q && (!d_valid_q || d_advance)) pc_d = branch_taken ? branch_target : pc_q + 32'd4;
-    if (returns) pc_d = return_pc;
-    if (traps) pc_d = vector;
     if (parks) running_d = 1'b0;
     if (run_i) begin
       running_d = 1'b1;
       bank_d    = run_bank_i;
-      pc_d      = bank_pc_q[run_bank_i];
     end
+    // The last to be known are chosen last: whether the memory stage holds what is decoded, and whether a branch is taken.
+    if (run_i || traps || returns) pc_d = run_i ? bank_pc_q[run_bank_i] : traps ? vector : return_pc;
+    else if (stall) pc_d = running_q && !d_valid_q ? pc_q + 32'd4 : pc_q;
+    else if (branches) pc_d = branch_target;
+    else pc_d = running_q && (!d_valid_q || d_goes) ? pc_q + 32'd4 : pc_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -427,6 +457,8 @@ module core
       d_valid_q            <= 1'b0;
       x_valid_q            <= 1'b0;
       m_valid_q            <= 1'b0;
+      m_may_q              <= 1'b0;
+      m_kind_q             <= Cop2Read;
       m_first_q            <= 1'b0;
       muldiv_started_q     <= 1'b0;
       w_we_q               <= 1'b0;
@@ -448,6 +480,8 @@ module core
 
       if (!stall) x_valid_q <= d_advance && !flush;
       if (!stall) m_valid_q <= x_valid_q && !flush;
+      if (!stall) m_kind_q  <= flush ? Cop2Read : x_kind;
+      if (!stall) m_may_q   <= x_valid_q && !flush && !x_dec_q.trap && !(x_dec_q.overflow && x_overflow);
       m_first_q <= !stall;
       // Set only while the instruction that started it waits.
       muldiv_started_q <= stall && (muldiv_start || muldiv_started_q);
