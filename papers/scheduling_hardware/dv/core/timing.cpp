@@ -60,7 +60,7 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
         const unsigned rs = rs_of(effect.instr);
 
         if (rs && rs == written)
-            needs = rs == late ? 2 : 1;
+            needs = rs == late ? 2 : 0;
         else if (rs && rs == before)
             needs = 1;
     }

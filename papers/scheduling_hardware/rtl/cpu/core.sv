@@ -6,9 +6,9 @@
 // address given a cycle ago. Operands are read, and bypassed from all later stages, in decode, where branches are resolved
 // too: one delay slot and no other bubble; on RISC-V, which has no slots, a branch that is taken drops the instruction that was fetched
 // behind it, and so costs a cycle. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
-// dependent next instruction one cycle. A jump of RISC-V to an address in a register waits for one cycle more, and for one behind the
-// ALU; an access waits for one behind a setting of the stacks' guard. Every effect (memory, HI and LO, coprocessors, traps) takes place
-// in the memory stage, in order, so traps are precise; the stage holds everything behind it until its instruction is done.
+// dependent next instruction one cycle, and a jump of RISC-V to such an address one more; an access waits for one cycle behind a setting
+// of the stacks' guard. Every effect (memory, HI and LO, coprocessors, traps) takes place in the memory stage, in order, so traps are
+// precise; the stage holds everything behind it until its instruction is done.
 //
 // Switching, with SSH-s (doc/INTERFACES.md): `cop2_rsp_i.park` stops the thread behind its command, `preempt_i` before an instruction
 // that is not in a delay slot, not in a trap handler and not behind a held-off operand. The core is then parked until `run_i`,
@@ -161,10 +161,10 @@ module core
     if (x_writes && x_dec_q.rd == rt) d_b = x_alu;
   end
 
-  // A jump of RISC-V adds to its operand, and so waits until it is in a register of the pipeline.
+  // A jump of RISC-V adds to its operand, and so waits until one of the memory stage is in a register of the pipeline.
   logic jump_waits;
-  assign jump_waits = Rv32 && d_dec.branch == BranchReg &&
-                      ((x_writes && x_dec_q.rd == rs) || (m_writes && m_dec_q.rd == rs && m_dec_q.result != FromAlu));
+  assign jump_waits = Rv32 && d_dec.branch == BranchReg && m_writes && m_dec_q.rd == rs && m_dec_q.result != FromAlu &&
+                      !(x_writes && x_dec_q.rd == rs);
   // Settings of the stacks' guard (doc/INTERFACES.md) are made before the next address is looked at.
   logic access_waits, d_goes;
   assign access_waits = x_valid_q && x_dec_q.effect == EffectCop2 && x_dec_q.cop2_control && x_dec_q.cop_reg inside {5'd0, 5'd1, 5'd6} &&
