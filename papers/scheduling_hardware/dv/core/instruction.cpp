@@ -207,9 +207,4 @@ bool sets_guard(uint32_t instr)
     return kind && is(kind->name, {"ctc2"}) && (number <= 1 || number == 6);
 }
 
-bool adds_to_target(const char *)
-{
-    return false;
-}
-
 } // namespace okosu

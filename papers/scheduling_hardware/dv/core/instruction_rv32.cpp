@@ -211,9 +211,4 @@ bool sets_guard(uint32_t instr)
     return (instr & 0x707f) == 0x200b && (number <= 1 || number == 6);
 }
 
-bool adds_to_target(const char *name)
-{
-    return is(name, {"jalr"});
-}
-
 } // namespace okosu

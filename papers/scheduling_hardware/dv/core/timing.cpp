@@ -28,7 +28,7 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
 {
     const Kind *const kind = effect.traps ? nullptr : kind_of(effect.instr);
     const uint64_t passed = cycle - cycle_, waited = on_memory_ + on_scheduler_;
-    const unsigned late = late_, written = written_, before = before_;
+    const unsigned late = late_;
     const bool set_guard = set_guard_;
     const bool known = kind && !behind_trap_ && !waits_for_muldiv(kind->name) &&
                        !(unseen_ && effect.pc == next_pc_);
@@ -36,35 +36,18 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
     const unsigned own = kind ? own_cycles(kind->name) : 0;
     const unsigned bubble = effect.pc != next_pc_ && !hidden_ ? kBranchCycles : 0;
 
-    const bool behind = behind_trap_;
-
     cycle_ = cycle;
     next_pc_ = effect.pc + 4;
     unseen_ = branches_to_next(effect.instr);
     behind_trap_ = !kind || refetches(kind->name);
-    written_ = kind && kind->result ? effect.rd : 0;
-    late_ = written_ && !is(kind->result, {"alu", "link"}) ? effect.rd : 0;
+    late_ = kind && kind->result && !is(kind->result, {"alu", "link"}) ? effect.rd : 0;
     set_guard_ = kind && sets_guard(effect.instr);
     on_memory_ = on_scheduler_ = 0;
     elsewhere_ = false;
-    unsigned needs = 0;
-
-    if (late && kind &&
-        ((use_of_rs(kind->name, effect.instr) && rs_of(effect.instr) == late) ||
-         (use_of_rt(kind->name, effect.instr) && rt_of(effect.instr) == late)))
-        needs = 1;
-    if (set_guard && kind && (effect.accesses || may_access(kind->name)))
-        needs = 1;
-    // Behind a branch that was taken it comes too late to have to wait.
-    if (kind && adds_to_target(kind->name) && !bubble) {
-        const unsigned rs = rs_of(effect.instr);
-
-        if (rs && rs == written)
-            needs = rs == late ? 2 : 0;
-        else if (rs && rs == before)
-            needs = 1;
-    }
-    before_ = !needs && !bubble && !behind ? late : 0;
+    const bool reads = late && kind &&
+                       ((use_of_rs(kind->name, effect.instr) && rs_of(effect.instr) == late) ||
+                        (use_of_rt(kind->name, effect.instr) && rt_of(effect.instr) == late));
+    const bool needs = reads || (set_guard && kind && (effect.accesses || may_access(kind->name)));
 
     // Where the instruction in front of a branch waited, the branch had gone ahead, unless it needed
     // that one's result: its target was fetched meanwhile.
@@ -75,7 +58,7 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
                in_words(effect) + "\n";
     if (!known)
         return "";
-    if (passed == waited + own + bubble + needs + 1)
+    if (passed == waited + own + bubble + (needs ? 2 : 1))
         return "";
     return std::string("  ") + kind->name + " retires " + std::to_string(passed) +
            " cycles behind the instruction in front of it, and waited " + std::to_string(waited) +

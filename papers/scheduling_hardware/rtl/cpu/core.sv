@@ -6,9 +6,9 @@
 // address given a cycle ago. Operands are read, and bypassed from all later stages, in decode, where branches are resolved
 // too: one delay slot and no other bubble; on RISC-V, which has no slots, a branch that is taken drops the instruction that was fetched
 // behind it, and so costs a cycle. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
-// dependent next instruction one cycle, and a jump of RISC-V to such an address one more; an access waits for one cycle behind a setting
-// of the stacks' guard. Every effect (memory, HI and LO, coprocessors, traps) takes place in the memory stage, in order, so traps are
-// precise; the stage holds everything behind it until its instruction is done.
+// dependent next instruction one cycle; an access waits for one cycle behind a setting of the stacks' guard. Every effect (memory, HI and
+// LO, coprocessors, traps) takes place in the memory stage, in order, so traps are precise; the stage holds everything behind it until
+// its instruction is done. What is known last, which is what memory answers and whether a branch is taken, is chosen last.
 //
 // Switching, with SSH-s (doc/INTERFACES.md): `cop2_rsp_i.park` stops the thread behind its command, `preempt_i` before an instruction
 // that is not in a delay slot, not in a trap handler and not behind a held-off operand. The core is then parked until `run_i`,
@@ -73,7 +73,7 @@ module core
 );
 
   // Fetch.
-  logic [31:0] pc_q, pc_d;
+  logic [31:0] pc_q, pc_d, pc_else;
   logic        running_q, running_d;
   logic [BankWidth-1:0] bank_q, bank_d;
   logic [31:0] bank_pc_q[Banks];
@@ -86,7 +86,8 @@ module core
 
   // Execute.
   logic        x_valid_q, x_in_slot_q;
-  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q, x_imm_q;
+  // `x_a_q` is the ALU's first operand, `x_second_q` its second one; `x_b_q` is what a store stores.
+  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q, x_second_q;
   decoded_t    x_dec_q;
 
   // Memory.
@@ -104,7 +105,7 @@ module core
   logic [BankWidth-1:0] w_bank_q;
 
   logic [31:0] x_alu, m_result;
-  logic        stall, flush, hazard, d_advance, returns;
+  logic        stall, flush, traps, hazard, d_advance, returns;
   // Where a trap goes, and where a return from one.
   logic [31:0] vector, return_pc;
 
@@ -112,7 +113,7 @@ module core
 
   logic        f_misaligned, f_outside;
   logic [31:0] branch_target;
-  logic        branches, branch_taken;
+  logic        branch_taken;
   // The first address after reset is ResetVector: what F holds in the very first cycle was not fetched.
   logic        started_q, fetching;
 
@@ -161,10 +162,6 @@ module core
     if (x_writes && x_dec_q.rd == rt) d_b = x_alu;
   end
 
-  // A jump of RISC-V adds to its operand, and so waits until one of the memory stage is in a register of the pipeline.
-  logic jump_waits;
-  assign jump_waits = Rv32 && d_dec.branch == BranchReg && m_writes && m_dec_q.rd == rs && m_dec_q.result != FromAlu &&
-                      !(x_writes && x_dec_q.rd == rs);
   // Settings of the stacks' guard (doc/INTERFACES.md) are made before the next address is looked at.
   logic access_waits, d_goes;
   assign access_waits = x_valid_q && x_dec_q.effect == EffectCop2 && x_dec_q.cop2_control && x_dec_q.cop_reg inside {5'd0, 5'd1, 5'd6} &&
@@ -172,46 +169,57 @@ module core
   assign hazard = x_writes && x_dec_q.result != FromAlu &&
                   ((d_dec.uses_rs && x_dec_q.rd == rs) || (d_dec.uses_rt && x_dec_q.rd == rt));
   // What is decoded goes on if the memory stage does not hold it, which is known late.
-  assign d_goes    = d_valid_q && !hazard && !jump_waits && !access_waits;
+  assign d_goes    = d_valid_q && !hazard && !access_waits;
   assign d_advance = d_goes && !stall;
 
-  logic d_traps, d_fetch_traps, condition, target_misaligned;
+  logic d_refused, d_traps, d_fetch_traps, condition, target_astray, may_branch;
   logic [31:0] d_next_pc;
   assign d_next_pc     = d_pc_q + 32'd4;
   assign d_fetch_traps = d_fetch_misaligned_q || d_fetch_fault_q;
-  assign d_traps       = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q) || target_misaligned;
-  assign branches      = condition && d_goes && !d_traps;
-  assign branch_taken  = branches && !stall;
+  assign d_refused     = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q);
+  assign d_traps       = d_refused || (condition && target_astray);
+  // Whether the condition holds is known last: all else is looked at beside it.
+  assign may_branch    = d_goes && !d_refused && !target_astray && !stall && !run_i && !traps && !returns;
+  assign branch_taken  = condition && may_branch;
 
+  // Two operands are equal (where one is compared with 0 the other one is register 0), the first is less, or SSH-s has room; or not so.
+  logic by_equal, by_sign, by_less, by_room, inverted, less;
   always_comb begin
+    by_equal = 1'b0;
+    by_sign  = 1'b0;
+    by_less  = 1'b0;
+    by_room  = 1'b0;
+    inverted = 1'b0;
     unique case (d_dec.branch)
-      BranchEq:        condition = d_a == d_b;
-      BranchNe:        condition = d_a != d_b;
-      BranchLez:       condition = d_a[31] || d_a == '0;
-      BranchGtz:       condition = !d_a[31] && d_a != '0;
-      BranchLtz:       condition = d_a[31];
-      BranchGez:       condition = !d_a[31];
-      BranchLt:        condition = $signed(d_a) < $signed(d_b);
-      BranchGe:        condition = $signed(d_a) >= $signed(d_b);
-      BranchLtu:       condition = d_a < d_b;
-      BranchGeu:       condition = d_a >= d_b;
-      BranchJump,
-      BranchReg:       condition = 1'b1;
-      BranchCop2True:  condition = cop2_room_i;
-      BranchCop2False: condition = !cop2_room_i;
-      default:         condition = 1'b0;
+      BranchEq:  by_equal = 1'b1;
+      BranchNe:  {by_equal, inverted} = 2'b11;
+      BranchLez: {by_equal, by_sign} = 2'b11;
+      BranchGtz: {by_equal, by_sign, inverted} = 3'b111;
+      BranchLtz: by_sign = 1'b1;
+      BranchGez: {by_sign, inverted} = 2'b11;
+      BranchLt, BranchLtu: by_less = 1'b1;
+      BranchGe, BranchGeu: {by_less, inverted} = 2'b11;
+      BranchJump, BranchReg: inverted = 1'b1;
+      BranchCop2True:  by_room = 1'b1;
+      BranchCop2False: {by_room, inverted} = 2'b11;
+      default: ;
     endcase
   end
+  assign condition = inverted ^ ((by_equal && d_a == d_b) || (by_sign && d_a[31]) || (by_less && less) || (by_room && cop2_room_i));
 
   if (Rv32) begin : gen_target_rv32
     logic [31:0] target;
-    assign target            = (d_dec.branch == BranchReg ? d_a : d_pc_q) + d_imm;
-    assign branch_target     = {target[31:1], 1'b0};
-    assign target_misaligned = condition && target[1];
+    logic        signs;
+    assign signs         = d_dec.branch == BranchLt || d_dec.branch == BranchGe;
+    assign less          = {d_a[31] ^ signs, d_a[30:0]} < {d_b[31] ^ signs, d_b[30:0]};
+    assign target        = (d_dec.branch == BranchReg ? d_a : d_pc_q) + d_imm;
+    assign branch_target = {target[31:1], 1'b0};
+    assign target_astray = target[1];
     logic unused_target;
     assign unused_target = ^{target[0], d_next_pc};
   end else begin : gen_target
-    assign target_misaligned = 1'b0;
+    assign less          = 1'b0;
+    assign target_astray = 1'b0;
     always_comb begin
       unique case (d_dec.branch)
         BranchReg:  branch_target = d_a;
@@ -234,8 +242,8 @@ module core
   logic [31:0] x_sum;
   alu u_alu (
     .op_i      (x_dec_q.alu),
-    .a_i       (x_dec_q.shift_imm ? x_imm_q : x_a_q),
-    .b_i       (x_dec_q.use_imm ? x_imm_q : x_b_q),
+    .a_i       (x_a_q),
+    .b_i       (x_second_q),
     .result_o  (x_alu),
     .sum_o     (x_sum),
     .overflow_o(x_overflow)
@@ -243,7 +251,7 @@ module core
 
   // Memory.
 
-  logic        live, take_irq, take_preempt, traps, parks, interrupt;
+  logic        live, take_irq, take_preempt, parks, interrupt;
   logic        in_handler_q, hold_q;
   logic        access_valid, access_done, access_fault, buffered;
   logic [4:0]  access_cause;
@@ -417,17 +425,20 @@ module core
   assign stall = m_valid_q && !m_done;
   assign flush = traps || parks || returns;
 
+  // What memory answers comes last, and is 0 where nothing is accessed.
+  logic [31:0] m_other;
   always_comb begin
     unique case (m_dec_q.result)
-      FromMemory: m_result = access_result;
-      FromCp0:    m_result = cp0_rdata;
-      FromCop2:   m_result = cop2_rsp_i.rdata;
-      FromSwap:   m_result = swap_q;
-      FromHi:     m_result = hi;
-      FromLo:     m_result = lo;
-      default:    m_result = m_alu_q;
+      FromMemory: m_other = '0;
+      FromCp0:    m_other = cp0_rdata;
+      FromCop2:   m_other = cop2_rsp_i.rdata;
+      FromSwap:   m_other = swap_q;
+      FromHi:     m_other = hi;
+      FromLo:     m_other = lo;
+      default:    m_other = m_alu_q;
     endcase
   end
+  assign m_result = m_other | access_result;
 
   // Next state.
 
@@ -442,12 +453,10 @@ module core
       running_d = 1'b1;
       bank_d    = run_bank_i;
     end
-    // The last to be known are chosen last: whether the memory stage holds what is decoded, and whether a branch is taken.
-    if (run_i || traps || returns) pc_d = run_i ? bank_pc_q[run_bank_i] : traps ? vector : return_pc;
-    else if (stall) pc_d = running_q && !d_valid_q ? pc_q + 32'd4 : pc_q;
-    else if (branches) pc_d = branch_target;
-    else pc_d = running_q && (!d_valid_q || d_goes) ? pc_q + 32'd4 : pc_q;
+    if (run_i || traps || returns) pc_else = run_i ? bank_pc_q[run_bank_i] : traps ? vector : return_pc;
+    else pc_else = running_q && (!d_valid_q || d_advance) ? pc_q + 32'd4 : pc_q;
   end
+  assign pc_d = branch_taken ? branch_target : pc_else;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -514,14 +523,14 @@ module core
       x_pc_q      <= d_pc_q;
       x_instr_q   <= d_instr_q;
       x_in_slot_q <= d_in_slot_q;
-      x_a_q       <= d_dec.link || d_dec.from_pc ? d_pc_q : d_a;
+      x_a_q       <= d_dec.link || d_dec.from_pc ? d_pc_q : d_dec.shift_imm ? d_imm : d_a;
       x_b_q       <= d_b;
-      // Behind the branch and its slot.
-      x_imm_q     <= d_dec.link ? (Rv32 ? 32'd4 : 32'd8) : d_imm;
+      x_second_q  <= d_dec.use_imm ? d_imm : d_b;
       x_dec_q     <= d_dec;
+      // Behind the branch and its slot.
       if (d_dec.link) begin
-        x_dec_q.alu     <= AluAdd;
-        x_dec_q.use_imm <= 1'b1;
+        x_second_q  <= Rv32 ? 32'd4 : 32'd8;
+        x_dec_q.alu <= AluAdd;
       end
       if (d_traps) begin
         x_dec_q.trap  <= 1'b1;
@@ -529,11 +538,10 @@ module core
                          d_dec.trap ? d_dec.cause : Rv32 ? CauseRvFetchMisaligned : CauseReserved;
       end
       // For mtval, which is where the jump would have gone.
-      if (target_misaligned) begin
-        x_a_q           <= branch_target;
-        x_imm_q         <= '0;
-        x_dec_q.alu     <= AluAdd;
-        x_dec_q.use_imm <= 1'b1;
+      if (condition && target_astray) begin
+        x_a_q       <= branch_target;
+        x_second_q  <= '0;
+        x_dec_q.alu <= AluAdd;
       end
       m_pc_q      <= x_pc_q;
       m_instr_q   <= x_instr_q;

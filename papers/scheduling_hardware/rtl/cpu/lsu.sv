@@ -4,9 +4,9 @@
 // `valid_i` holds an access until `done_o`. A store is done when the one posted-write buffer takes it; everything else waits until
 // that buffer is on the bus, so the bus sees a core's accesses in program order. `fault_o` and `cause_o` say, in the access's first
 // cycle and before it has any effect, that the address is none; then nothing is done. `done_o` and `fault_o` are said of `access_i` and do
-// not wait for `valid_i`, which comes late: without it they mean nothing. Whether an address is one is found out a cycle before, of the
-// access that is in the X stage (`coming_*_i`), as it goes on to M (`comes_i`).
-// Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value.
+// not wait for `valid_i`, which comes late: without it they mean nothing. Whether an address is one, and which bytes of a word go where, is
+// found out a cycle before, of the access that is in the X stage (`coming_*_i`), as it goes on to M (`comes_i`).
+// Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value. `result_o` is 0 where nothing is accessed.
 //
 // RISC-V's atomic accesses (`Rv32`). A reservation is the address of the word that lr read, or an operation of amo; any store to that
 // word on the bus ends it, the core's own too, and so does `drop_i` (the thread stops, or traps). A conditional store is a write whose byte
@@ -158,7 +158,7 @@ module lsu
   logic        posted_q;
   mem_req_t    posted_req_q;
   logic        goes, direct, fits, posting;
-  logic [31:0] word, by_lane;
+  logic [31:0] word;
 
   // Reservations and what is made of them.
 
@@ -247,20 +247,67 @@ module lsu
     end
   end
 
-  assign word    = bus_rsp_i.rdata;
-  assign by_lane = word >> {lane, 3'd0};
+  // A byte of a load's result is one of the word, turned by so many bytes; the sign, which is that of one byte; of `rt_i`; or 0.
+  typedef struct packed {
+    logic [1:0] turn;
+    logic [1:0] sign;
+    logic [3:0] from_word;
+    logic [3:0] from_sign;
+    logic [3:0] from_rt;
+  } way_t;
+  way_t        way_d, way_q;
+  logic [31:0] turned, other;
+  logic        sign;
+
   always_comb begin
-    unique case (access_i)
-      AccessLb:  result_o = {{24{by_lane[7]}}, by_lane[7:0]};
-      AccessLbu: result_o = {24'd0, by_lane[7:0]};
-      AccessLh:  result_o = {{16{by_lane[15]}}, by_lane[15:0]};
-      AccessLhu: result_o = {16'd0, by_lane[15:0]};
-      AccessLwl: result_o = (word << {2'd3 - lane, 3'd0}) | (rt_i & ~(32'hffff_ffff << {2'd3 - lane, 3'd0}));
-      AccessLwr: result_o = by_lane | (rt_i & ~(32'hffff_ffff >> {lane, 3'd0}));
-      AccessSc:  result_o = {31'd0, !reserved};
-      AccessAmo: result_o = amo_old;
-      default:   result_o = word;
+    way_d.turn      = coming_addr_i[1:0];
+    way_d.sign      = coming_addr_i[1:0];
+    way_d.from_word = 4'b0000;
+    way_d.from_sign = 4'b0000;
+    way_d.from_rt   = 4'b0000;
+    unique case (coming_access_i)
+      AccessLb: begin
+        way_d.from_word = 4'b0001;
+        way_d.from_sign = 4'b1110;
+      end
+      AccessLbu: way_d.from_word = 4'b0001;
+      AccessLh: begin
+        way_d.sign[0]   = 1'b1;
+        way_d.from_word = 4'b0011;
+        way_d.from_sign = 4'b1100;
+      end
+      AccessLhu: way_d.from_word = 4'b0011;
+      AccessLwl: begin
+        way_d.turn      = coming_addr_i[1:0] + 2'd1;
+        way_d.from_word = 4'b1111 << (2'd3 - coming_addr_i[1:0]);
+        way_d.from_rt   = ~way_d.from_word;
+      end
+      AccessLwr: begin
+        way_d.from_word = 4'b1111 >> coming_addr_i[1:0];
+        way_d.from_rt   = ~way_d.from_word;
+      end
+      AccessLw, AccessLr, AccessExchange: way_d.from_word = 4'b1111;
+      default: ;
     endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (comes_i) way_q <= way_d;
+  end
+
+  assign word = bus_rsp_i.rdata;
+  assign sign = word[{way_q.sign, 3'd7}];
+  always_comb begin
+    for (int unsigned n = 0; n < 4; n++) begin
+      turned[8*n+:8] = way_q.from_word[n] ? word[{2'(n) + way_q.turn, 3'd0}+:8] : 8'd0;
+      other[8*n+:8]  = way_q.from_rt[n] ? rt_i[8*n+:8] : 8'd0;
+    end
+    if (is_sc) other = {31'd0, !reserved};
+    if (is_amo) other = amo_old;
+    result_o = turned | other;
+    for (int unsigned n = 1; n < 4; n++) begin
+      if (way_q.from_sign[n] && sign) result_o[8*n+:8] = 8'hff;
+    end
   end
 
   assign trace_o      = !(is_sc && !reserved);
