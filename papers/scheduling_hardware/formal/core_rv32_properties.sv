@@ -53,9 +53,11 @@ module core_rv32_properties
   input logic [31:0] x_instr_q,
   input logic [31:0] x_a_q,
   input logic [31:0] x_b_q,
-  input logic [31:0] x_imm_q,
+  input logic [31:0] x_second_q,
   input decoded_t    x_dec_q,
   input logic        m_valid_q,
+  input logic        m_may_q,
+  input cop2_kind_e  m_kind_q,
   input logic        m_in_slot_q,
   input logic [31:0] m_pc_q,
   input logic [31:0] m_instr_q,
@@ -64,6 +66,14 @@ module core_rv32_properties
   input logic [31:0] m_b_q,
   input decoded_t    m_dec_q,
   input logic [31:0] m_result,
+  // Which bytes of a word a load takes, in the unit for loads and stores.
+  input logic [1:0]  turn,
+  input logic [1:0]  sign,
+  input logic [3:0]  from_word,
+  input logic [3:0]  from_sign,
+  input logic [3:0]  from_rt,
+  input logic        access_fault,
+  input logic [4:0]  access_cause,
   input logic        m_done,
   input logic        stall,
   input logic        w_we_q,
@@ -252,10 +262,7 @@ module core_rv32_properties
 
   function automatic decoded_t carried(decoded_t decoded, kind_e kind, job_t j);
     decoded_t d = decoded;
-    if (d.link || astray(kind, j)) begin
-      d.alu     = AluAdd;
-      d.use_imm = 1'b1;
-    end
+    if (d.link || astray(kind, j)) d.alu = AluAdd;
     if (refused(kind, j)) begin
       d.trap  = 1'b1;
       d.cause = refusal(kind, j);
@@ -294,12 +301,14 @@ module core_rv32_properties
 
   // Stores and loads.
 
-  logic        accesses, is_store, misaligned, outside;
+  logic        accesses, is_store, loads, misaligned, outside;
   logic [1:0]  lane;
   logic [31:0] addr, loaded, store_data, by_lane;
   logic [3:0]  store_be;
   assign accesses = m_kind inside {Load, Store, Amo};
   assign is_store = m_kind == Store || (m_kind == Amo && m.instr[31:27] != 5'h02);
+  // The result is the word that is read, or a part of it.
+  assign loads    = m_kind == Load || (m_kind == Amo && (m.instr[31:27] == 5'h01 || m.instr[31:27] == 5'h02));
   assign addr     = worked_out(m_kind, m);
   assign lane     = addr[1:0];
   assign by_lane  = bus_rsp_i.rdata >> {lane, 3'd0};
@@ -389,8 +398,7 @@ module core_rv32_properties
         if (m_kind inside {Lui, Auipc, Jal, Jalr, Imm, Reg}) begin
           ResultsAreThoseOfTheSpecification : assert (m_result == worked_out(m_kind, m));
         end
-        if (m_kind == Load || (m_kind == Amo && m.instr[31:28] == 4'd1 && !m.instr[27]) ||
-            (m_kind == Amo && m.instr[31:27] == 5'h01)) begin
+        if (loads) begin
           LoadsGiveWhatTheBusGave : assert (bus_ready_i && m_result == loaded);
         end
         if (m_kind == MulDiv) begin
@@ -428,8 +436,20 @@ module core_rv32_properties
       FetchedHasItsFault : assert (!d_valid_q || d_fetch_fault_q == (d_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
       ExecutedIsTheText : assert (!x_valid_q || x_pc_q != at || x_instr_q == word);
       ExecutedHasItsFault : assert (!x_valid_q || x_unfetched_q == (x_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
+      LastMayUnlessItTraps : assert (m_may_q == (m_valid_q && !m_dec_q.trap));
+      LastKnowsWhatItAsks :
+      assert (m_kind_q == (!m_may_q || m_dec_q.effect != EffectCop2 || m_dec_q.we ? Cop2Read : m_dec_q.cop2_control ? Cop2Control :
+                           m_dec_q.cop_reg[4] ? Cop2Command : Cop2Operand));
       LastIsTheText : assert (!m_valid_q || m_pc_q != at || m_instr_q == word);
       LastHasItsFault : assert (!m_valid_q || m_unfetched_q == (m_pc_q - ResetVector >= 32'(ImemWords) * 32'd4));
+      LastKnowsItsFault : assert (!m_valid_q || m_blocks || access_fault == (accesses && (misaligned || outside)));
+      LastKnowsItsCause :
+      assert (!m_valid_q || m_blocks || !access_fault || access_cause == (misaligned ? (is_store ? 5'd6 : 5'd4) : is_store ? 5'd7 : 5'd5));
+      LastKnowsWhichBytesItTakes :
+      assert (!m_valid_q || m_blocks ||
+              ({from_word, from_sign, from_rt} == (!loads ? 12'd0 : m_kind == Load && !m.instr[13] ?
+               {m.instr[12] ? 4'b0011 : 4'b0001, m.instr[14] ? 4'b0000 : m.instr[12] ? 4'b1100 : 4'b1110, 4'd0} : {4'b1111, 8'd0}) &&
+               (!loads || (turn == lane && (from_sign == 4'd0 || sign == {lane[1], lane[0] || m.instr[12]})))));
       LastIsNext : assert (!m_valid_q || m_pc_q == next_q);
       ExecutedIsNext : assert (!x_valid_q || m_blocks || x_pc_q == behind_m);
       DecodedIsNext : assert (!d_valid_q || m_blocks || x_blocks || d_pc_q == behind_x);
@@ -438,9 +458,11 @@ module core_rv32_properties
       LastIsDecoded : assert (!m_valid_q || m_dec_q == m_wanted);
       ExecutedHasItsOperands :
       assert (!x_valid_q || (x_b_q == x_db_q && x_a_q == (astray(x_kind, x) ? target(x_kind, x) :
-                                                          x_word.link || x_word.from_pc ? x_pc_q : x_da_q)));
-      ExecutedHasItsConstant :
-      assert (!x_valid_q || x_imm_q == (astray(x_kind, x) ? 32'd0 : x_word.link ? 32'd4 : x_imm));
+                                                          x_word.link || x_word.from_pc ? x_pc_q :
+                                                          x_word.shift_imm ? x_imm : x_da_q)));
+      AluHasItsSecondOperand :
+      assert (!x_valid_q ||
+              x_second_q == (astray(x_kind, x) ? 32'd0 : x_word.link ? 32'd4 : x_word.use_imm ? x_imm : x_db_q));
       LuiAddsToNothing : assert (!x_valid_q || x_kind != Lui || x_da_q == '0);
       LastHasItsOperands : assert (!m_valid_q || (m_b_q == m_db_q && (!(m_kind inside {MulDiv, Csr}) || m_a_q == m_da_q)));
       LastIsWorkedOut :
@@ -469,5 +491,10 @@ bind core core_rv32_properties #(
   .ImemWords(ImemWords),
   .DmemWords(DmemWords)
 ) u_properties (
+  .turn     (u_lsu.way_q.turn),
+  .sign     (u_lsu.way_q.sign),
+  .from_word(u_lsu.way_q.from_word),
+  .from_sign(u_lsu.way_q.from_sign),
+  .from_rt  (u_lsu.way_q.from_rt),
   .*
 );

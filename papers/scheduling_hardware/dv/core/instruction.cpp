@@ -199,4 +199,12 @@ const char *use_of_rt(const char *op, uint32_t instr)
     return nullptr;
 }
 
+bool sets_guard(uint32_t instr)
+{
+    const Kind *const kind = kind_of(instr);
+    const unsigned number = instr >> 11 & 31;
+
+    return kind && is(kind->name, {"ctc2"}) && (number <= 1 || number == 6);
+}
+
 } // namespace okosu

@@ -43,6 +43,8 @@ bool commands(const char *name);
 bool waits_for_muldiv(const char *name);
 unsigned own_cycles(const char *name);
 bool refetches(const char *name);
+// It sets the stacks' guard, which an access behind it waits for.
+bool sets_guard(uint32_t instr);
 // The cycles that a branch costs which is taken; and whether one can be that leads to the instruction
 // behind it, so that nobody sees it.
 extern const unsigned kBranchCycles;

@@ -204,4 +204,11 @@ const char *use_of_rt(const char *op, uint32_t instr)
     }
 }
 
+bool sets_guard(uint32_t instr)
+{
+    const unsigned number = instr >> 25 & 31;
+
+    return (instr & 0x707f) == 0x200b && (number <= 1 || number == 6);
+}
+
 } // namespace okosu

@@ -29,6 +29,7 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
     const Kind *const kind = effect.traps ? nullptr : kind_of(effect.instr);
     const uint64_t passed = cycle - cycle_, waited = on_memory_ + on_scheduler_;
     const unsigned late = late_;
+    const bool set_guard = set_guard_;
     const bool known = kind && !behind_trap_ && !waits_for_muldiv(kind->name) &&
                        !(unseen_ && effect.pc == next_pc_);
     const bool wrong_place = kind && elsewhere(effect, *kind);
@@ -40,11 +41,13 @@ std::string Timing::note(const Effect &effect, uint64_t cycle)
     unseen_ = branches_to_next(effect.instr);
     behind_trap_ = !kind || refetches(kind->name);
     late_ = kind && kind->result && !is(kind->result, {"alu", "link"}) ? effect.rd : 0;
+    set_guard_ = kind && sets_guard(effect.instr);
     on_memory_ = on_scheduler_ = 0;
     elsewhere_ = false;
-    const bool needs = late && kind &&
+    const bool reads = late && kind &&
                        ((use_of_rs(kind->name, effect.instr) && rs_of(effect.instr) == late) ||
                         (use_of_rt(kind->name, effect.instr) && rt_of(effect.instr) == late));
+    const bool needs = reads || (set_guard && kind && (effect.accesses || may_access(kind->name)));
 
     // Where the instruction in front of a branch waited, the branch had gone ahead, unless it needed
     // that one's result: its target was fetched meanwhile.

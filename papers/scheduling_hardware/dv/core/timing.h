@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When an instruction has to retire: a cycle behind the one in front of it, one more if it needs
-// what that one only knew at its end, kBranchCycles more behind a branch that was taken, and as many
-// as the core says that it waited, for memory or SSH-s. It also says where it is, for the counters.
-// What waits for another instruction's product is left out.
+// what that one only knew at its end or is an access behind a setting of the stacks' guard,
+// kBranchCycles more behind a branch that was taken, and as many as the core says that it waited, for
+// memory or SSH-s. It also says where it is, for the counters. What waits for another instruction's
+// product is left out.
 #ifndef OKOSU_TIMING_H
 #define OKOSU_TIMING_H
 
@@ -36,6 +37,7 @@ class Timing
     uint64_t cycle_ = 0;
     // The register that the previous instruction wrote with a late result; 0: none.
     unsigned late_ = 0;
+    bool set_guard_ = false;
     // Where the next one lies if the previous one did not branch; the previous one waited; what a
     // branch costs was spent while the one in front of it waited; nobody sees whether it branched.
     uint32_t next_pc_ = 0;

@@ -8,6 +8,8 @@ module alu
   input  logic [31:0] a_i,
   input  logic [31:0] b_i,
   output logic [31:0] result_o,
+  // What AluAdd results in, without the choice of the operation; of no meaning in others.
+  output logic [31:0] sum_o,
   // A signed addition or subtraction overflowed.
   output logic        overflow_o
 );
@@ -17,6 +19,7 @@ module alu
 
   assign subtract      = op_i != AluAdd;
   assign sum           = {1'b0, a_i} + {1'b0, b_i ^ {32{subtract}}} + {32'd0, subtract};
+  assign sum_o         = sum[31:0];
   assign overflow_o    = (a_i[31] ^ sum[31]) & ((b_i[31] ^ subtract) ^ sum[31]);
   assign less_unsigned = !sum[32];
   assign less_signed   = sum[31] ^ overflow_o;

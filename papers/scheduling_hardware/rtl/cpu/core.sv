@@ -6,8 +6,9 @@
 // address given a cycle ago. Operands are read, and bypassed from all later stages, in decode, where branches are resolved
 // too: one delay slot and no other bubble; on RISC-V, which has no slots, a branch that is taken drops the instruction that was fetched
 // behind it, and so costs a cycle. What is known in the memory stage only (loads, HI, LO, coprocessors) costs a
-// dependent next instruction one cycle. Every effect (memory, HI and LO, coprocessors, traps) takes place in the memory stage, in
-// order, so traps are precise; the stage holds everything behind it until its instruction is done.
+// dependent next instruction one cycle; an access waits for one cycle behind a setting of the stacks' guard. Every effect (memory, HI and
+// LO, coprocessors, traps) takes place in the memory stage, in order, so traps are precise; the stage holds everything behind it until
+// its instruction is done. What is known last, which is what memory answers and whether a branch is taken, is chosen last.
 //
 // Switching, with SSH-s (doc/INTERFACES.md): `cop2_rsp_i.park` stops the thread behind its command, `preempt_i` before an instruction
 // that is not in a delay slot, not in a trap handler and not behind a held-off operand. The core is then parked until `run_i`,
@@ -72,7 +73,7 @@ module core
 );
 
   // Fetch.
-  logic [31:0] pc_q, pc_d;
+  logic [31:0] pc_q, pc_d, pc_else;
   logic        running_q, running_d;
   logic [BankWidth-1:0] bank_q, bank_d;
   logic [31:0] bank_pc_q[Banks];
@@ -85,13 +86,17 @@ module core
 
   // Execute.
   logic        x_valid_q, x_in_slot_q;
-  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q, x_imm_q;
+  // `x_a_q` is the ALU's first operand, `x_second_q` its second one; `x_b_q` is what a store stores.
+  logic [31:0] x_pc_q, x_instr_q, x_a_q, x_b_q, x_second_q;
   decoded_t    x_dec_q;
 
   // Memory.
-  logic        m_valid_q, m_in_slot_q, m_first_q;
+  // `m_may_q`: it is valid and does not trap by what was known of it before.
+  logic        m_valid_q, m_may_q, m_in_slot_q, m_first_q;
   logic [31:0] m_pc_q, m_instr_q, m_alu_q, m_a_q, m_b_q;
   decoded_t    m_dec_q;
+  // What it asks of SSH-s; a read, which changes nothing, if it asks nothing.
+  cop2_kind_e  x_kind, m_kind_q;
 
   // Write-back.
   logic        w_we_q;
@@ -100,7 +105,7 @@ module core
   logic [BankWidth-1:0] w_bank_q;
 
   logic [31:0] x_alu, m_result;
-  logic        stall, flush, hazard, d_advance, returns;
+  logic        stall, flush, traps, hazard, d_advance, returns;
   // Where a trap goes, and where a return from one.
   logic [31:0] vector, return_pc;
 
@@ -157,46 +162,64 @@ module core
     if (x_writes && x_dec_q.rd == rt) d_b = x_alu;
   end
 
+  // Settings of the stacks' guard (doc/INTERFACES.md) are made before the next address is looked at.
+  logic access_waits, d_goes;
+  assign access_waits = x_valid_q && x_dec_q.effect == EffectCop2 && x_dec_q.cop2_control && x_dec_q.cop_reg inside {5'd0, 5'd1, 5'd6} &&
+                        d_dec.access != AccessNone;
   assign hazard = x_writes && x_dec_q.result != FromAlu &&
                   ((d_dec.uses_rs && x_dec_q.rd == rs) || (d_dec.uses_rt && x_dec_q.rd == rt));
-  assign d_advance = d_valid_q && !hazard && !stall;
+  // What is decoded goes on if the memory stage does not hold it, which is known late.
+  assign d_goes    = d_valid_q && !hazard && !access_waits;
+  assign d_advance = d_goes && !stall;
 
-  logic d_traps, d_fetch_traps, condition, target_misaligned;
+  logic d_refused, d_traps, d_fetch_traps, condition, target_astray, may_branch;
   logic [31:0] d_next_pc;
   assign d_next_pc     = d_pc_q + 32'd4;
   assign d_fetch_traps = d_fetch_misaligned_q || d_fetch_fault_q;
-  assign d_traps       = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q) || target_misaligned;
-  assign branch_taken  = condition && d_advance && !d_traps;
+  assign d_refused     = d_fetch_traps || d_dec.trap || (d_dec.not_in_slot && d_in_slot_q);
+  assign d_traps       = d_refused || (condition && target_astray);
+  // Whether the condition holds is known last: all else is looked at beside it.
+  assign may_branch    = d_goes && !d_refused && !target_astray && !stall && !run_i && !traps && !returns;
+  assign branch_taken  = condition && may_branch;
 
+  // Two operands are equal (where one is compared with 0 the other one is register 0), the first is less, or SSH-s has room; or not so.
+  logic by_equal, by_sign, by_less, by_room, inverted, less;
   always_comb begin
+    by_equal = 1'b0;
+    by_sign  = 1'b0;
+    by_less  = 1'b0;
+    by_room  = 1'b0;
+    inverted = 1'b0;
     unique case (d_dec.branch)
-      BranchEq:        condition = d_a == d_b;
-      BranchNe:        condition = d_a != d_b;
-      BranchLez:       condition = d_a[31] || d_a == '0;
-      BranchGtz:       condition = !d_a[31] && d_a != '0;
-      BranchLtz:       condition = d_a[31];
-      BranchGez:       condition = !d_a[31];
-      BranchLt:        condition = $signed(d_a) < $signed(d_b);
-      BranchGe:        condition = $signed(d_a) >= $signed(d_b);
-      BranchLtu:       condition = d_a < d_b;
-      BranchGeu:       condition = d_a >= d_b;
-      BranchJump,
-      BranchReg:       condition = 1'b1;
-      BranchCop2True:  condition = cop2_room_i;
-      BranchCop2False: condition = !cop2_room_i;
-      default:         condition = 1'b0;
+      BranchEq:  by_equal = 1'b1;
+      BranchNe:  {by_equal, inverted} = 2'b11;
+      BranchLez: {by_equal, by_sign} = 2'b11;
+      BranchGtz: {by_equal, by_sign, inverted} = 3'b111;
+      BranchLtz: by_sign = 1'b1;
+      BranchGez: {by_sign, inverted} = 2'b11;
+      BranchLt, BranchLtu: by_less = 1'b1;
+      BranchGe, BranchGeu: {by_less, inverted} = 2'b11;
+      BranchJump, BranchReg: inverted = 1'b1;
+      BranchCop2True:  by_room = 1'b1;
+      BranchCop2False: {by_room, inverted} = 2'b11;
+      default: ;
     endcase
   end
+  assign condition = inverted ^ ((by_equal && d_a == d_b) || (by_sign && d_a[31]) || (by_less && less) || (by_room && cop2_room_i));
 
   if (Rv32) begin : gen_target_rv32
     logic [31:0] target;
-    assign target            = (d_dec.branch == BranchReg ? d_a : d_pc_q) + d_imm;
-    assign branch_target     = {target[31:1], 1'b0};
-    assign target_misaligned = condition && target[1];
+    logic        signs;
+    assign signs         = d_dec.branch == BranchLt || d_dec.branch == BranchGe;
+    assign less          = {d_a[31] ^ signs, d_a[30:0]} < {d_b[31] ^ signs, d_b[30:0]};
+    assign target        = (d_dec.branch == BranchReg ? d_a : d_pc_q) + d_imm;
+    assign branch_target = {target[31:1], 1'b0};
+    assign target_astray = target[1];
     logic unused_target;
     assign unused_target = ^{target[0], d_next_pc};
   end else begin : gen_target
-    assign target_misaligned = 1'b0;
+    assign less          = 1'b0;
+    assign target_astray = 1'b0;
     always_comb begin
       unique case (d_dec.branch)
         BranchReg:  branch_target = d_a;
@@ -208,18 +231,27 @@ module core
 
   // Execute.
 
-  logic x_overflow;
+  always_comb begin
+    x_kind = Cop2Read;
+    if (x_valid_q && x_dec_q.effect == EffectCop2 && !x_dec_q.we && !x_dec_q.trap) begin
+      x_kind = x_dec_q.cop2_control ? Cop2Control : x_dec_q.cop_reg[4] ? Cop2Command : Cop2Operand;
+    end
+  end
+
+  logic        x_overflow;
+  logic [31:0] x_sum;
   alu u_alu (
     .op_i      (x_dec_q.alu),
-    .a_i       (x_dec_q.shift_imm ? x_imm_q : x_a_q),
-    .b_i       (x_dec_q.use_imm ? x_imm_q : x_b_q),
+    .a_i       (x_a_q),
+    .b_i       (x_second_q),
     .result_o  (x_alu),
+    .sum_o     (x_sum),
     .overflow_o(x_overflow)
   );
 
   // Memory.
 
-  logic        live, take_irq, take_preempt, traps, parks, interrupt;
+  logic        live, take_irq, take_preempt, parks, interrupt;
   logic        in_handler_q, hold_q;
   logic        access_valid, access_done, access_fault, buffered;
   logic [4:0]  access_cause;
@@ -230,10 +262,9 @@ module core
 
   // An interrupt or a preemption comes before an instruction, and so in its first cycle here, and not between the operands of a
   // command and the command, which it would spoil.
-  assign take_irq     = m_valid_q && m_first_q && interrupt && !hold_q && !m_dec_q.trap;
-  assign take_preempt = m_valid_q && m_first_q && preempt_i && !m_in_slot_q && !hold_q && !in_handler_q && !m_dec_q.trap &&
-                        !take_irq && !muldiv_busy;
-  assign live         = m_valid_q && !m_dec_q.trap && !take_irq && !take_preempt;
+  assign take_irq     = m_may_q && m_first_q && interrupt && !hold_q;
+  assign take_preempt = m_may_q && m_first_q && preempt_i && !m_in_slot_q && !hold_q && !in_handler_q && !take_irq && !muldiv_busy;
+  assign live         = m_may_q && !take_irq && !take_preempt;
   assign preempted_o  = take_preempt;
 
   assign access_valid = live && m_dec_q.access != AccessNone;
@@ -245,17 +276,20 @@ module core
   ) u_lsu (
     .clk_i,
     .rst_ni,
-    .valid_i     (access_valid),
-    .access_i    (m_dec_q.access),
-    .amo_i       (m_dec_q.cop_reg),
-    .addr_i      (m_alu_q),
-    .rt_i        (m_b_q),
-    .swap_i      (Rv32 ? m_b_q : swap_q),
-    .done_o      (access_done),
-    .fault_o     (access_fault),
-    .cause_o     (access_cause),
-    .result_o    (access_result),
-    .buffered_o  (buffered),
+    .comes_i        (!stall),
+    .coming_access_i(x_dec_q.access),
+    .coming_addr_i  (x_sum),
+    .valid_i        (access_valid),
+    .access_i       (m_dec_q.access),
+    .amo_i          (m_dec_q.cop_reg),
+    .addr_i         (m_alu_q),
+    .rt_i           (m_b_q),
+    .swap_i         (Rv32 ? m_b_q : swap_q),
+    .done_o         (access_done),
+    .fault_o        (access_fault),
+    .cause_o        (access_cause),
+    .result_o       (access_result),
+    .buffered_o     (buffered),
     .guard_on_i,
     .stack_top_i,
     .stack_log2_i,
@@ -264,10 +298,10 @@ module core
     .bus_ready_i,
     .bus_rsp_i,
     .snoop_i,
-    .drop_i      (flush),
-    .trace_o     (trace_access),
-    .trace_data_o(trace_data),
-    .trace_be_o  (trace_be)
+    .drop_i         (flush),
+    .trace_o        (trace_access),
+    .trace_data_o   (trace_data),
+    .trace_be_o     (trace_be)
   );
 
   // An instruction of RISC-V starts the unit and waits for it, one of MIPS does one of the two.
@@ -364,17 +398,21 @@ module core
 
   // A command is not sent before the core's stores are on the bus, nor while HI and LO are on their way.
   assign is_operand   = m_dec_q.effect == EffectCop2 && cop2_req_o.kind == Cop2Operand && m_dec_q.cop_reg < RegSwap;
-  assign is_command   = m_dec_q.effect == EffectCop2 && !m_dec_q.we && !m_dec_q.cop2_control && m_dec_q.cop_reg[4];
+  assign is_command   = m_kind_q == Cop2Command;
   assign cop2_may     = !(is_command && (buffered || muldiv_busy));
   assign cop2_valid_o = live && m_dec_q.effect == EffectCop2 && cop2_may;
   always_comb begin
-    cop2_req_o.kind  = m_dec_q.we ? Cop2Read : m_dec_q.cop2_control ? Cop2Control : is_command ? Cop2Command : Cop2Operand;
-    cop2_req_o.index = is_command ? {1'b0, m_dec_q.cop_reg[3:0]} : m_dec_q.cop_reg;
-    cop2_req_o.data  = m_b_q;
+    // A command that has to wait is none yet.
+    cop2_req_o.kind   = cop2_may ? m_kind_q : Cop2Read;
+    cop2_req_o.index  = is_command ? {1'b0, m_dec_q.cop_reg[3:0]} : m_dec_q.cop_reg;
+    // Whether the instruction moves on is known late, and need not be: who waits in the memory stage does not read.
+    cop2_req_o.coming = x_dec_q.cop_reg;
+    cop2_req_o.data   = m_b_q;
   end
 
   assign traps = m_valid_q && (m_dec_q.trap || take_irq || (access_valid && access_fault));
-  assign parks = take_preempt || (cop2_valid_o && cop2_rsp_i.park);
+  // A command that is not to take effect because the thread is preempted parks the core all the same.
+  assign parks = take_preempt || cop2_rsp_i.park;
 
   // Without `live`, which comes late: an instruction that is not to take effect is done at once.
   always_comb begin
@@ -387,17 +425,20 @@ module core
   assign stall = m_valid_q && !m_done;
   assign flush = traps || parks || returns;
 
+  // What memory answers comes last, and is 0 where nothing is accessed.
+  logic [31:0] m_other;
   always_comb begin
     unique case (m_dec_q.result)
-      FromMemory: m_result = access_result;
-      FromCp0:    m_result = cp0_rdata;
-      FromCop2:   m_result = cop2_rsp_i.rdata;
-      FromSwap:   m_result = swap_q;
-      FromHi:     m_result = hi;
-      FromLo:     m_result = lo;
-      default:    m_result = m_alu_q;
+      FromMemory: m_other = '0;
+      FromCp0:    m_other = cp0_rdata;
+      FromCop2:   m_other = cop2_rsp_i.rdata;
+      FromSwap:   m_other = swap_q;
+      FromHi:     m_other = hi;
+      FromLo:     m_other = lo;
+      default:    m_other = m_alu_q;
     endcase
   end
+  assign m_result = m_other | access_result;
 
   // Next state.
 
@@ -407,17 +448,15 @@ module core
   always_comb begin
     bank_d    = bank_q;
     running_d = running_q;
-    pc_d      = pc_q;
-    if (running_q && (!d_valid_q || d_advance)) pc_d = branch_taken ? branch_target : pc_q + 32'd4;
-    if (returns) pc_d = return_pc;
-    if (traps) pc_d = vector;
     if (parks) running_d = 1'b0;
     if (run_i) begin
       running_d = 1'b1;
       bank_d    = run_bank_i;
-      pc_d      = bank_pc_q[run_bank_i];
     end
+    if (run_i || traps || returns) pc_else = run_i ? bank_pc_q[run_bank_i] : traps ? vector : return_pc;
+    else pc_else = running_q && (!d_valid_q || d_advance) ? pc_q + 32'd4 : pc_q;
   end
+  assign pc_d = branch_taken ? branch_target : pc_else;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -427,6 +466,8 @@ module core
       d_valid_q            <= 1'b0;
       x_valid_q            <= 1'b0;
       m_valid_q            <= 1'b0;
+      m_may_q              <= 1'b0;
+      m_kind_q             <= Cop2Read;
       m_first_q            <= 1'b0;
       muldiv_started_q     <= 1'b0;
       w_we_q               <= 1'b0;
@@ -448,6 +489,8 @@ module core
 
       if (!stall) x_valid_q <= d_advance && !flush;
       if (!stall) m_valid_q <= x_valid_q && !flush;
+      if (!stall) m_kind_q  <= flush ? Cop2Read : x_kind;
+      if (!stall) m_may_q   <= x_valid_q && !flush && !x_dec_q.trap && !(x_dec_q.overflow && x_overflow);
       m_first_q <= !stall;
       // Set only while the instruction that started it waits.
       muldiv_started_q <= stall && (muldiv_start || muldiv_started_q);
@@ -480,14 +523,14 @@ module core
       x_pc_q      <= d_pc_q;
       x_instr_q   <= d_instr_q;
       x_in_slot_q <= d_in_slot_q;
-      x_a_q       <= d_dec.link || d_dec.from_pc ? d_pc_q : d_a;
+      x_a_q       <= d_dec.link || d_dec.from_pc ? d_pc_q : d_dec.shift_imm ? d_imm : d_a;
       x_b_q       <= d_b;
-      // Behind the branch and its slot.
-      x_imm_q     <= d_dec.link ? (Rv32 ? 32'd4 : 32'd8) : d_imm;
+      x_second_q  <= d_dec.use_imm ? d_imm : d_b;
       x_dec_q     <= d_dec;
+      // Behind the branch and its slot.
       if (d_dec.link) begin
-        x_dec_q.alu     <= AluAdd;
-        x_dec_q.use_imm <= 1'b1;
+        x_second_q  <= Rv32 ? 32'd4 : 32'd8;
+        x_dec_q.alu <= AluAdd;
       end
       if (d_traps) begin
         x_dec_q.trap  <= 1'b1;
@@ -495,11 +538,10 @@ module core
                          d_dec.trap ? d_dec.cause : Rv32 ? CauseRvFetchMisaligned : CauseReserved;
       end
       // For mtval, which is where the jump would have gone.
-      if (target_misaligned) begin
-        x_a_q           <= branch_target;
-        x_imm_q         <= '0;
-        x_dec_q.alu     <= AluAdd;
-        x_dec_q.use_imm <= 1'b1;
+      if (condition && target_astray) begin
+        x_a_q       <= branch_target;
+        x_second_q  <= '0;
+        x_dec_q.alu <= AluAdd;
       end
       m_pc_q      <= x_pc_q;
       m_instr_q   <= x_instr_q;

@@ -4,8 +4,9 @@
 // `valid_i` holds an access until `done_o`. A store is done when the one posted-write buffer takes it; everything else waits until
 // that buffer is on the bus, so the bus sees a core's accesses in program order. `fault_o` and `cause_o` say, in the access's first
 // cycle and before it has any effect, that the address is none; then nothing is done. `done_o` and `fault_o` are said of `access_i` and do
-// not wait for `valid_i`, which comes late: without it they mean nothing.
-// Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value.
+// not wait for `valid_i`, which comes late: without it they mean nothing. Whether an address is one, and which bytes of a word go where, is
+// found out a cycle before, of the access that is in the X stage (`coming_*_i`), as it goes on to M (`comes_i`).
+// Bytes are little-endian. lwl and lwr merge with `rt_i`, the destination's old value. `result_o` is 0 where nothing is accessed.
 //
 // RISC-V's atomic accesses (`Rv32`). A reservation is the address of the word that lr read, or an operation of amo; any store to that
 // word on the bus ends it, the core's own too, and so does `drop_i` (the thread stops, or traps). A conditional store is a write whose byte
@@ -24,6 +25,10 @@ module lsu
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
+
+  input  logic        comes_i,
+  input  access_e     coming_access_i,
+  input  logic [31:0] coming_addr_i,
 
   input  logic        valid_i,
   input  access_e     access_i,
@@ -65,7 +70,8 @@ module lsu
   localparam int unsigned LogGuard = 10;
 
   logic        is_store, is_exchange, is_sc, is_amo;
-  logic        in_data, in_device, in_stacks, in_guard, misaligned, outside;
+  logic        to_store, in_data, in_device, in_stacks, in_guard, misaligned, outside, fault_d, fault_q;
+  logic [4:0]  cause_d, cause_q;
   logic [31:0] below_top, slot_mask, beyond;
   logic [1:0]  lane;
   logic [31:0] store_data;
@@ -75,10 +81,14 @@ module lsu
   assign is_exchange = access_i == AccessExchange;
   assign is_sc       = access_i == AccessSc;
   assign is_amo      = access_i == AccessAmo;
-  assign is_store    = access_i == AccessSb || access_i == AccessSh || access_i == AccessSw || access_i == AccessSwl ||
-                       access_i == AccessSwr;
 
-  // Where the address lies. Stack slots end at stack_top_i, which is a multiple of their size. Masks are said bit by bit, for a
+  function automatic logic stores_what(access_e access);
+    return access == AccessSb || access == AccessSh || access == AccessSw || access == AccessSwl || access == AccessSwr;
+  endfunction
+  assign is_store = stores_what(access_i);
+  assign to_store = stores_what(coming_access_i);
+
+  // Where the coming address lies. Stack slots end at stack_top_i, which is a multiple of their size. Masks are said bit by bit, for a
   // subtraction would take longer: a slot has the bits below stack_log2_i, and all slots have LogThreads more.
   always_comb begin
     for (int unsigned n = 0; n < 32; n++) begin
@@ -87,31 +97,39 @@ module lsu
     end
   end
   // What is subtracted is one more, so that the lowest address of all slots is within.
-  assign below_top = stack_top_i + ~addr_i;
-  assign in_data   = addr_i - DataBase < DataBytes;
-  assign in_device = is_store && addr_i - DeviceBase < DeviceBytes;
-  assign in_stacks = addr_i < stack_top_i && beyond != '0 && (below_top & beyond) == '0;
-  assign in_guard  = guard_on_i && in_stacks && ((addr_i & slot_mask) >> LogGuard) == '0;
+  assign below_top = stack_top_i + ~coming_addr_i;
+  assign in_data   = coming_addr_i - DataBase < DataBytes;
+  assign in_device = to_store && coming_addr_i - DeviceBase < DeviceBytes;
+  assign in_stacks = coming_addr_i < stack_top_i && beyond != '0 && (below_top & beyond) == '0;
+  assign in_guard  = guard_on_i && in_stacks && ((coming_addr_i & slot_mask) >> LogGuard) == '0;
   assign outside   = !(in_data || in_device) || in_guard;
 
   always_comb begin
-    unique case (access_i)
-      AccessLh, AccessLhu, AccessSh:          misaligned = addr_i[0];
+    unique case (coming_access_i)
+      AccessLh, AccessLhu, AccessSh:          misaligned = coming_addr_i[0];
       AccessLb, AccessLbu, AccessSb, AccessLwl, AccessLwr,
       AccessSwl, AccessSwr, AccessNone:       misaligned = 1'b0;
-      default:                                misaligned = |addr_i[1:0];
+      default:                                misaligned = |coming_addr_i[1:0];
     endcase
   end
-  assign fault_o = access_i != AccessNone && (misaligned || outside || !addr_i[31] || &addr_i[31:30]);
+  assign fault_d = coming_access_i != AccessNone && (misaligned || outside || !coming_addr_i[31] || &coming_addr_i[31:30]);
   always_comb begin
     if (Rv32) begin
-      if (misaligned) cause_o = access_i >= AccessSb ? CauseRvStoreMisaligned : CauseRvLoadMisaligned;
-      else cause_o = access_i >= AccessSb ? CauseRvStore : CauseRvLoad;
+      if (misaligned) cause_d = coming_access_i >= AccessSb ? CauseRvStoreMisaligned : CauseRvLoadMisaligned;
+      else cause_d = coming_access_i >= AccessSb ? CauseRvStore : CauseRvLoad;
     end else begin
-      if (misaligned || !addr_i[31] || &addr_i[31:30]) cause_o = is_store ? CauseAddressStore : CauseAddressLoad;
-      else cause_o = CauseDataBus;
+      if (misaligned || !coming_addr_i[31] || &coming_addr_i[31:30]) cause_d = to_store ? CauseAddressStore : CauseAddressLoad;
+      else cause_d = CauseDataBus;
     end
   end
+  always_ff @(posedge clk_i) begin
+    if (comes_i) begin
+      fault_q <= fault_d;
+      cause_q <= cause_d;
+    end
+  end
+  assign fault_o = fault_q;
+  assign cause_o = cause_q;
 
   always_comb begin
     store_data = rt_i;
@@ -140,7 +158,7 @@ module lsu
   logic        posted_q;
   mem_req_t    posted_req_q;
   logic        goes, direct, fits, posting;
-  logic [31:0] word, by_lane;
+  logic [31:0] word;
 
   // Reservations and what is made of them.
 
@@ -229,20 +247,67 @@ module lsu
     end
   end
 
-  assign word    = bus_rsp_i.rdata;
-  assign by_lane = word >> {lane, 3'd0};
+  // A byte of a load's result is one of the word, turned by so many bytes; the sign, which is that of one byte; of `rt_i`; or 0.
+  typedef struct packed {
+    logic [1:0] turn;
+    logic [1:0] sign;
+    logic [3:0] from_word;
+    logic [3:0] from_sign;
+    logic [3:0] from_rt;
+  } way_t;
+  way_t        way_d, way_q;
+  logic [31:0] turned, other;
+  logic        sign;
+
   always_comb begin
-    unique case (access_i)
-      AccessLb:  result_o = {{24{by_lane[7]}}, by_lane[7:0]};
-      AccessLbu: result_o = {24'd0, by_lane[7:0]};
-      AccessLh:  result_o = {{16{by_lane[15]}}, by_lane[15:0]};
-      AccessLhu: result_o = {16'd0, by_lane[15:0]};
-      AccessLwl: result_o = (word << {2'd3 - lane, 3'd0}) | (rt_i & ~(32'hffff_ffff << {2'd3 - lane, 3'd0}));
-      AccessLwr: result_o = by_lane | (rt_i & ~(32'hffff_ffff >> {lane, 3'd0}));
-      AccessSc:  result_o = {31'd0, !reserved};
-      AccessAmo: result_o = amo_old;
-      default:   result_o = word;
+    way_d.turn      = coming_addr_i[1:0];
+    way_d.sign      = coming_addr_i[1:0];
+    way_d.from_word = 4'b0000;
+    way_d.from_sign = 4'b0000;
+    way_d.from_rt   = 4'b0000;
+    unique case (coming_access_i)
+      AccessLb: begin
+        way_d.from_word = 4'b0001;
+        way_d.from_sign = 4'b1110;
+      end
+      AccessLbu: way_d.from_word = 4'b0001;
+      AccessLh: begin
+        way_d.sign[0]   = 1'b1;
+        way_d.from_word = 4'b0011;
+        way_d.from_sign = 4'b1100;
+      end
+      AccessLhu: way_d.from_word = 4'b0011;
+      AccessLwl: begin
+        way_d.turn      = coming_addr_i[1:0] + 2'd1;
+        way_d.from_word = 4'b1111 << (2'd3 - coming_addr_i[1:0]);
+        way_d.from_rt   = ~way_d.from_word;
+      end
+      AccessLwr: begin
+        way_d.from_word = 4'b1111 >> coming_addr_i[1:0];
+        way_d.from_rt   = ~way_d.from_word;
+      end
+      AccessLw, AccessLr, AccessExchange: way_d.from_word = 4'b1111;
+      default: ;
     endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (comes_i) way_q <= way_d;
+  end
+
+  assign word = bus_rsp_i.rdata;
+  assign sign = word[{way_q.sign, 3'd7}];
+  always_comb begin
+    for (int unsigned n = 0; n < 4; n++) begin
+      turned[8*n+:8] = way_q.from_word[n] ? word[{2'(n) + way_q.turn, 3'd0}+:8] : 8'd0;
+      other[8*n+:8]  = way_q.from_rt[n] ? rt_i[8*n+:8] : 8'd0;
+    end
+    if (is_sc) other = {31'd0, !reserved};
+    if (is_amo) other = amo_old;
+    result_o = turned | other;
+    for (int unsigned n = 1; n < 4; n++) begin
+      if (way_q.from_sign[n] && sign) result_o[8*n+:8] = 8'hff;
+    end
   end
 
   assign trace_o      = !(is_sc && !reserved);

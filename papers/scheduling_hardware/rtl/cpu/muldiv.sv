@@ -76,6 +76,32 @@ module muldiv
   assign shifted      = {work_q[62:0], 1'b0};
   assign shifted_less = {1'b0, shifted[63:32]} - {1'b0, divisor_q};
 
+  // What the unit itself writes; it never writes a bank that is saved or restored.
+  logic        ends, hi_we, lo_we;
+  logic [31:0] hi_d, lo_d;
+  assign ends  = busy_q && left_q == 6'd1;
+  assign hi_we = ends || (start_i && op_i == MulDivToHi);
+  assign lo_we = ends || (start_i && op_i == MulDivToLo);
+  assign hi_d  = !busy_q ? a_i : dividing_q && negate_remainder_q ? -work_q[63:32] : work_q[63:32];
+  assign lo_d  = !busy_q ? a_i : dividing_q && negate_quotient_q ? -work_q[31:0] : work_q[31:0];
+
+  for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    logic port_here, here;
+    assign port_here = port_we_i && port_bank_i == BankWidth'(b);
+    assign here      = bank_i == BankWidth'(b);
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        hi_q[b] <= '0;
+        lo_q[b] <= '0;
+      end else begin
+        if (port_here && !port_lo_i) hi_q[b] <= port_wdata_i;
+        else if (here && hi_we) hi_q[b] <= hi_d;
+        if (port_here && port_lo_i) lo_q[b] <= port_wdata_i;
+        else if (here && lo_we) lo_q[b] <= lo_d;
+      end
+    end
+  end
+
   assign busy_o       = busy_q;
   assign hi_o         = hi_q[bank_i];
   assign lo_o         = lo_q[bank_i];
@@ -92,17 +118,9 @@ module muldiv
       b_minus_q          <= 1'b0;
       work_q             <= '0;
       divisor_q          <= '0;
-      for (int unsigned b = 0; b < Banks; b++) begin
-        hi_q[b] <= '0;
-        lo_q[b] <= '0;
-      end
     end else begin
-      if (port_we_i && port_lo_i) lo_q[port_bank_i] <= port_wdata_i;
-      if (port_we_i && !port_lo_i) hi_q[port_bank_i] <= port_wdata_i;
       if (start_i) begin
         unique case (op_i)
-          MulDivToHi: hi_q[bank_i] <= a_i;
-          MulDivToLo: lo_q[bank_i] <= a_i;
           MulDivMult, MulDivMultu, MulDivMulsu: begin
             work_q     <= {32'd0, a_i};
             divisor_q  <= b_i;
@@ -132,10 +150,6 @@ module muldiv
           work_q <= shifted_less[32] ? shifted : {shifted_less[31:0], shifted[31:1], 1'b1};
         end
         if (!dividing_q && left_q == MultiplyCycles - 6'd1) work_q <= product;
-        if (left_q == 6'd1) begin
-          hi_q[bank_i] <= dividing_q && negate_remainder_q ? -work_q[63:32] : work_q[63:32];
-          lo_q[bank_i] <= dividing_q && negate_quotient_q ? -work_q[31:0] : work_q[31:0];
-        end
       end
     end
   end

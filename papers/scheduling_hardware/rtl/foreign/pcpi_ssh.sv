@@ -3,7 +3,8 @@
 //
 // PCPI: the core holds `pcpi_valid_i` with an instruction that it does not have, and the register that rs1 names, until `pcpi_ready_o`;
 // with it, `pcpi_wr_o` says that `pcpi_rd_o` goes to rd. `pcpi_wait_o`, in time, says that the instruction is ours: an answer may take as
-// long as it likes. What is nobody's makes the core stop. SSH-s: `cop2_valid_o` with a request until `done`, as core.sv does it. PicoRV32
+// long as it likes. What is nobody's makes the core stop. The instruction is shown a cycle before it is valid, which is how SSH-s learns
+// what will be read. SSH-s: `cop2_valid_o` with a request until `done`, as core.sv does it. PicoRV32
 // begins no instruction before the store in front of it is done, so that a command finds all stores on the bus. `park` is never asked
 // for: SSH-s has to be in mode SOFT.
 
@@ -49,7 +50,7 @@ module pcpi_ssh
 
   assign cop2_valid_o = pcpi_valid_i && ours;
   always_comb begin
-    cop2_req_o = '{kind: Cop2Operand, index: number, data: pcpi_rs1_i};
+    cop2_req_o = '{kind: Cop2Operand, index: number, coming: number, data: pcpi_rs1_i};
     unique case (funct3)
       Get:     cop2_req_o.kind = Cop2Read;
       Set:     cop2_req_o.kind = Cop2Control;

@@ -176,6 +176,7 @@ module picorv32_pe
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      ForeignCoreShowsACoprocessorsInstructionACycleBefore : assert (!pcpi_valid || $past(pcpi_insn) == pcpi_insn);
       ForeignCoreAccessesWhatIsThere : assert (!valid || in_text || in_data);
       ForeignCoreIsNeverAskedToPark : assert (!cop2_rsp.park && !run && !engine_valid);
     end

@@ -68,13 +68,17 @@ package okosu_pkg;
     Cop2Control = 2'd3
   } cop2_kind_e;
 
+  // `coming`: the register that the next cycle's request reads, if it is a read. It is said in each cycle, with a request or without.
   typedef struct packed {
     cop2_kind_e  kind;
     logic [4:0]  index;
+    logic [4:0]  coming;
     logic [31:0] data;
   } cop2_req_t;
 
-  // done: the request is finished, or the command is on its way; park: the thread stops behind the command.
+  // done: the request is finished, or the command is on its way; park: the thread stops behind the command. A read is done at once,
+  // and has the register that was said to be coming. `park` is said of a command, valid or not: one that is not valid is in front of
+  // the core only where the thread is preempted before it, and parks.
   typedef struct packed {
     logic        done;
     logic        park;

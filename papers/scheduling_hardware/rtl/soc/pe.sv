@@ -194,8 +194,15 @@ module pe
   assign mem_req_o    = engine_turn ? engine_req : core_req;
   assign core_ready   = !engine_answered && mem_ready_i;
   assign engine_ready = engine_answered && mem_ready_i;
-  assign core_rsp     = engine_answered ? '0 : mem_rsp_i;
-  assign engine_rsp   = engine_answered ? mem_rsp_i : '0;
+  // What was read goes to both, for who is not answered does not look at it.
+  always_comb begin
+    core_rsp         = mem_rsp_i;
+    core_rsp.valid   = !engine_answered && mem_rsp_i.valid;
+    core_rsp.error   = !engine_answered && mem_rsp_i.error;
+    engine_rsp       = mem_rsp_i;
+    engine_rsp.valid = engine_answered && mem_rsp_i.valid;
+    engine_rsp.error = engine_answered && mem_rsp_i.error;
+  end
   assign engine_answered = Prompt ? engine_turn : engine_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

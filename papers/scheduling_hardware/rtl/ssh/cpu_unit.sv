@@ -40,6 +40,8 @@ module cpu_unit
 
   output logic        stop_o,
   output logic        keep_o,
+  // `result_may_o` does not wait for `valid_i`, either, nor for what the command waits for.
+  output logic        result_may_o,
   output logic        result_we_o,
   output logic [31:0] result_res_o,
   output logic [7:0]  result_err_o,
@@ -65,10 +67,15 @@ module cpu_unit
   logic [11:0] count;
   // What a valid request does.
   logic        pops, takes, stops, results, pushes;
+  // The request is over, by it the core parks: both as if SSH-m had replied, or there were room for the message. `goes`: that is so.
+  logic        is_command, ends, halts, goes;
 
   assign cmd    = cmd_e'(req_i.index[3:0]);
   assign count  = req_i.data[31:12] == '0 ? req_i.data[11:0] : '1;
   assign idle_o = state_q == StFirst;
+
+  assign is_command = req_i.kind == Cop2Command;
+  assign goes       = state_q == StReply ? reply_i : push_ready_i;
 
   function automatic sched_msg_t say(msg_op_e op, pe_t pe, tid_t tid, logic [11:0] aux, logic [31:0] data);
     return '{op: op, pe: pe, tid: tid, aux: aux, data: data};
@@ -78,8 +85,8 @@ module cpu_unit
     state_d        = state_q;
     creating_d     = creating_q;
     owes_release_d = owes_release_q;
-    done_o         = 1'b0;
-    park_o         = 1'b0;
+    ends           = 1'b0;
+    halts          = 1'b0;
     pops           = 1'b0;
     takes          = 1'b0;
     stops          = 1'b0;
@@ -91,21 +98,17 @@ module cpu_unit
     push_more_o    = 1'b0;
     push_msg_o     = say(MsgExit, pe_i, self_i, '0, req_i.data);
 
-    if (req_i.kind != Cop2Command) begin
-      done_o = 1'b1;
-    end else if (state_q == StReply) begin
-      if (reply_i) begin
-        state_d      = StFirst;
-        results      = 1'b1;
-        result_res_o = reply_res_i;
-        result_err_o = reply_err_i;
-        stops        = reply_err_i == ErrBlocked;
-        keep_o       = 1'b1;
-        park_o       = stops && !Soft;
-        done_o       = !park_o;
-        if (stops) owes_release_d = Soft;
-      end
-    end else if (push_ready_i) begin
+    if (is_command && state_q == StReply) begin
+      state_d      = StFirst;
+      results      = 1'b1;
+      result_res_o = reply_res_i;
+      result_err_o = reply_err_i;
+      stops        = reply_err_i == ErrBlocked;
+      keep_o       = 1'b1;
+      ends         = 1'b1;
+      halts        = stops && !Soft;
+      if (stops) owes_release_d = Soft;
+    end else if (is_command) begin
       pushes = 1'b1;
       unique case (state_q)
         StSecond: begin
@@ -116,7 +119,7 @@ module cpu_unit
               if (creating_q) begin
                 state_d      = StFirst;
                 pops         = 1'b1;
-                done_o       = 1'b1;
+                ends         = 1'b1;
                 results      = 1'b1;
                 result_res_o = {16'd0, pool_handle_i};
               end
@@ -147,8 +150,8 @@ module cpu_unit
             CmdExit: begin
               state_d = StFirst;
               stops   = 1'b1;
-              park_o  = !Soft;
-              done_o  = Soft;
+              ends    = 1'b1;
+              halts   = !Soft;
             end
             CmdJoin:   push_msg_o.op = MsgJoin;
             CmdDetach: push_msg_o.op = MsgDetach;
@@ -159,8 +162,8 @@ module cpu_unit
               push_msg_o    = say(MsgYield, pe_i, self_i, '0, '0);
               stops         = next_i;
               keep_o        = 1'b1;
-              park_o        = next_i && !Soft;
-              done_o        = !park_o;
+              ends          = 1'b1;
+              halts         = next_i && !Soft;
               results       = 1'b1;
               result_err_o  = next_i && Soft ? ErrBlocked : ErrNone;
               if (next_i) owes_release_d = Soft;
@@ -176,21 +179,22 @@ module cpu_unit
             CmdPolicy: begin
               state_d    = StFirst;
               push_msg_o = say(MsgPolicy, pe_i, self_i, {9'd0, req_i.data[2:0]}, '0);
-              done_o     = 1'b1;
+              ends       = 1'b1;
             end
             CmdNext: begin
               state_d = StFirst;
               pushes  = 1'b0;
               if (!Soft) begin
-                stops  = 1'b1;
-                park_o = 1'b1;
+                stops = 1'b1;
+                ends  = 1'b1;
+                halts = 1'b1;
               end else if (owes_release_q) begin
                 pushes         = 1'b1;
                 push_msg_o.op  = MsgReleased;
                 owes_release_d = 1'b0;
               end else if (next_i) begin
                 takes        = 1'b1;
-                done_o       = 1'b1;
+                ends         = 1'b1;
                 results      = 1'b1;
                 result_res_o = {16'd0, next_handle_i};
                 result_err_o = next_err_i;
@@ -204,7 +208,7 @@ module cpu_unit
             default: begin
               state_d = StFirst;
               pushes  = 1'b0;
-              done_o  = 1'b1;
+              ends    = 1'b1;
             end
           endcase
         end
@@ -212,11 +216,14 @@ module cpu_unit
     end
   end
 
-  assign pool_pop_o  = valid_i && pops;
-  assign take_next_o = valid_i && takes;
-  assign stop_o      = valid_i && stops;
-  assign result_we_o = valid_i && results;
-  assign push_o      = valid_i && pushes;
+  assign done_o       = !is_command || (goes && ends && !halts);
+  assign park_o       = is_command && goes && ends && halts;
+  assign pool_pop_o   = valid_i && goes && pops;
+  assign take_next_o  = valid_i && goes && takes;
+  assign stop_o       = valid_i && goes && stops;
+  assign result_we_o  = valid_i && goes && results;
+  assign result_may_o = results;
+  assign push_o       = valid_i && goes && pushes;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -225,7 +232,7 @@ module cpu_unit
       owes_release_q <= 1'b0;
       for (int unsigned n = 0; n < 4; n++) arg_q[n] <= '0;
     end else begin
-      if (valid_i) begin
+      if (valid_i && goes) begin
         state_q        <= state_d;
         creating_q     <= creating_d;
         owes_release_q <= owes_release_d;

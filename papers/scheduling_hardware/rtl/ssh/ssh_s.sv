@@ -126,7 +126,8 @@ module ssh_s
 
   // Commands.
 
-  logic        done, park, next, at_hand, can_yield, take_next, cmd_stop, cmd_keep, result_we, cmd_push, cmd_more, cmd_idle, start;
+  logic        done, park, next, at_hand, can_yield, take_next, cmd_stop, cmd_keep, cmd_push, cmd_more, cmd_idle, start;
+  logic        result_may, result_we;
   logic [31:0] result_res, next_word0, next_word1;
   logic [7:0]  result_err, next_err;
   logic        next_cold;
@@ -158,6 +159,7 @@ module ssh_s
     .take_next_o  (take_next),
     .stop_o       (cmd_stop),
     .keep_o       (cmd_keep),
+    .result_may_o (result_may),
     .result_we_o  (result_we),
     .result_res_o (result_res),
     .result_err_o (result_err),
@@ -187,7 +189,7 @@ module ssh_s
     .first_i         (pe_i == '0),
     .parked_i,
     .bank_i,
-    .park_i          ((cop2_valid_i && park) || preempted_i),
+    .park_i          (park || preempted_i),
     .stop_i          (cmd_stop || preempted_i),
     .keep_i          (cmd_keep || preempted_i),
     .take_i          (take_next),
@@ -303,32 +305,58 @@ module ssh_s
 
   // Registers.
 
-  logic [31:0] rdata;
+  // A read's answer has to be early, for a branch may depend on it: what is read is chosen in the cycle before, and what changes in that
+  // cycle is looked at as it will be. Whether a request in that cycle has an effect is known too late, and need not be: nothing comes
+  // behind one that has none. Only the time, which changes always, is taken when it is asked for.
+  logic [31:0] read_d, read_q;
+  logic [31:0] next_pc_d, next_arg_d;
+  handle_t     self_d;
+  logic        time_q, reads_time, sets_err, sets_res, results, says, told_err, told_res, told_log2;
 
   assign stack_top_o  = stack_top_q;
   assign stack_log2_o = stack_log2_q;
   assign guard_on_o   = guard_q;
 
+  assign control  = cop2_valid_i && cop2_req_i.kind == Cop2Control;
+  // In mode SOFT a handler restores RES and ERR.
+  assign operand  = cop2_valid_i && cop2_req_i.kind == Cop2Operand;
+  assign sets_err = operand && cop2_req_i.index == RegErr;
+  assign sets_res = operand && cop2_req_i.index == RegRes;
+  assign results  = result_we && !park;
+  assign says     = result_may;
+  assign told_err = cop2_req_i.kind == Cop2Operand && cop2_req_i.index == RegErr;
+  assign told_res = cop2_req_i.kind == Cop2Operand && cop2_req_i.index == RegRes;
+  assign told_log2 = cop2_req_i.kind == Cop2Control && cop2_req_i.index == 5'd1;
+  assign reads_time = cop2_valid_i && cop2_req_i.kind == Cop2Read && cop2_req_i.index == RegCycleLow;
+  assign self_d   = take_next ? next_handle : self;
   always_comb begin
-    unique case (cop2_req_i.index)
-      RegErr:       rdata = {24'd0, err_q[bank_i]};
-      RegRes:       rdata = res_q[bank_i];
-      RegSelf:      rdata = {16'd0, self};
-      RegPe:        rdata = {26'd0, pe_i};
-      RegNumPes:    rdata = 32'(NumPes);
-      RegCycleLow:  rdata = cycle_i[31:0];
-      RegCycleHigh: rdata = cycle_high_q;
-      RegConfig:    rdata = {7'd0, 8'(Watches), stack_log2_q, 4'($clog2(Threads)), 6'(Banks), CtxMode};
-      RegNextPc:    rdata = next_pc_q;
-      RegNextArg:   rdata = next_arg_q;
-      default:      rdata = '0;
+    next_pc_d  = next_pc_q;
+    next_arg_d = next_arg_q;
+    if (take_next) begin
+      next_pc_d  = next_cold ? next_word0 : '0;
+      next_arg_d = next_cold ? next_word1 : next_word0;
+    end
+  end
+
+  always_comb begin
+    unique case (cop2_req_i.coming)
+      RegErr:       read_d = {24'd0, told_err ? cop2_req_i.data[7:0] : says ? result_err : err_q[bank_i]};
+      RegRes:       read_d = told_res ? cop2_req_i.data : says ? result_res : res_q[bank_i];
+      RegSelf:      read_d = {16'd0, self_d};
+      RegPe:        read_d = {26'd0, pe_i};
+      RegNumPes:    read_d = 32'(NumPes);
+      RegCycleHigh: read_d = reads_time ? cycle_i[63:32] : cycle_high_q;
+      RegConfig:    read_d = {7'd0, 8'(Watches), told_log2 ? cop2_req_i.data[4:0] : stack_log2_q, 4'($clog2(Threads)), 6'(Banks), CtxMode};
+      RegNextPc:    read_d = next_pc_d;
+      RegNextArg:   read_d = next_arg_d;
+      default:      read_d = '0;
     endcase
   end
-  assign cop2_rsp_o = '{done: done, park: park, rdata: rdata};
-
-  assign control = cop2_valid_i && cop2_req_i.kind == Cop2Control;
-  // In mode SOFT a handler restores RES and ERR.
-  assign operand = cop2_valid_i && cop2_req_i.kind == Cop2Operand;
+  always_ff @(posedge clk_i) begin
+    read_q <= read_d;
+    time_q <= cop2_req_i.coming == RegCycleLow;
+  end
+  assign cop2_rsp_o = '{done: done, park: park, rdata: time_q ? cycle_i[31:0] : read_q};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -350,6 +378,8 @@ module ssh_s
         err_q[n] <= '0;
       end
     end else begin
+      next_pc_q    <= next_pc_d;
+      next_arg_q   <= next_arg_d;
       if (control) begin
         unique case (cop2_req_i.index)
           5'd0:    stack_top_q <= cop2_req_i.data;
@@ -362,22 +392,18 @@ module ssh_s
           default: ;
         endcase
       end
-      if (cop2_valid_i && cop2_req_i.kind == Cop2Read && cop2_req_i.index == RegCycleLow) cycle_high_q <= cycle_i[63:32];
+      if (reads_time) cycle_high_q <= cycle_i[63:32];
 
       if (load) begin
         res_q[load_bank] <= next_word0;
         err_q[load_bank] <= next_err;
       end
-      if (result_we && !park) begin
+      if (results) begin
         res_q[bank_i] <= result_res;
         err_q[bank_i] <= result_err;
       end
-      if (operand && cop2_req_i.index == RegErr) err_q[bank_i] <= cop2_req_i.data[7:0];
-      if (operand && cop2_req_i.index == RegRes) res_q[bank_i] <= cop2_req_i.data;
-      if (take_next) begin
-        next_pc_q  <= next_cold ? next_word0 : '0;
-        next_arg_q <= next_cold ? next_word1 : next_word0;
-      end
+      if (sets_err) err_q[bank_i] <= cop2_req_i.data[7:0];
+      if (sets_res) res_q[bank_i] <= cop2_req_i.data;
 
       ran_q  <= fresh ? '0 : ran_q + 32'd1;
       over_q <= !fresh && quantum_q != '0 && ran_q + 32'd1 >= quantum_q;
@@ -385,5 +411,31 @@ module ssh_s
       else if (heard && heard_i.op == MsgPreempt && heard_i.tid == self.tid && running_o) told_q <= 1'b1;
     end
   end
+
+`ifndef SYNTHESIS
+  logic [31:0] has;
+  always_comb begin
+    unique case (cop2_req_i.index)
+      RegErr:       has = {24'd0, err_q[bank_i]};
+      RegRes:       has = res_q[bank_i];
+      RegSelf:      has = {16'd0, self};
+      RegPe:        has = {26'd0, pe_i};
+      RegNumPes:    has = 32'(NumPes);
+      RegCycleLow:  has = cycle_i[31:0];
+      RegCycleHigh: has = cycle_high_q;
+      RegConfig:    has = {7'd0, 8'(Watches), stack_log2_q, 4'($clog2(Threads)), 6'(Banks), CtxMode};
+      RegNextPc:    has = next_pc_q;
+      RegNextArg:   has = next_arg_q;
+      default:      has = '0;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      SshSAnswersReadsWithWhatItHas : assert (!(cop2_valid_i && cop2_req_i.kind == Cop2Read) || cop2_rsp_o.rdata == has);
+      SshSIsToldWhatWillBeRead :
+      assert (!(cop2_valid_i && cop2_req_i.kind == Cop2Read) || $past(cop2_req_i.coming) == cop2_req_i.index);
+    end
+  end
+`endif
 
 endmodule

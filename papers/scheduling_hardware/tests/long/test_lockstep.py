@@ -74,7 +74,13 @@ class Planted(NamedTuple):
 
 
 PLANTED = [
-    Planted(planting.Bug("a branch on zero forgets zero", "rtl/cpu/core.sv", "«d_a[31] || d_a == '0 → d_a[31]»")),
+    Planted(
+        planting.Bug(
+            "a branch on zero forgets zero",
+            "rtl/cpu/core.sv",
+            "BranchLez: {by_equal, by_sign} = «2'b11 → 2'b01»",
+        )
+    ),
     Planted(
         planting.Bug(
             "a bank reads another one's register",
