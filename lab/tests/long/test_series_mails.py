@@ -57,13 +57,13 @@ def test_each_mail_is_of_its_author_and_signed_off_once(of: Series, written: lis
         assert text.count(f"\nSigned-off-by: {BY}\n") == min(number, 1)
     # What each patch changes is what it changed, and its blobs are named in full, by which a base can be found.
     for made, patch in zip(patches, of.patches, strict=True):
-        assert changed(made) == changed(patch.read_text())
+        assert changed(made) == changed(patch.read_text()), patch
         assert re.search(r"^index [0-9a-f]{40}\.\.[0-9a-f]{40}", made, re.M)
 
 
 def changed(patch: str) -> list[str]:
     """Return the lines that a patch adds and removes."""
-    return re.findall(r"^[+-].*$", patch.partition("\ndiff --git ")[2], re.M)
+    return re.findall(r"^[+-].*$", series.changes(patch.encode()).decode(), re.M)
 
 
 def test_a_letter_says_on_which_commit_of_the_user_s_tree_it_is_based(of: Series, on: Source, tmp_path: Path) -> None:
