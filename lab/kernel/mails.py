@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from lab.cache import Say, quiet
 from lab.kernel import tree
 from lab.kernel.series import Series
-from lab.kernel.source import Source
+from lab.kernel.source import Source, makefile_version
 from okosu.errors import LAUNCHER_FAILED, OkosuError
 
 LETTER, ANSWERS = "cover-letter.txt", "checkpatch.txt"
@@ -132,12 +132,8 @@ def write(of: Series, source: Source, to: Path, by: Author, version: int = 0, sa
         folder = Path(scratch)
         _git(folder, "clone", "--quiet", "--bare", "--shared", str(patched), ".")
         start, *commits = _git(folder, "rev-list", "--reverse", "HEAD").split()
-        _git(
-            folder,
-            "update-ref",
-            f"refs/heads/{of.name}",
-            _signed(folder, start, zip(commits, of.patches, strict=True), by),
-        )
+        last = _signed(folder, start, zip(commits, of.patches, strict=True), by)
+        _git(folder, "update-ref", f"refs/heads/{of.name}", last)
         described = f"{said.subject}\n\n{said.text}{_remarks_answered(of)}"
         number = version or said.version
         _git(
@@ -150,8 +146,9 @@ def write(of: Series, source: Source, to: Path, by: Author, version: int = 0, sa
         )
     mails = sorted(to.glob("*.patch"))
     first = mails[0].read_text()
-    on = f"base-commit: {base}\n" if base else f"Base: Linux {source.version}, as Debian has it.\n"
-    mails[0].write_text(f"{first[: first.rindex(_END)]}\n{on}{first[first.rindex(_END) :]}")
+    known = f"{source.version}, as Debian has it" if source.own else makefile_version(source.path)
+    on = f"base-commit: {base}" if base else f"Base: Linux {known}."
+    mails[0].write_text(f"{first[: first.rindex(_END)]}\n{on}\n{first[first.rindex(_END) :]}")
     return mails
 
 
@@ -197,7 +194,8 @@ def _git(folder: Path, *words: str, by: Author | None = None, given: str = "") -
 
 def _git_said(folder: Path, *words: str, by: Author | None = None, given: str = "") -> subprocess.CompletedProcess[str]:
     env = {**tree.GIT, "PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent"}
-    for role in ("AUTHOR", "COMMITTER") if by else ():
-        env |= {f"GIT_{role}_NAME": by.name, f"GIT_{role}_EMAIL": by.mail} if by else {}
+    if by:
+        for role in ("AUTHOR", "COMMITTER"):
+            env |= {f"GIT_{role}_NAME": by.name, f"GIT_{role}_EMAIL": by.mail}
     asked = ["git", "-C", str(folder), *words]
     return subprocess.run(asked, env=env, input=given, capture_output=True, text=True, check=False)

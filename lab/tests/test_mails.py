@@ -126,7 +126,9 @@ def test_another_base_has_the_letter_of_the_default_one_unless_it_has_its_own(ro
 
 
 def test_a_tree_of_git_s_is_named_by_its_commit_unless_it_was_edited(one: Series, linux: Path, tmp_path: Path) -> None:
-    assert "base-commit" not in texts(one, linux, tmp_path / "none")[0]
+    letter = texts(one, linux, tmp_path / "none")[0]
+    assert "base-commit" not in letter
+    assert "\nBase: Linux 6.12.7.\n" in letter
     lab_fake.git(linux, "init", "-q")
     lab_fake.git(linux, "add", "-A")
     lab_fake.git(linux, "commit", "-qm", "Linux")
