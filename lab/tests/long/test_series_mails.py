@@ -49,11 +49,11 @@ def test_each_mail_is_of_its_author_and_signed_off_once(of: Series, written: lis
     assert len(written) == 1 + len(of.patches)
     letter, *patches = [path.read_text() for path in written]
     assert "*** " not in letter
-    version = mails.letter(of).version
+    version, digits = mails.letter(of).version, len(str(len(of.patches)))
     for number, text in enumerate([letter, *patches]):
         prefix = f"PATCH v{version}" if version > 1 else "PATCH"
         assert f"\nFrom: {BY.name} <{BY.mail}>\n" in text
-        assert f"\nSubject: [{prefix} {number}/{len(patches)}] " in text
+        assert f"\nSubject: [{prefix} {number:0{digits}}/{len(patches)}] " in text
         assert text.count(f"\nSigned-off-by: {BY}\n") == min(number, 1)
     # What each patch changes is what it changed, and its blobs are named in full, by which a base can be found.
     for made, patch in zip(patches, of.patches, strict=True):
