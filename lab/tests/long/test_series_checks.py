@@ -30,6 +30,8 @@ KERNEL_DOC = ("tools/docs/kernel-doc", "scripts/kernel-doc")
 # A message: the file, the line if there is one, and what is said of it.
 _MESSAGE = re.compile(r"^(?:(?:Warning|Error|warning|error): )?(\S+?\.\w+):(?:\d+(?:[:-]\d+)*:?)? *(.*)$", re.M)
 
+_LINE = re.compile(r"line \d+")
+
 
 @pytest.fixture(scope="module", params=series.names(BASE))
 def of(request: pytest.FixtureRequest) -> Series:
@@ -54,7 +56,7 @@ def touched(of: Series, folder: Path, *endings: str) -> list[str]:
 def messages(folder: Path, said: str) -> Counter[str]:
     """Return the messages in what a script printed: FILE: TEXT, and how often."""
     text = said.replace(f"{folder}/", "")
-    return Counter(f"{path}: {what}" for path, what in _MESSAGE.findall(text))
+    return Counter(f"{path}: {_LINE.sub('line', what)}" for path, what in _MESSAGE.findall(text))
 
 
 def new(check: Callable[[Path], Counter[str]], before: Path, after: Path) -> Counter[str]:
