@@ -91,7 +91,9 @@ static int zero_fault(int argc, char **argv)
     int at_free = !strcmp(engine, "free"), never = !strcmp(engine, "none");
 
     mark_sleep();
-    zero_set_number("nr_hugepages", pages);
+    /* Of large pages only as many can be had as the kernel was booted with. */
+    if (zero_number("nr_hugepages") != pages)
+        zero_set_number("nr_hugepages", pages);
     dirty((size_t)pages);
     long before[] = {served(engine, 0), served(engine, 1)};
     for (long round = 0; round < (argc == 4 ? work_number(argv[3]) : 1); round++) {

@@ -54,10 +54,10 @@ class Size:
         return self.pages * self.times
 
 
-# The model knows no guest of more than 3 GiB, in which the third GiB is the only one that is whole.
+# The model knows no guest of 3.5 GiB or more, in which the third GiB is the only one that is whole.
 SIZES = {
     "2 MiB": Size("zero_fault", 2 << 20, 64, 1, 200),
-    "1 GiB": Size("zero_gigantic", 1 << 30, 1, 4, 20_000, "3G", ("hugepagesz=1G", "hugepages=1")),
+    "1 GiB": Size("zero_gigantic", 1 << 30, 1, 4, 20_000, "3328M", ("hugepagesz=1G", "hugepages=1")),
 }
 SMALL = SIZES["2 MiB"]
 

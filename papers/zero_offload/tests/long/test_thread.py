@@ -166,8 +166,10 @@ BEGUN = f"""
     taskset -pc 0 $thread > /dev/null; charge $thread; had=$(used)
     echo 1 > $P/nr_hugepages; until [ $(($(used) - had)) -gt 100 ]; do sleep 0.01; done
 """
-# The CPU that the thread has to run on belongs to a task of real-time priority when it wakes.
+# The CPU that the thread has to run on belongs to a task of real-time priority when it wakes. A kernel that changes its
+# clock just then hangs in the emulator, so it has to have done that.
 STARVED = f"""
+    until grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; do sleep 0.05; done
     echo -1 > /proc/sys/kernel/sched_rt_runtime_us
     taskset 1 {CHRT} -f 50 sh -c 'while :; do :; done' & hog=$!; sleep 0.05
 """
