@@ -120,9 +120,10 @@ def test_a_fault_on_a_clean_page_stores_nothing_of_it_and_does_little_else(built
     size = SIZES[name]
     found = faults(built, size)
     clean, dirty = middle(found[CLEAN], stored), least(found[DIRTY], stored)
-    # A fault on a clean page stores some KiB in all, once the page table (4 KiB itself) is there. A fault on a dirty
-    # page stores the whole huge page, and as much as the other beside it.
-    assert clean < BESIDE
+    # A fault on a clean page stores some KiB in all, once the page table (4 KiB itself) is there, which it is not where
+    # each touch is the first of a mapping. A fault on a dirty page stores the whole huge page, and as much as the other
+    # beside it.
+    assert clean < (BESIDE if size.pages > 1 else 2 * 4096)
     assert max(map(stored, found[CLEAN])) < 2 * 4096
     assert clean <= dirty - size.page
     does, did = middle(found[CLEAN], executed), least(found[DIRTY], executed)

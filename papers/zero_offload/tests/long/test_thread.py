@@ -166,13 +166,15 @@ BEGUN = f"""
     taskset -pc 0 $thread > /dev/null; charge $thread; had=$(used)
     echo 1 > $P/nr_hugepages; until [ $(($(used) - had)) -gt 100 ]; do sleep 0.01; done
 """
-# The CPU that the thread has to run on belongs to a task of real-time priority when it wakes. A kernel that changes its
-# clock just then hangs in the emulator, so it has to have done that.
+# The CPU that the thread has to run on belongs to a task of real-time priority when it wakes.
 STARVED = f"""
-    until grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; do sleep 0.05; done
     echo -1 > /proc/sys/kernel/sched_rt_runtime_us
     taskset 1 {CHRT} -f 50 sh -c 'while :; do :; done' & hog=$!; sleep 0.05
 """
+
+
+# A kernel that changes its clock while such a task runs hangs in the emulator, so it has to have done that before.
+CLOCK = "until grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; do sleep 0.05; done"
 
 
 @pytest.mark.parametrize("starved", [False, True])
@@ -192,7 +194,7 @@ def test_who_needs_a_page_that_is_being_cleared_has_it_at_once(built: Built, how
 @pytest.mark.parametrize("how", TAKERS)
 def test_who_needs_a_page_that_is_being_cleared_can_be_killed(built: Built, how: str) -> None:
     script = f"""
-        {BEGUN} taskset -pc 1 $$ > /dev/null; {STARVED}
+        taskset -pc 1 $$ > /dev/null; {CLOCK}; {BEGUN} {STARVED}
         cat $P/zeroed_hugepages; {TAKERS[how]} > /dev/null & needs=$!
         from=$(now); kill -9 $needs 2> /dev/null || true; wait $needs || true
         echo took $(($(now) - from)); kill -9 $hog"""
