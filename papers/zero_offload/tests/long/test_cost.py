@@ -29,23 +29,20 @@ ENGINE, RANGES = {"6.12": ("cpu-nt", ("folio_zero.ranges=1",)), "7.3": ("thread"
 # What a fault stores besides the page is less: more on 7.3, with the series or without.
 BESIDE = {"6.12": 4096, "7.3": 4608}[BASE]
 # The instructions of a fault on a clean page, at most, over those of one on a dirty page less the clearing. The
-# clearing itself, by ranges, is some string instructions and some dozens around them; `clearing` is more than that.
+# clearing itself, by ranges, is some string instructions and some dozens around them; CLEARING is more than that.
 MOST = 1.15
+CLEARING = 200
 ZERO_ON_FREE = Path(__file__).with_name("zero_on_free.patch")
 
 
 @dataclass(frozen=True)
 class Size:
-    """A size of pages: the guest program, how many pages the pool has, how often each is touched, and the guest.
-
-    `clearing` is more than the instructions of clearing one.
-    """
+    """A size of pages: the guest program, how many pages the pool has, how often each is touched, and the guest."""
 
     program: str
     page: int
     pages: int
     times: int
-    clearing: int
     memory: str = qemu.MEMORY
     kernel_args: tuple[str, ...] = ()
 
@@ -56,8 +53,8 @@ class Size:
 
 # The model knows no guest of 3.5 GiB or more, in which the third GiB is the only one that is whole.
 SIZES = {
-    "2 MiB": Size("zero_fault", 2 << 20, 64, 1, 200),
-    "1 GiB": Size("zero_gigantic", 1 << 30, 1, 4, 20_000, "3328M", ("hugepagesz=1G", "hugepages=1")),
+    "2 MiB": Size("zero_fault", 2 << 20, 64, 1),
+    "1 GiB": Size("zero_gigantic", 1 << 30, 1, 4, "3328M", ("hugepagesz=1G", "hugepages=1")),
 }
 SMALL = SIZES["2 MiB"]
 
@@ -127,7 +124,8 @@ def test_a_fault_on_a_clean_page_stores_nothing_of_it_and_does_little_else(built
     assert max(map(stored, found[CLEAN])) < 2 * 4096
     assert clean <= dirty - size.page
     does, did = middle(found[CLEAN], executed), least(found[DIRTY], executed)
-    assert does <= MOST * (did - size.clearing)
+    # While 1 GiB is cleared the clock ticks so often that nothing can be said of the fault's own instructions.
+    assert size is not SMALL or does <= MOST * (did - CLEARING)
     for what, label in (("clean", CLEAN), ("dirty", DIRTY), ("given back", GIVEN_BACK)):
         show(f"{name}, {what}", found[label])
 
