@@ -53,6 +53,31 @@ class PackageFile(BuiltKernel, kw_only=True, tag_field="schema", tag="okosu.lab-
     packages: dict[str, str]
 
 
+class ListedSeries(msgspec.Struct):
+    """A series on one base, and how many patches it has there."""
+
+    name: str
+    base: str
+    patches: int
+
+
+class SeriesFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-series/1"):
+    """What `okosu lab series --json` writes."""
+
+    series: list[ListedSeries]
+
+
+class MailsFile(msgspec.Struct, tag_field="schema", tag="okosu.lab-mails/1"):
+    """What `okosu lab series NAME --format DIR --json` writes: who the mails are by, the commit that they are based on,
+    which is empty where the tree was no tree of git's, and their files, the cover letter first."""
+
+    name: str
+    base: str
+    author: str
+    base_commit: str
+    mails: list[str]
+
+
 class ModelledMachine(Machine, frozen=True, kw_only=True):
     """The machine that the memory-hierarchy model simulated; `id` names its file in lab/model/machines."""
 
@@ -105,4 +130,4 @@ class RunFile(msgspec.Struct, kw_only=True, tag_field="schema", tag="okosu.lab-r
 
 def kinds() -> list[type[msgspec.Struct]]:
     """Return the types of all files, for okosu.records.schema."""
-    return [CacheFile, BuildFile, InstallFile, PackageFile, RunFile]
+    return [CacheFile, BuildFile, InstallFile, PackageFile, SeriesFile, MailsFile, RunFile]

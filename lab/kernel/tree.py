@@ -17,7 +17,7 @@ from okosu.errors import LAUNCHER_FAILED, OkosuError
 _AUTHOR = {"GIT_AUTHOR_NAME": "okosu", "GIT_AUTHOR_EMAIL": "okosu@localhost"}
 _COMMITTER = {"GIT_COMMITTER_NAME": "okosu", "GIT_COMMITTER_EMAIL": "okosu@localhost"}
 # git's settings of the user and the system (signing, hooks, line ends) are not read.
-_GIT = {**_AUTHOR, **_COMMITTER, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
+GIT = {**_AUTHOR, **_COMMITTER, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -68,7 +68,7 @@ def _git(folder: Path, *words: str) -> None:
 
 def _git_said(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     asked = ["git", "-C", str(folder), "-c", "core.autocrlf=false", "-c", "commit.gpgsign=false", *words]
-    return subprocess.run(asked, env={**_GIT, "PATH": _PATH, "HOME": "/nonexistent"}, capture_output=True, text=True)
+    return subprocess.run(asked, env={**GIT, "PATH": _PATH, "HOME": "/nonexistent"}, capture_output=True, text=True)
 
 
 def _run(words: list[str]) -> None:

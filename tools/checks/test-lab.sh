@@ -12,6 +12,11 @@ if ! command -v chromium >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-ge
         echo "okosu: the report is not checked in a browser (fix: apt-get install chromium, as root)" >&2
 fi
 tools/setup/lab-deps.sh
+# The series' documents are read by Sphinx, and their sources by Coccinelle's rules, where these can be had.
+if [ "$OKOSU_LAB" = full ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-sphinx coccinelle >/dev/null 2>&1 ||
+        echo "okosu: the series are not read by Sphinx and Coccinelle (fix: apt-get install python3-sphinx coccinelle)" >&2
+fi
 # What `make build` leaves out, because only the long tests want it.
 .venv/bin/ninja -C build --quiet vec-inlines
 # okosu try's own acceptance test measures, so that nothing else may run beside it: a quarter of an hour.
@@ -25,9 +30,11 @@ set -- .venv/bin/python -m pytest --timeout 5400
 # What the series are on the other base: its source is fetched, and its kernels are built.
 if [ "$OKOSU_LAB" = full ]; then
     OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py papers/simd_kernel/tests/long/test_um_rep_movs.py \
-        lab/tests/long/test_x86_boot.py papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
-    OKOSU_BASE=7.3 "$@" papers/zero_offload/tests/long/test_series.py papers/zero_offload/tests/long/test_series_checks.py \
-        papers/zero_offload/tests/long/test_thread.py papers/zero_offload/tests/long/test_cost.py
+        lab/tests/long/test_x86_boot.py lab/tests/long/test_series_checks.py papers/common/tests/long/test_together.py \
+        papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
+    zero=papers/zero_offload/tests/long
+    OKOSU_BASE=7.3 "$@" $zero/test_series.py $zero/test_series_checks.py $zero/test_thread.py $zero/test_cost.py \
+        $zero/test_debug.py $zero/test_kcsan.py $zero/test_selftests.py $zero/test_memory.py
 fi
 # What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
 beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"

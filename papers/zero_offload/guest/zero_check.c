@@ -327,8 +327,7 @@ int main(int argc, char **argv)
         return 2;
     }
     zero_set_number("nr_hugepages", POOL);
-    zero_set_number("zero_target", POOL);
-    zero_set("zero_engine", argv[1]);
+    zero_ahead(argv[1], POOL);
     for (int i = 3; i < argc; i++)
         check(argv[i], work_number(argv[2]));
     return 0;

@@ -8,8 +8,13 @@
 
 #include <stdint.h>
 
+/* Of which size pages are, unless who includes this says another: the size itself, the pool's folder,
+ * and mmap()'s flag. */
+#ifndef ZERO_PAGE
 #define ZERO_PAGE ((size_t)2 << 20)
 #define ZERO_POOL "/sys/kernel/mm/hugepages/hugepages-2048kB/"
+#define ZERO_SIZE 0
+#endif
 #define ZERO_WORDS (ZERO_PAGE / sizeof(uint64_t))
 
 static inline void zero_path(char *path, size_t size, const char *file)
@@ -111,10 +116,29 @@ static inline void zero_wait_clean(long pages)
     }
 }
 
+/* Whether ENGINE of a program's words is `thread`: what clears on a kernel that has the series as it
+ * is to be sent, which has no engines. */
+static inline int zero_by_thread(const char *engine)
+{
+    return !strcmp(engine, "thread");
+}
+
+/* Have so many pages cleared ahead from now on. What share of a CPU's time the thread takes for it
+ * is left as it is. */
+static inline void zero_ahead(const char *engine, long pages)
+{
+    if (zero_by_thread(engine)) {
+        zero_set_number("prezero_hugepages", pages);
+        return;
+    }
+    zero_set_number("zero_target", pages);
+    zero_set("zero_engine", engine);
+}
+
 static inline uint64_t *zero_map(size_t pages, int flags)
 {
     void *at = mmap(NULL, pages * ZERO_PAGE, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | ZERO_SIZE | flags, -1, 0);
 
     return at == MAP_FAILED ? NULL : at;
 }

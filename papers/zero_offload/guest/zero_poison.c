@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero_poison ENGINE STATE: memory that breaks where huge pages are cleared ahead. With the pool's
+/* zero_poison ENGINE STATE [USED]: memory that breaks where huge pages are cleared ahead. With the pool's
  * engine ENGINE, a page of the pool is reported broken (or, with soft, failing) that is
  *
  *   clean    free, and has been cleared
- *   zeroing  free, and the engine has begun with it: it must be slow enough to be caught at it
+ *   zeroing  free, and the engine has begun with it: it must be slow enough to be caught at it. Of
+ *            the engine `thread`, USED is the cpu.stat of the control group that it is in: it has
+ *            begun when that has grown.
  *   mapped   mapped, with others
  *   soft     mapped, and must move with what is in it
  *
@@ -17,6 +19,8 @@
 #include <signal.h>
 
 enum { POOL = 8, PART = 4, BROKEN = 2, SMALL_PAGE = 4096, INTO_PAGE = 3 };
+/* What a thread that has begun has used at least: it has cleared some of the page. */
+enum { ENOUGH_US = 100 };
 
 #define INJECT "/sys/kernel/debug/hwpoison/corrupt-pfn"
 
@@ -61,17 +65,31 @@ static void advise(uint64_t *page, int advice)
         work_fail("madvise");
 }
 
-static uint64_t break_free(int zeroing)
+/* Wait until the engine has begun with the only page; return whether it has. */
+static int begun(const char *engine, const char *used)
+{
+    long before = zero_by_thread(engine) ? zero_line(used, "usage_usec") : 0;
+    int found = 0;
+
+    for (int tries = 0; !found && tries < 3000; tries++) {
+        zero_sleep_ms(1);
+        if (zero_by_thread(engine))
+            found = zero_line(used, "usage_usec") > before + ENOUGH_US;
+        else
+            found = zero_stat("running") > 0;
+    }
+    return found && !zero_number("zeroed_hugepages");
+}
+
+static uint64_t break_free(int zeroing, const char *engine, const char *used)
 {
     uint64_t *at = map_filled(zeroing ? 1 : PART);
     uint64_t frame = frame_of(zero_page_of(at, zeroing ? 0 : BROKEN));
 
     zero_unmap(at, zeroing ? 1 : PART);
-    for (int tries = 0; zeroing && !zero_stat("running") && tries < 3000; tries++)
-        zero_sleep_ms(1);
     if (!zeroing)
         zero_wait_clean(zero_number("nr_hugepages"));
-    printf("begun %d\n", zero_stat("running") > 0);
+    printf("begun %d\n", zeroing && begun(engine, used));
     report(frame);
     return frame;
 }
@@ -138,21 +156,21 @@ static void use_all_but(uint64_t frame)
 
 int main(int argc, char **argv)
 {
-    const char *state = argc == 3 ? argv[2] : "";
+    const char *state = argc == 3 || argc == 4 ? argv[2] : "";
+    const char *used = argc == 4 ? argv[3] : "";
     int zeroing = !strcmp(state, "zeroing"), clean = !strcmp(state, "clean");
     int mapped = !strcmp(state, "mapped");
     long pool = zeroing ? 1 : POOL;
     uint64_t frame;
 
     if (!zeroing && !clean && !mapped && strcmp(state, "soft")) {
-        fprintf(stderr, "usage: %s ENGINE clean|zeroing|mapped|soft\n", argv[0]);
+        fprintf(stderr, "usage: %s ENGINE clean|zeroing|mapped|soft [USED]\n", argv[0]);
         return 2;
     }
     zero_set_number("nr_hugepages", pool);
-    zero_set_number("zero_target", pool);
-    zero_set("zero_engine", argv[1]);
+    zero_ahead(argv[1], pool);
     if (zeroing || clean)
-        frame = break_free(zeroing);
+        frame = break_free(zeroing, argv[1], used);
     else
         frame = mapped ? break_mapped() : break_softly();
     printf("lost %ld\n", pool - zero_number("nr_hugepages"));

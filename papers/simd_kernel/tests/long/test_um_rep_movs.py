@@ -37,14 +37,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     return Workbench(tmp_path_factory.mktemp("um"), SERIES, "um")
 
 
-def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
-    # checkpatch asks for an entry in MAINTAINERS for new files; arch/x86/um/ is there already.
-    words = ["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
-    patches = map(str, bench.series.patches)
-    done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout
-
-
 def test_gcc_and_sparse_have_nothing_to_say_that_they_did_not_say_before(bench: Workbench) -> None:
     asked = bench.config("um")
     bench.checkout(bench.commits[0])

@@ -68,14 +68,6 @@ def test_the_series_of_x86_apply_one_after_the_other() -> None:
     assert len(said.splitlines()) == 1 + sum(len(one.patches) for one in asked)
 
 
-def test_the_kernel_s_own_rules_are_kept(bench: Workbench) -> None:
-    # checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers.
-    words = ["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--ignore", "FILE_PATH_CHANGES", "-q"]
-    patches = map(str, bench.series.patches)
-    done = subprocess.run([*words, *patches], cwd=bench.patched, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout
-
-
 def test_each_commit_builds_without_a_warning(bench: Workbench) -> None:
     commits = bench.commits[1:]
     assert len(commits) == len(bench.series.patches)

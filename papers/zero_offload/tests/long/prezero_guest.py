@@ -10,6 +10,7 @@ from pathlib import Path
 from lab.kernel.build import Built
 from lab.run import guest, qemu
 from lab.run.outcome import Outcome
+from lab.tests.long.base import BASE
 
 TIMEOUT_S = 1800.0
 POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB"
@@ -19,12 +20,39 @@ MOCK = "/sys/module/hugetlb_zero_mock/parameters"
 DEBUG = "hugetlb_zero.debug=1"
 # Waits until no clearing is begun any more and all have ended, so that the counters stand still. (A page becomes free a
 # moment after it was counted.)
-SETTLE = """
-    echo cpu > $P/zero_engine
+_END, _STATS = {
+    "6.12": (
+        """echo cpu > $P/zero_engine
     n=0; until grep -q '^stuck 0' $P/zero_stats && grep -q '^running 0' $P/zero_stats; do
-        sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done
+        sleep 0.1; n=$((n + 1)); [ $n -lt 300 ]; done""",
+        "cat $P/zero_stats",
+    ),
+    "7.3": ("echo 0 > $P/prezero_hugepages", "grep htlb_prezero /proc/vmstat"),
+}[BASE]
+SETTLE = f"""
+    {_END}
     n=0; until [ $(cat $P/free_hugepages) = $(cat $P/nr_hugepages) ] || [ $n = 10 ]; do sleep 0.1; n=$((n + 1)); done
-    cat $P/zero_stats; echo free $(cat $P/free_hugepages)"""
+    {_STATS}; echo free $(cat $P/free_hugepages)"""
+# A further channel of the mock of a DMA controller, which waits.
+CHANNEL = "hugetlb_zero_mock.channels=2"
+# What clears, by name: the engine of the guest programs, and the script that prepares it. On 6.12 they are in the order
+# of how long they wait: a thread, a slow controller, a daemon. On 7.3 there is a thread, which is seldom or nearly
+# always at a page that somebody takes.
+ENGINES = {
+    "6.12": {
+        "cpu-nt": ("cpu-nt", ""),
+        "dma": ("dma", f"echo 3 > {MOCK}/delay_ms; echo 5 > {MOCK}/error_every;"),
+        "user": ("user", "$BIN/zero_daemon good > /dev/null &"),
+    },
+    "7.3": {
+        "thread": ("thread", "echo 100 > $P/prezero_cpu_percent;"),
+        "resting thread": ("thread", "echo 4 > $P/prezero_cpu_percent;"),
+    },
+}[BASE]
+# The engine of which nothing has to be said.
+PLAIN = next(iter(ENGINES))
+# The counter of pages that came clean.
+SERVED = {"6.12": "served_clean", "7.3": "htlb_prezero_hit"}[BASE]
 # Put before a program, so that the pool's thread, which has idle priority, has a CPU without the program. That CPU is
 # the first: while the first is busy, timers of the other may go off a second late in an exact guest.
 APART = "echo 0 > $P/zero_cpus; taskset 2"
@@ -57,7 +85,7 @@ def run(built: Built, script: str, *kernel_args: str, files: Sequence[Path] = ()
 
 
 def stats(outcome: Outcome) -> dict[str, int]:
-    """Return the pool's counters that the script printed last (cat $P/zero_stats)."""
+    """Return the pool's counters that the script printed last (SETTLE)."""
     lines = [line.split() for line in outcome.stdout.decode().splitlines()]
     return {words[0]: int(words[1]) for words in lines if len(words) == 2}
 
@@ -68,10 +96,17 @@ def scans(outcome: Outcome) -> dict[str, tuple[int, int]]:
     return {words[0]: (int(words[1]), int(words[2])) for words in lines if len(words) == 3}
 
 
+def ahead(pages: int) -> str:
+    """Return the script that has so many pages cleared ahead by the plain engine."""
+    if BASE == "6.12":
+        return f"echo {pages} > $P/zero_target; echo {PLAIN} > $P/zero_engine"
+    return f"echo 100 > $P/prezero_cpu_percent; echo {pages} > $P/prezero_hugepages"
+
+
 def check(
     built: Built, engine: str, rounds: int, ways: Sequence[str] = WAYS, before: str = "", *args: str, **machine: object
 ) -> Outcome:
-    """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with zero_stats."""
+    """Run zero_check in all `ways` with an engine, `before` having prepared it; the outcome ends with the counters."""
     script = f"{before} $BIN/zero_check {engine} {rounds} {' '.join(ways)}; {SETTLE}"
     return run(built, script, *args, **machine)  # type: ignore[arg-type]
 

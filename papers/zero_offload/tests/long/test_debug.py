@@ -10,20 +10,15 @@ import pytest
 from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 from papers.zero_offload.tests.long import prezero_guest
-from papers.zero_offload.tests.long.prezero_guest import MOCK
+from papers.zero_offload.tests.long.prezero_guest import CHANNEL, ENGINES, SERVED
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 TIMEOUT_S = 1800.0
 ROUNDS = 2
-CHANNEL = "hugetlb_zero_mock.channels=2"
-# The engines in the order of how long they wait: a thread, a slow controller, a daemon.
-BEFORE = {
-    "cpu-nt": "",
-    "dma": f"echo 3 > {MOCK}/delay_ms; echo 5 > {MOCK}/error_every;",
-    "user": "$BIN/zero_daemon good > /dev/null &",
-}
+SUITE = {"6.12": "folio_zero", "7.3": "hugetlb_zero"}[BASE]
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +26,19 @@ def built() -> Built:
     return x86_guest.debug_kernel()
 
 
-@pytest.mark.parametrize("engine", BEFORE)
-def test_the_kernel_does_not_complain(built: Built, engine: str) -> None:
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_kernel_does_not_complain(built: Built, name: str) -> None:
+    engine, before = ENGINES[name]
     args = (CHANNEL, *x86_guest.DEBUG_ARGUMENTS)
     machine = {"memory": "1G", "timeout": TIMEOUT_S, "exact": True}
-    outcome = prezero_guest.check(built, engine, ROUNDS, prezero_guest.WAYS, BEFORE[engine], *args, **machine)
+    outcome = prezero_guest.check(built, engine, ROUNDS, prezero_guest.WAYS, before, *args, **machine)
     assert x86_guest.complaints(outcome.log) == []
     assert prezero_guest.scans(outcome) == prezero_guest.expected(ROUNDS)
-    assert prezero_guest.stats(outcome)["cleared"] > 0
+    # The thread that rests may never come to the end of a page before somebody takes it.
+    assert prezero_guest.stats(outcome)[SERVED] > 0 or name == "resting thread"
 
 
 def test_the_series_own_tests_do_nothing_forbidden(built: Built) -> None:
     outcome = qemu.run(built, ["true"], kernel_args=(x86_guest.KUNIT,), timeout=TIMEOUT_S, memory="768M", exact=True)
-    assert "# folio_zero: pass" in outcome.log
+    assert f"# {SUITE}: pass" in outcome.log
     assert x86_guest.complaints(outcome.log) == []

@@ -9,15 +9,18 @@ import pytest
 
 from lab.kernel.build import Built
 from lab.tests.long import kcsan_races
+from lab.tests.long.base import BASE
 from lab.tests.long.kcsan_races import COUNTERS, CPUS, TIMEOUT_S, WATCH, Lines, judge
 from papers.zero_offload.tests.long import prezero_guest
-from papers.zero_offload.tests.long.test_debug import BEFORE, CHANNEL
+from papers.zero_offload.tests.long.prezero_guest import CHANNEL, ENGINES
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-_PREZERO_FILES = """
-(while :; do cat $P/zero* $P/*_hugepages /sys/devices/system/node/node*/hugepages/*/zero*; done > /dev/null) &
-(while :; do for rate in 0 100000; do echo $rate > $P/zero_rate; done; sleep 0.01; done) &
+# Every file of the series is read, and what bounds the clearing is changed, meanwhile.
+_BOUND, _VALUES = {"6.12": ("zero_rate", "0 100000"), "7.3": ("prezero_cpu_percent", "100 4")}[BASE]
+_PREZERO_FILES = f"""
+(while :; do cat $P/*zero* $P/*_hugepages /sys/devices/system/node/node*/hugepages/*/zero*; done > /dev/null) &
+(while :; do for value in {_VALUES}; do echo $value > $P/{_BOUND}; done; sleep 0.01; done) &
 """
 
 
@@ -31,10 +34,11 @@ def lines(built: Built) -> Lines:
     return Lines(built)
 
 
-@pytest.mark.parametrize("engine", BEFORE)
-def test_clearing_ahead_races_with_nothing(built: Built, lines: Lines, engine: str) -> None:
+@pytest.mark.parametrize("name", ENGINES)
+def test_clearing_ahead_races_with_nothing(built: Built, lines: Lines, name: str) -> None:
+    engine, before = ENGINES[name]
     args = (CHANNEL, *WATCH)
     machine = {"cpus": CPUS, "memory": "1G", "timeout": TIMEOUT_S}
     ways = " ".join(prezero_guest.WAYS)
-    script = f"{_PREZERO_FILES} {BEFORE[engine]} $BIN/zero_check {engine} 1 {ways}; {prezero_guest.SETTLE}; {COUNTERS}"
+    script = f"{_PREZERO_FILES} {before} $BIN/zero_check {engine} 1 {ways}; {prezero_guest.SETTLE}; {COUNTERS}"
     judge(lines, prezero_guest.run(built, script, *args, **machine))  # type: ignore[arg-type]

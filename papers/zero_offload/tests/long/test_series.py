@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -87,28 +85,6 @@ def test_all_series_of_the_platform_apply_in_a_row() -> None:
     patched = tree.patched(source.find(base=BASE), [series.find(name, BASE) for name in wanted])
     assert (patched / "mm/hugetlb_zero.c").is_file()
     assert (patched / "arch/x86/lib/simd_copy.c").is_file() == ("x86-simd-copy" in wanted)
-
-
-def test_checkpatch_has_nothing_to_say() -> None:
-    base = source.find(base=BASE).path
-    for patch in series.find(NAME, BASE).patches:
-        words: list[str | Path] = [
-            base / "scripts/checkpatch.pl",
-            "--strict",
-            "--no-signoff",
-            "--no-tree",
-            "--terse",
-            "--ignore",
-            IGNORED,
-            patch,
-        ]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=base)
-        assert done.returncode == 0, f"{Path(patch).name}:\n{done.stdout}"
-
-
-# checkpatch asks for an entry in MAINTAINERS for new files, which is up to the maintainers; and the names of the flags
-# of huge pages that are there are written so.
-IGNORED = "FILE_PATH_CHANGES,CAMELCASE"
 
 
 @daemon
