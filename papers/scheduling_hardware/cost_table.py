@@ -181,9 +181,11 @@ def _spread(one: ClockRecord) -> str:
 
 def command(record: SynthFile) -> str:
     """Return the command that made the record."""
+    seeds = max((1 + len(one.others) for one in record.routes), default=1)
+    asked = f" --seeds {seeds}" if seeds > 1 else ""
     if [one.name for one in record.blocks] == [block.name for block in timed()]:
-        return "okosu lab synth --times --json scheduling-hardware-times.json"
-    return "okosu lab synth --json scheduling-hardware-synthesis.json"
+        return f"okosu lab synth --times{asked} --json scheduling-hardware-times.json"
+    return f"okosu lab synth{asked} --json scheduling-hardware-synthesis.json"
 
 
 def tables(record: SynthFile) -> list[str]:

@@ -166,6 +166,9 @@ def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(m
     kept = summary.raw(told)
     assert kept is not None
     assert kept.command == "okosu lab synth --times --json scheduling-hardware-times.json"
+    again = summary.raw(obeys.its_schema(cost_table.measure(blocks, blocks, 60.0, called=called, seeds=3)))
+    assert again is not None
+    assert again.command == "okosu lab synth --times --seeds 3 --json scheduling-hardware-times.json"
     # A machine one of whose blocks was not routed has no times.
     clocks[staged.name] = None
     assert [one.id for one in cost_table.sections(cost_table.measure(blocks, blocks, 60.0, called=called))] == [
