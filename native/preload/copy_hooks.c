@@ -142,10 +142,15 @@ static void route(mover *move, setter *set)
 /* Whether okosu's routines serve uncounted after they were counted. */
 static atomic_bool counted_enough;
 
+static void serve_uncounted(void)
+{
+    route(okosu_copy_move, okosu_set);
+}
+
 static void count_no_more(void)
 {
     atomic_store(&counted_enough, true);
-    route(okosu_copy_move, okosu_set);
+    serve_uncounted();
 }
 
 OKOSU_EXPORT void *memcpy(void *dst, const void *src, size_t n)
@@ -251,7 +256,7 @@ static void begin(void)
     if (is_set("OKOSU_PROOF="))
         route(counted_move, counted_set);
     else
-        route(okosu_copy_move, okosu_set);
+        serve_uncounted();
 }
 
 __attribute__((constructor)) static void enter(void)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of plan/kernels.py: speedups on 1 to 64 PEs by back end, and with threads on this machine's Linux.
 
-python -m papers.scheduling_hardware.kernels [--pes 1,2,4] [--isa mips1] [--json FILE]
+python -m papers.scheduling_hardware.kernels [--pes 1,2,4] [--isa mips1] [--dcache BYTES] [--json FILE]
 
 The machine's numbers are exact, and kept in the lab's cache. Linux's are times of this machine: the shortest of many
 runs, in which numbers of threads take turns, for what else this machine does only makes them longer. --json writes a
@@ -108,15 +108,18 @@ def main(arguments: Sequence[str]) -> int:
         "--pes", type=numbers, default=",".join(map(str, scaling.PES)), metavar="N,N…", help="default %(default)s"
     )
     parser.add_argument("--isa", default=ISAS[0], metavar="SET,SET", help="default %(default)s")
+    parser.add_argument("--dcache", type=int, default=0, metavar="BYTES", help="with data caches; nothing on Linux")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a summary (okosu.summary/1) there")
     asked = parser.parse_args(arguments)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     here = len(os.sched_getaffinity(0))
     try:
         with _kernel_options.progress() as say:
-            wanted = kernels.runs(asked.pes, asked.isa.split(","))
+            wanted = kernels.runs(asked.pes, asked.isa.split(","), asked.dcache)
             held = list(run.measure("kernels", wanted, say))
-        sections = [on_machine(held), on_linux(range(1, here + 1))]
+        sections = [on_machine(held)]
+        if not asked.dcache:
+            sections.append(on_linux(range(1, here + 1)))
         if asked.json:
             summary.write(summary_of("kernels", arguments, started, sections), asked.json)
     except OkosuError as error:

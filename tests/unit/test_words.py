@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from okosu.report import formats, words
@@ -49,6 +49,7 @@ def test_a_change_is_said_in_the_words_of_its_metric(
 
 
 @given(RATIOS, st.floats(1.001, 3), st.floats(1.001, 3), st.sampled_from([TIME, CPU, RSS, COST, RATE]))
+@example(1.0, 2.0, 2.0, TIME)
 def test_the_words_follow_the_sign_and_the_interval_holds_the_change(
     ratio: float, below: float, above: float, said: Words
 ) -> None:
@@ -58,7 +59,9 @@ def test_the_words_follow_the_sign_and_the_interval_holds_the_change(
     assert said.time or not re.search("faster|slower", change)
     low, high = re.findall(r"-?[\d.]+", said.interval(ratio, (ratio / below, ratio * above)))
     assert float(low) <= float(high)
-    beyond = said.interval(ratio, (ratio / below, ratio)) if ratio < 1 else said.interval(ratio, (ratio, ratio * above))
+    # No change has no direction of its own, and is read as one for the better.
+    better = ratio <= 1
+    beyond = said.interval(ratio, (ratio / below, ratio) if better else (ratio, ratio * above))
     assert not beyond.startswith("-")
 
 

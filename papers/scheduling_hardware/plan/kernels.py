@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from papers.scheduling_hardware.cross_compile import BACKENDS
 from papers.scheduling_hardware.machine import ISAS, Machine
@@ -16,10 +17,13 @@ ON_LINUX: dict[str, tuple[str, ...]] = {"fft": ("15",), "lu": ("512", "16"), "ba
 """The larger sizes on Linux, where creating two threads takes longer than the whole of most small ones."""
 
 
-def runs(pes: Sequence[int] = PES, isas: Sequence[str] = ISAS) -> list[Run]:
-    """Return the runs, with as many threads as there are PEs beside main, which waits for them."""
+def runs(pes: Sequence[int] = PES, isas: Sequence[str] = ISAS, dcache: int = 0) -> list[Run]:
+    """Return the runs, with as many threads as there are PEs beside main, which waits for them. With data caches of
+    `dcache` bytes memory is on the pipelined bus.
+    """
+    machine = Machine(dcache=dcache, bus="pipelined") if dcache else Machine()
     return [
-        Run(kernel, (*KERNELS[kernel], str(count)), Machine(pes=count, isa=isa), backend, told={"isa": isa})
+        Run(kernel, (*KERNELS[kernel], str(count)), replace(machine, pes=count, isa=isa), backend, told={"isa": isa})
         for isa in isas
         for count in pes
         for kernel in KERNELS
