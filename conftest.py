@@ -29,7 +29,7 @@ settings.register_profile("okosu", max_examples=length(30, 300, 3000), deadline=
 settings.load_profile("okosu")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Start every program of the tests with the dispositions that a login shell gives it.
 
     nohup ignores SIGHUP, and a shell ignores SIGINT and SIGQUIT for what it runs in the background. An ignored signal
@@ -41,7 +41,7 @@ def pytest_configure() -> None:
             signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    made_once.share()
+    made_once.share(worker=hasattr(config, "workerinput"))
     # The search for leaks stops the program's threads by ptrace; tools/checks/sanitize.sh says why the other is off.
     leaks = ":detect_leaks=0" if refuses_ptrace() else ""
     os.environ["ASAN_OPTIONS"] = f"detect_stack_use_after_return=0{leaks}"

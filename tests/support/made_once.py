@@ -15,12 +15,13 @@ from pathlib import Path
 VARIABLE = "TESTS_SHARED_FOLDER"
 
 
-def share() -> None:
-    """Make the folder in the process that starts the others, which have its name in their environment.
+def share(worker: bool) -> None:
+    """Make the folder in the process that starts the others (each a `worker`), which have its name in their
+    environment. Tests that a test starts have another, for they may be compiled for another processor.
 
     It is made now: a test may have a folder for temporary files of its own, in which nothing may be left.
     """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    if not worker:
         os.environ[VARIABLE] = temporary()
 
 
