@@ -5,7 +5,8 @@
  * begin() they are plain loops that need nothing.
  *
  * 2. A call costs one indirect jump more than okosu_copy() itself, and if a proof was asked for the
- * counting, until enough is counted. With OKOSU_COPY_LIBC libc's own routines serve, and are timed if a proof was asked for.
+ * counting, until enough is counted. With OKOSU_COPY_LIBC libc's own routines serve, and are timed
+ * if a proof was asked for.
  *
  * 3. memcpy is memmove: programs linked before 2011 call it so (memcpy@GLIBC_2.2.5 is memmove by
  * ABI), and glibc's memcpy can do it on x86-64. Ranges that do not overlap pay two comparisons for
@@ -267,10 +268,12 @@ __attribute__((constructor)) static void enter(void)
 /* A process that is excluded passes its calls to libc from now on. */
 static void forked(bool inert)
 {
+    bool enough = atomic_exchange(&counted_enough, false);
+
     okosu_count_restart();
     if (inert && next_move && next_set)
         route(next_move, next_set);
-    else if (atomic_exchange(&counted_enough, false))
+    else if (enough)
         route(counted_move, counted_set);
 }
 

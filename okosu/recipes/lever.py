@@ -182,11 +182,6 @@ class Recipe(Lever):
         known = {"kept": str(file), "here": self._here}
         return values.filled(self._value(value).prepare, known, os.environ)
 
-    def every_kept(self, program: Program) -> list[Path]:
-        """All files that its values may have had prepared."""
-        every = [value.name for arm in self.file.arm for value in arm.value]
-        return [file for name in every for file in self.prepared(name, program)]
-
     def listening(self, env: dict[str, str], file: str) -> dict[str, str]:
         """The variables `env` of an arm, and those under which the runtime says what it does; into `file`, where the
         recipe wants one. Just `env` where the proof takes no word of the runtime.

@@ -19,7 +19,6 @@ from okosu.errors import OkosuError
 from okosu.levers.base import Lever
 from okosu.machine.model import Machine
 from okosu.machine.program import Program, inspect
-from okosu.recipes import Recipe
 from okosu.records import files, types
 from okosu.records.types import Arm, Options, Plan, TryFile
 from okosu.trial.arms import described
@@ -98,17 +97,18 @@ def run(
     runs = runner or (ServiceRunner(plan) if plan.options.service else ProcessRunner(plan))
     around(plan.options.setup, "--setup")
     try:
-        piloting = not session.piloted
-        if piloting:
+        prepared = list[Path]()
+        if not session.piloted:
             command = plan.options.command
             program = program or msgspec.structs.replace(inspect(command[0]), command=tuple(command))
-            Pilot(session, runs, known, here, program, watcher, clock).run()
+            pilot = Pilot(session, runs, known, here, program, watcher, clock)
+            pilot.run()
+            prepared = pilot.prepared
         watcher.planned()
         if plan.k:
             Rounds(session, runs, known, watcher, clock, snapshot).run()
         session.envelope.verdicts = conclude(session)
-        if piloting and program:
-            _drop_prepared(session, known, program)
+        _drop(prepared, session)
         if isinstance(runs, ProcessRunner) and plan.options.service is None:
             explain(session, runs, watcher)
         _leave(runs, watcher)
@@ -124,16 +124,15 @@ def run(
     session.write()
 
 
-def _drop_prepared(session: Session, known: Mapping[str, Lever], program: Program) -> None:
-    """Delete what was prepared for values that were not judged, or are slower. The rest serves `okosu run` and the
-    rounds of a trial that goes on.
+def _drop(prepared: Sequence[Path], session: Session) -> None:
+    """Delete what this trial prepared for values that were not judged, or are slower. The rest serves `okosu run` and
+    the rounds of a trial that goes on, and so does what an earlier trial left.
     """
     slower = {verdict.arm for verdict in session.envelope.verdicts if verdict.verdict == "SLOWER"}
     used = " ".join(text for arm in session.plan.arms if arm.name not in slower for text in arm.env.values())
-    for recipe in known.values():
-        for file in recipe.every_kept(program) if isinstance(recipe, Recipe) else []:
-            if str(file) not in used:
-                file.unlink(missing_ok=True)
+    for file in prepared:
+        if str(file) not in used:
+            file.unlink(missing_ok=True)
 
 
 def _leave(runs: Runner, watcher: Watcher) -> None:

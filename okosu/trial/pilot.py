@@ -86,6 +86,8 @@ class Pilot:
         self._base_runs: list[Measurement] = []
         self._around: list[float] = []
         self._rss_kb = 0
+        self.prepared = list[Path]()
+        """Files that were prepared for recipes and were not there before."""
         self._number = 0
         self._heard_of_base: dict[tuple[str, ...], list[int | None]] = {}
         """By recipes, whether the runtime says of base what is to prove one of them."""
@@ -521,6 +523,7 @@ class Pilot:
                     return f"the run that prepares it: {why}"
                 if not made.exists():
                     return "the program did not make the file that it was asked for"
+                self.prepared += [] if kept.exists() else [kept]
                 made.replace(kept)
         return ""
 

@@ -274,6 +274,16 @@ def test_what_is_slower_leaves_no_file_behind(cache: Path) -> None:
     assert list(cache.iterdir()) == []
 
 
+def test_what_an_earlier_trial_keeps_outlives_one_that_does_not_try_it_or_finds_it_slower(cache: Path) -> None:
+    tried(Keeping({"fast": 0.5}), keeping())
+    (file,) = cache.iterdir()
+    made = session(levers={})
+    go(made, Keeping(), [keeping()])
+    assert file.exists()
+    tried(Keeping({"fast": 2.0}), keeping())
+    assert file.exists()
+
+
 def test_what_takes_long_is_not_run_once_more_to_prepare(cache: Path) -> None:
     runner = Keeping({"fast": 0.5}, base_s=60.0)
     _, found = tried(runner, keeping())
