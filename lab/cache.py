@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from okosu.errors import LAUNCHER_FAILED, OkosuError
+from okosu.records import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def quiet(_: str) -> None:
 
 def root() -> Path:
     """Return the lab's folder in the user's cache; it need not exist."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "okosu" / "lab"
+    return files.cache_folder() / "lab"
 
 
 def key(*parts: object) -> str:
@@ -100,8 +101,8 @@ def sizes() -> list[tuple[str, int]]:
     found = []
     for folder in sorted(path for path in root().glob("*/*") if path.is_dir()):
         total = 0
-        for place, _, files in os.walk(folder):
-            for file in files:
+        for place, _, names in os.walk(folder):
+            for file in names:
                 info = os.lstat(f"{place}/{file}")
                 if (info.st_dev, info.st_ino) not in seen:
                     seen.add((info.st_dev, info.st_ino))

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,21 +93,14 @@ def build(core_file: Path, pes: int = PES, say: Say = quiet, room: Path = ROOM) 
     words += [f"-GImemWords={_IMEM_WORDS}", f"-GDmemWords={_DMEM_WORDS}", f"-GThreads={_THREADS}"]
     # The memories are read when the simulation begins, from where it runs.
     words += ['-DOKOSU_TEXT="text.hex"', '-DOKOSU_DATA="data.hex"', "-CFLAGS", "-std=c++17 -O1"]
-    words += [str(path) for path in [*sources(room), core_file, main]]
+    words += [str(path.resolve()) for path in [*sources(room), core_file, main]]
     digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in [*sources(room), core_file, main]]
     how = [word for word in words if not word.startswith("/")]
     key = cache.key(how, digests, compiler_version("verilator"), compiler_version("g++"))
 
     def fill(to: Path) -> None:
         say(f"building the simulator of {pes} foreign cores")
-        jobs = str(len(os.sched_getaffinity(0)))
-        made = [*words, "-j", jobs, "--Mdir", str(to / "objects"), "-o", "foreign"]
-        done = subprocess.run(made, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if done.returncode:
-            errors = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line]
-            raise OkosuError("the machine cannot be built", "\n       ".join(errors[:5]), "", LAUNCHER_FAILED)
-        (to / "objects/foreign").rename(to / "foreign")
-        shutil.rmtree(to / "objects")
+        verilator.compile_into(to, "foreign", words, "the machine")
 
     return cache.made(_KIND, key, fill, say) / "foreign"
 

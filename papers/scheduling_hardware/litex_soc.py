@@ -15,9 +15,7 @@ import argparse
 import hashlib
 import importlib.metadata
 import logging
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -149,14 +147,7 @@ def simulator(made: System, say: Say = quiet) -> Path:
         say("building the simulator of the LiteX system")
         (to / f"{_TOP}.v").write_text(made.verilog)
         sources = ["-F", str(ROOM / "files.f"), "-F", str(ROOM / "board.f"), f"{_TOP}.v", str(_MAIN)]
-        jobs = str(len(os.sched_getaffinity(0)))
-        argv = [*words, *sources, "-j", jobs, "--Mdir", str(to / "objects"), "-o", "litex"]
-        done = subprocess.run(argv, cwd=to, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if done.returncode:
-            errors = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line]
-            raise OkosuError("the system cannot be built", "\n       ".join(errors[:5]), "", LAUNCHER_FAILED)
-        (to / "objects/litex").rename(to / "litex")
-        shutil.rmtree(to / "objects")
+        verilator.compile_into(to, "litex", [*words, *sources], "the system")
 
     return cache.made(_KIND, key, fill, say) / "litex"
 

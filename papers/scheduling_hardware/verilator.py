@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,20 @@ def design(room: Path = ROOM) -> list[str]:
     """Return what files.f lists: the design's files, packages first, relative to the room."""
     lines = (line.strip() for line in (room / "files.f").read_text().splitlines())
     return [line for line in lines if line and not line.startswith("//")]
+
+
+def compile_into(to: Path, program: str, words: Sequence[str], what: str) -> None:
+    """Have Verilator and its compiler make `program` in the folder `to`, where they run, and leave nothing else.
+
+    OkosuError (125), which says that `what` cannot be built, with the first errors.
+    """
+    argv = [*words, "-j", str(len(os.sched_getaffinity(0))), "--Mdir", "objects", "-o", program]
+    done = subprocess.run(argv, cwd=to, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line]
+        raise OkosuError(f"{what} cannot be built", "\n       ".join(errors[:5]), "", LAUNCHER_FAILED)
+    (to / "objects" / program).rename(to / program)
+    shutil.rmtree(to / "objects")
 
 
 def sources(room: Path) -> list[Path]:
