@@ -45,6 +45,7 @@ from okosu.records.types import Compared, Verdict
 from okosu.report import charts, formats, view, words
 from okosu.report.charts import Estimate
 from okosu.report.words import Words
+from okosu.trial.verdicts import MAY_BE_LESS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "tools/gallery/programs.toml"
@@ -104,7 +105,11 @@ def _gain_accepted(made: Summary) -> float:
 
 def _apart(made: Summary) -> Verdict | None:
     """The fastest of what is faster and changes more than the time, where nothing is recommended."""
-    faster = [v for v in made.verdicts if v.verdict == "FASTER" and v.ratio and not _recommended(made)]
+    faster = [
+        v
+        for v in made.verdicts
+        if v.verdict == "FASTER" and v.ratio and not _recommended(made) and not v.why.startswith(MAY_BE_LESS)
+    ]
     return min(faster, key=lambda v: v.ratio or 1.0, default=None)
 
 

@@ -208,6 +208,10 @@ def _headline(trial: Trial, said: Words) -> Headline:
     # What is shown apart is not part of the answer.
     judged = [arm.verdict for arm in _shown(trial) if arm.verdict is not None and not _changes(trial, arm.name)]
     measured = [v for v in judged if v.rounds and v.ratio is not None and sane(v.ratio)]
+    faster = [v for v in measured if v.verdict == "FASTER" and v.ratio is not None]
+    if faster:
+        least = min(faster, key=lambda v: v.ratio or 1.0)
+        return Headline(_line(trial, least, said), least.arm, " ".join(filter(None, [_hardly(trial), tail])), "", "")
     noun = "lever" if all(arm.kind == "lever" for arm in _shown(trial)) else "arm"
     if any(_not_tried(v) for v in judged):
         noun = f"{noun} that was tried"
@@ -230,6 +234,12 @@ def _told(trial: Trial, v: Verdict, said: Words) -> str:
     won = f", won {v.wins} of {_rounds(v.rounds)}" if v.value is not None else f", {_rounds(v.rounds)}"
     warmed = ", memory warmed" if trial.file.plan.warm_kb else ""
     return f"{_measured(v, said)}{won}{warmed}"
+
+
+def _hardly(trial: Trial) -> str:
+    """Why what is faster is not recommended."""
+    effect = formats.setting(trial.delta)
+    return f"Not recommended: it may gain less than {effect}, the smallest effect of interest."
 
 
 def _later(v: Verdict, said: Words) -> str:

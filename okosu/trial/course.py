@@ -61,9 +61,19 @@ def confirmed(session: Session, arm: str) -> bool | None:
     return since.ratio < 1
 
 
-def leader(session: Session, judged: dict[str, Judgement], apart: bool = False) -> str:
-    """The arm to recommend by what is known now; "" where there is none. `apart` asks for the best of the arms that
-    change what the user did not accept, which are never recommended.
+def worth(session: Session, arm: Arm, j: Judgement) -> bool:
+    """Whether a lever that is FASTER is worth a line to type: not where it is known to have little to gain and may gain
+    less than the smallest effect of interest. A user's own arm always is.
+    """
+    if arm.kind == "user" or j.interval is None:
+        return True
+    effect = session.plan.options.min_effect
+    return j.interval[0] < 1 - NEAR * effect or j.interval[1] <= 1 - effect
+
+
+def leader(session: Session, judged: dict[str, Judgement], apart: bool = False, sure: bool = False) -> str:
+    """The best arm by what is known now; "" where there is none. `apart` asks for the best of the arms that change what
+    the user did not accept, which are never recommended; `sure` for the one to recommend, of those that are worth it.
 
     Of the FASTER arms that later rounds have not refuted it is the one that was known first (in the same round: that
     of the least ratio), until another, a stack among them, is known to beat it in the rounds that both ran: arms that
@@ -80,6 +90,7 @@ def leader(session: Session, judged: dict[str, Judgement], apart: bool = False) 
         and arms[name].kind in COUNTED
         and name not in session.failures
         and bool(plan.unaccepted(arms[name])) is apart
+        and (not sure or worth(session, arms[name], j))
         and confirmed(session, name) is not False
     ]
     best = ""

@@ -8,12 +8,13 @@ from statistics import median
 
 from okosu.records.types import Arm, Verdict
 from okosu.stats import eprocess
-from okosu.stats.verdict import UNRESOLVED, Judgement, ratio_of_sums
+from okosu.stats.verdict import FASTER, UNRESOLVED, Judgement, ratio_of_sums
 from okosu.trial.costs import clock, round_s
-from okosu.trial.course import MOST_FORECAST, Course, carried_over, confirmed, later, leader
+from okosu.trial.course import MOST_FORECAST, Course, carried_over, confirmed, later, leader, worth
 from okosu.trial.session import Session
 
 NOT_CONFIRMED = "NOT CONFIRMED"
+MAY_BE_LESS = "it may gain less than the smallest effect of interest,"
 FORECAST_FACTOR = 10
 """Forecasts beyond this multiple of the budget are not given as a number."""
 
@@ -21,7 +22,7 @@ FORECAST_FACTOR = 10
 def conclude(session: Session) -> list[Verdict]:
     """The verdicts by what the session holds now, also after an interruption; may be called after any round."""
     judged = Course(session, {}).judgements()
-    best = leader(session, judged)
+    best = leader(session, judged, sure=True)
     after = {c.arm for c in carried_over(session)}
     found = []
     for arm in session.plan.arms:
@@ -31,6 +32,8 @@ def conclude(session: Session) -> list[Verdict]:
             if verdict.headline and confirmed(session, arm.name) is None:
                 count = verdict.later.rounds if verdict.later else 0
                 verdict.why = f"{count} rounds came after it was known, fewer than were needed to know it"
+            elif verdict.verdict == FASTER and not worth(session, arm, judged[arm.name]):
+                verdict.why = f"{MAY_BE_LESS} {100 * session.plan.options.min_effect:g} %: not recommended"
             found.append(verdict)
     for name, failed in session.failures.items():
         found.append(

@@ -9,6 +9,7 @@ from math import exp
 from pathlib import Path
 from statistics import median
 
+import msgspec
 import pytest
 from effort import length
 from sim import FakeLever, SimRunner, by_arm, go_on, session, trial
@@ -19,6 +20,7 @@ from okosu.stats.eprocess import fewest_rounds
 from okosu.stats.rate import clopper_pearson
 from okosu.stats.verdict import Judgement
 from okosu.trial.course import PROMISING, Course, judge, leader
+from okosu.trial.verdicts import conclude
 
 
 def test_the_answer_is_told_once_as_soon_as_an_arm_is_known_to_win() -> None:
@@ -133,6 +135,27 @@ def test_of_arms_that_are_hardly_different_the_one_known_first_stays_the_leader(
     # What does not look better than the leader is not run until it is known, too.
     assert other.rounds <= min(known.values()) + few
     assert other.rounds < found[best].rounds
+
+
+def test_a_lever_that_has_little_to_gain_and_may_gain_less_than_is_of_interest_is_not_recommended() -> None:
+    """A lever that saves 1 or 2 % in one trial may cost something in the next: it is told, without a line to type."""
+    runner = SimRunner({"a": 0.988}, noise=0.006, seed=1)
+    made, _ = trial(runner, [FakeLever("a")], budget_s=1e5)
+    found = by_arm(made)["a"]
+    assert found.verdict == "FASTER"
+    assert found.interval is not None
+    assert 0.97 < found.interval[0] < 0.99 < found.interval[1] < 1
+    assert not found.headline
+    assert found.why == "it may gain less than the smallest effect of interest, 1 %: not recommended"
+    head = view.of(made.envelope).headline
+    assert (head.arm, head.command, head.tone) == ("a", "", "")
+    assert head.text.startswith("a: ")
+    assert head.detail.startswith("Not recommended: it may gain less than 1")
+    # Whoever is interested in less has it recommended; and an arm of the user's own is told as it is.
+    finer, _ = trial(SimRunner({"a": 0.988}, noise=0.006, seed=1), [FakeLever("a")], budget_s=1e5, min_effect=0.001)
+    assert by_arm(finer)["a"].headline
+    made.plan.arms = [msgspec.structs.replace(arm, kind="user") if arm.name == "a" else arm for arm in made.plan.arms]
+    assert next(v for v in conclude(made) if v.arm == "a").headline
 
 
 def test_an_arm_that_is_known_later_takes_the_lead_if_it_is_known_to_beat_the_leader() -> None:

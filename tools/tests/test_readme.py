@@ -14,6 +14,7 @@ from okosu.bench import rows
 from okosu.records import summary
 from okosu.records.summary import SUMMARY_SCHEMA, Row, Section, Source, Summary, spread
 from okosu.records.types import Compared, ReproduceFile, ReproducePlan, Tool, Verdict
+from okosu.trial.verdicts import MAY_BE_LESS
 from papers.common.tests.rows import result, row
 from papers.zero_offload.report import summary as engines
 
@@ -229,6 +230,11 @@ def test_the_gallery_shows_every_program_and_what_all_gain_together(readme: Modu
     written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[little, locale])
     both = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
     assert "1 of 3 are faster by 10 % or more, and 1 more where a change" in both, "z gains little without its change"
+    hardly = Verdict(arm="a", verdict="FASTER", ratio=0.98, interval=(0.97, 0.99), rounds=12, why=f"{MAY_BE_LESS} 1 %")
+    written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[hardly])
+    small = readme.fill("<!-- records: results/*/gallery-*.json gallery -->\n<!-- end -->")
+    assert "| z |  | nothing |  | `a` 2.0 % faster | 1 s |" in small
+    assert "1 of 3 are faster by 10 % or more; the geometric mean" in small, "a changes nothing but the time"
     written(tmp_path / "results/m/gallery-z.json", plan=plan, verdicts=[locale])
     best = readme.fill("<!-- records: results/*/gallery-*.json gallery=1 -->\n<!-- end -->")
     assert "| x |  | `a`: 2.00x faster (1.7x to 2.5x) |  |\n" in best
