@@ -132,7 +132,7 @@ static inline char *memory_cold_at(const struct memory_cold *cold, size_t operan
 
 /*
  * hot: the same bytes again and again. cold: each call another place that was dropped from every
- * cache (clflush, as bench_make_cold() does), one call after the other. drained: the same with a
+ * cache (as bench_make_cold() does), one call after the other. drained: the same with a
  * fence after each call, which is what a call costs that nothing overlaps with. reload: each call
  * waits for a load of 8 bytes of what the last one stored.
  */

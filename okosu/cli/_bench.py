@@ -92,7 +92,8 @@ def arguments(args: argparse.Namespace, seed: int) -> list[str]:
     given["seed"] = seed
     made = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
     made += profile.points(args.bench) if learns else []
-    made += [word for folder in peers for word in ("--peers", folder)]
+    # A profile is made of okosu's own variants and the C library's.
+    made += [word for folder in ([] if learns else peers) for word in ("--peers", folder)]
     return [*made, *(["--smoke"] if args.smoke else [])]
 
 

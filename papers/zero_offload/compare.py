@@ -9,6 +9,7 @@ from statistics import median
 from okosu.bench.rows import Result, Row
 from papers.common import quantities
 from papers.common.base import Measured
+from papers.zero_offload.report.summary import seconds
 
 Values = Iterator[tuple[str, float | None, str]]
 """The id of a published entry, ours (None: not there), and the line on why they differ."""
@@ -61,7 +62,7 @@ def _launches(result: Result | None) -> str:
     posts = [row for row in quantities.rows(result, "post") if row.n == UNIT and row.variant in cost]
     said = [
         f"{row.variant} {quantities.cycles(row):,.0f} cycles and "
-        f"{median(cost[row.variant].samples) / row.n * GIB / 1e9:.3f} s of processors a GiB"
+        f"{seconds(median(cost[row.variant].samples) / row.n * GIB / 1e9)} s of processors a GiB"
         for row in posts
         if row.variant not in CPU
     ]

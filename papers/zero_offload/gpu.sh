@@ -5,12 +5,20 @@
 # with msgspec, rich, rich-argparse, numpy, meson and ninja.
 set -eu
 cd "$(dirname "$0")/../.."
-if [ -n "${OKOSU_NATIVE:-}" ]; then
+# okosu of this checkout, by a Python that nothing was installed into: the papers' commands are registered in a folder of their own.
+here() {
+    rooms=$(mktemp -d)
+    trap 'rm -r "$rooms"' EXIT
+    tools/setup/rooms.sh "$rooms"
+    export PYTHONPATH="$rooms:$PWD${PYTHONPATH:+:$PYTHONPATH}"
     okosu="python3 -m okosu"
+}
+if [ -n "${OKOSU_NATIVE:-}" ]; then
+    here
 elif python3 -c 'import msgspec, numpy, rich_argparse' 2>/dev/null && command -v meson >/dev/null && command -v ninja >/dev/null; then
     [ -f build/build.ninja ] || meson setup build >/dev/null
     ninja -C build --quiet
-    okosu="python3 -m okosu"
+    here
 else
     make build
     .venv/bin/python -m pip install --quiet numpy

@@ -2,7 +2,8 @@
 """Machines that the project does not own, as trees of /proc and /sys files, and the expected texts of all machines.
 
 The trees are written by hand from public descriptions of such machines (kernel documentation, published listings of
-lscpu and numactl); none was captured. `this-vm.tar.xz` is a real capture, made by `okosu doctor --capture`.
+lscpu and numactl); none was captured. `this-vm.tar.xz` and `gpu-vm.tar.xz` are real captures, made by `okosu doctor
+--capture`.
 
 Run as a program, this file writes the expected files anew; read the differences before you commit them.
 """
@@ -135,7 +136,7 @@ BUILT: dict[str, Callable[[], Files]] = {
     "thp-never": thp_never,
     "aarch64-64k": aarch64,
 }
-CAPTURED = {"this-vm": HERE / "this-vm.tar.xz"}
+CAPTURED = {name: HERE / f"{name}.tar.xz" for name in ("this-vm", "gpu-vm")}
 NAMES = [*BUILT, *CAPTURED]
 
 

@@ -46,6 +46,7 @@ REFUSED = {
     "thp-never": {"numa", "superpage", "text"},
     "aarch64-64k": {"numa", "prezero", "text", "threads"},
     "this-vm": {"numa"},
+    "gpu-vm": {"numa"},
 }
 
 

@@ -254,6 +254,9 @@ def test_a_profile_is_written_after_a_whole_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert where.read_text().splitlines()[-5:] == ["max avx2", "[near]", "max avx2", "[far]", "max rep-movsb"]
     assert "OKOSU_COPY_PROFILE" in done.stderr
+    asked = ("copy", "--peers", str(tmp_path), "--dry-run")
+    assert f"--peers {tmp_path}" in okosu(tmp_path, *asked).stdout
+    assert "--peers" not in okosu(tmp_path, *asked, "--profile").stdout, "a profile names no peer"
     assert okosu(tmp_path, "copy", "--smoke", "--profile", str(where)).returncode == 2
     bench_fake.program(tmp_path, [bench_fake.HEADER, *lines], name="copy", after="os.abort()")
     where.unlink()

@@ -18,13 +18,7 @@ PY
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -r .venv/requirements.txt
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 pwd >"$site/okosu-checkout.pth"
-# What lab/ and papers/ add to okosu, they register as installed packages would: by entry points.
-for room in lab papers; do
-    info=$site/okosu_$room-0.dist-info
-    mkdir -p "$info"
-    printf 'Metadata-Version: 2.1\nName: okosu-%s\nVersion: 0\n' "$room" >"$info/METADATA"
-    cp $room/entry_points.txt "$info"
-done
+tools/setup/rooms.sh "$site"
 # A #! line cannot name a path with spaces.
 printf '#!/bin/sh\nexec "%s/.venv/bin/python" -P -m okosu "$@"\n' "$(pwd)" >.venv/bin/okosu
 chmod 755 .venv/bin/okosu

@@ -53,6 +53,13 @@ double engines_others_ns(void)
     return all - thread_ns(RUSAGE_THREAD);
 }
 
+double engines_others_since(double before)
+{
+    double spent = engines_others_ns() - before;
+
+    return spent > 0 ? spent : 0;
+}
+
 double engines_cycles(const struct bench *bench, uint64_t ticks)
 {
     return (double)(ticks > clock_ticks ? ticks - clock_ticks : 0) * bench_cycles_per_tick(bench);

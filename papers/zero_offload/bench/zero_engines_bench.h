@@ -48,6 +48,10 @@ void engines_list_daemon(struct bench *bench);
 
 /* Nanoseconds of processor time of all threads but the calling one, ended threads included. */
 double engines_others_ns(void);
+
+/* What they spent since it was `before`; 0 where the two readings, which are not of one moment, tell
+ * less than that. */
+double engines_others_since(double before);
 /* Cycles of this core from ticks between two readings of the clock. */
 double engines_cycles(const struct bench *bench, uint64_t ticks);
 /* Whether a wait of this many ticks is so long that the engine is given up. */

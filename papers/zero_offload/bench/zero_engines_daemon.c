@@ -108,7 +108,7 @@ static int round_trip(struct bench *bench, struct engines_line *line, const stru
     done = wait_done(bench, use, ticket, begun, still);
     if (!done)
         return *still ? -ETIMEDOUT : -EIO;
-    trip->value[ENGINES_PROCESSOR] = engines_others_ns() - before + (double)posted * ns;
+    trip->value[ENGINES_PROCESSOR] = engines_others_since(before) + (double)posted * ns;
     trip->value[ENGINES_POST] = engines_cycles(bench, posted);
     trip->value[ENGINES_COMPLETE] = (double)done * ns;
     engines_look(line, block->at, bytes);

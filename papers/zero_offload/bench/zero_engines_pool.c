@@ -44,7 +44,7 @@ static int round_trip(struct bench *bench, struct engines_line *line, struct oko
     done = wait_clean(bench, pool, bytes, begun, &block);
     if (!done)
         return -ETIMEDOUT;
-    trip->value[ENGINES_PROCESSOR] = engines_others_ns() - before + (double)posted * ns;
+    trip->value[ENGINES_PROCESSOR] = engines_others_since(before) + (double)posted * ns;
     trip->value[ENGINES_POST] = engines_cycles(bench, posted);
     trip->value[ENGINES_COMPLETE] = (double)done * ns;
     engines_look(line, block, bytes);

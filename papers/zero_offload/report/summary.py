@@ -12,6 +12,11 @@ from okosu.records.types import BenchFile, ReproduceFile
 HEAD = ["engine", "device", "block", "asking", "until clean", "GB/s", "processors, s a GiB", "looked through"]
 
 
+def seconds(value: float) -> str:
+    """Return processor time for a GiB as text; a device takes so little that it needs more digits."""
+    return f"{value:.3f}" if value >= 0.01 else f"{value:.6f}"
+
+
 def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
     rows = from_records(envelope.records).get("zero-engines", [])
     cost = {(row.variant, row.n, row.routine): median(row.samples) for row in rows if row.samples}
@@ -30,7 +35,7 @@ def sections(envelope: BenchFile | ReproduceFile) -> list[Section]:
                 f"{asking:,.0f} cycles" if asking >= 1000 else f"{asking:.3g} cycles",
                 f"{clean / 1e3:,.0f} µs",
                 f"{row.n / clean:.1f}",
-                f"{used / row.n * (1 << 30) / 1e9:.3f}",
+                seconds(used / row.n * (1 << 30) / 1e9),
                 f"{row.extra.get('scanned', 0)} blocks",
             ]
         )

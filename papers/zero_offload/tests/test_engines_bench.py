@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,33 @@ def test_every_engine_has_its_rows(mocks: Path) -> None:
     for name in [*POOLS, *DEVICES]:
         for post, complete in zip(ns["post", name], ns["complete", name], strict=True):
             assert complete > post / hz * 1e9
+
+
+LATER_THREAD = """
+#define _GNU_SOURCE
+#include <sys/resource.h>
+/* The time of all threads is read first, and that of the calling one a millisecond later than the time before. */
+int getrusage(int who, struct rusage *use)
+{
+    static long calls;
+
+    *use = (struct rusage){.ru_utime = {.tv_sec = 1000}};
+    if (who == RUSAGE_THREAD)
+        use->ru_utime = (struct timeval){.tv_usec = ++calls * 1000};
+    return 0;
+}
+"""
+
+
+def test_two_readings_of_the_time_never_make_a_cost_negative(mocks: Path, tmp_path: Path) -> None:
+    """Found on a GPU, which clears a gigabyte for a microsecond of processor time: less than the readings differ by."""
+    (tmp_path / "later.c").write_text(LATER_THREAD)
+    words = ["cc", "-shared", "-fPIC", "-o", tmp_path / "later.so", tmp_path / "later.c"]
+    subprocess.run(words, check=True)
+    lines = smoke(mocks, "--variant", "nt,cuda", LD_PRELOAD=str(tmp_path / "later.so"))
+    spent = {row["variant"]: row["samples"] for row in lines["row"] if row["routine"] == "processor"}
+    assert set(spent) == {"nt", "cuda"}
+    assert all(sample >= 0 for samples in spent.values() for sample in samples)
 
 
 WRONG = {
@@ -116,5 +144,19 @@ def test_the_script_for_a_machine_with_a_gpu(mocks: Path, tmp_path: Path) -> Non
     assert [(one["engine"], one["not_zero"]) for one in once] == [(name, 0) for name in DEVICES]
     assert "zero-engines: " in done.stdout
     assert f"records: {tmp_path}/new/zero-offload.json" in done.stdout
+    # A Python that has what okosu needs, and nothing of okosu.
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "python3").write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+    (bare / "python3").chmod(0o755)
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for found in Path(sysconfig.get_path("purelib")).iterdir():
+        if not found.name.startswith("okosu"):
+            (packages / found.name).symlink_to(found)
+    alone = env | {"PATH": f"{bare}:/usr/bin:/bin", "PYTHONPATH": str(packages)}
+    there = subprocess.run(script, capture_output=True, text=True, check=False, env=alone)
+    assert (there.returncode, there.stderr) == (0, done.stderr)
+    assert there.stdout.splitlines()[-1] == done.stdout.splitlines()[-1]
     none = subprocess.run(script, capture_output=True, text=True, check=False, env=env | {"LD_LIBRARY_PATH": ""})
     assert (none.returncode, none.stderr) == (1, "okosu: no device clears here\n")
