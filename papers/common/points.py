@@ -136,13 +136,10 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             ours = by_round(row, work)
             return Sides(here, row.routine, row.variant, against, ours, dict.fromkeys(ours, 1.0))
         case "limit":
-            limits = [other for other in around if other.kind == "limit" and other.routine == name]
-            if not limits:
+            shares = [share for limit in name.split(",") if (share := _share(around, row, limit)) is not None]
+            if not shares:
                 return f"no {name} beside {row.routine}"
-            best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
-            by_flops = not best.bytes_per_item
-            work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
-            return Sides(here, row.routine, row.variant, name, by_round(row, work), by_round(best, _work(best)))
+            return max(shares, key=lambda share: median(share.theirs.values()) / median(share.ours.values()))
         case "peer" | "variant":
             names = name.split(",")
             peers = [
@@ -157,6 +154,17 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             best = min(peers, key=lambda other: median(other.samples))
             return Sides(here, row.routine, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
     raise ValueError(f"against = {against!r}")
+
+
+def _share(around: Sequence[Row], row: Row, limit: str) -> Sides | None:
+    """Return a row beside the best variant of a limit, each as cost of one unit of work; None where it is not there."""
+    limits = [other for other in around if other.kind == "limit" and other.routine == limit]
+    if not limits:
+        return None
+    best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
+    by_flops = not best.bytes_per_item
+    work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
+    return Sides(point(row), row.routine, row.variant, limit, by_round(row, work), by_round(best, _work(best)))
 
 
 def _work(limit: Row) -> float:

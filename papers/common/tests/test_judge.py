@@ -199,6 +199,22 @@ def test_a_limit_of_arithmetic_is_compared_by_operations() -> None:
     assert outcome(asked, rows).measured == pytest.approx(0.5)
 
 
+def test_of_several_limits_the_one_that_allows_least_is_the_limit() -> None:
+    """A sum of sizes is held up by loads on one machine, and on another by its two operations for each vector."""
+    asked = target(kind="at-least", against="limit:limit-load,limit-fma,limit-size", select=Select(routine=["dasum"]))
+    for size, share, named in ((64.0, 0.8, "limit-load"), (304.0, 0.95, "limit-size")):
+        rows = [
+            row("dasum", "chosen", "okosu", [320.0] * 11, bytes_per_item=8.0, flops_per_item=1.0),
+            row("limit-load", "avx512", "limit", [256.0] * 11, bytes_per_item=8.0),
+            row("limit-size", "avx512", "limit", [size] * 11, bytes_per_item=0.0, flops_per_item=1.0),
+        ]
+        said = outcome(asked, rows)
+        assert said.measured == pytest.approx(share)
+        assert named in said.note
+    none = target(kind="at-least", against="limit:limit-fma,limit-add", select=Select(routine=["dasum"]))
+    assert "no limit-fma,limit-add beside dasum" in outcome(none, rows).note
+
+
 def test_rates_are_work_in_a_cycle() -> None:
     rows = [row("daxpy", "chosen", "okosu", [256.0] * 11, flops_per_item=2.0, bytes_per_item=24.0)]
     for against, value in (("elements", 8.0), ("flops", 16.0), ("bytes", 192.0)):

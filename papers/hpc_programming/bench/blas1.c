@@ -46,6 +46,7 @@ static const struct bench_routine routines[] = {
     {"limit-load2-store1", 24, 0, "element", "limit: x and y loaded, y or z stored; best order"},
     {"limit-fma", 0, 2, "element", "limit: multiply-adds in registers"},
     {"limit-add", 0, 1, "element", "limit: additions in registers"},
+    {"limit-size", 0, 1, "element", "limit: sizes of what is in registers, added"},
     {"limit-load-float", 4, 0, "element", "the same as limit-load of floats"},
     {"limit-load2-float", 8, 0, "element", "the same as limit-load2 of floats"},
     {"limit-store-float", 4, 0, "element", "the same as limit-store of floats"},
@@ -53,6 +54,7 @@ static const struct bench_routine routines[] = {
     {"limit-load2-store1-float", 12, 0, "element", "the same as limit-load2-store1 of floats"},
     {"limit-fma-float", 0, 2, "element", "the same as limit-fma of floats"},
     {"limit-add-float", 0, 1, "element", "the same as limit-add of floats"},
+    {"limit-size-float", 0, 1, "element", "the same as limit-size of floats"},
     {"limit-call", 0, 0, "element", "limit: a call of an empty function"},
     {NULL, 0, 0, NULL, NULL},
 };

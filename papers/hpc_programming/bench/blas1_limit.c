@@ -14,6 +14,7 @@
 #endif
 
 typedef double vector __attribute__((vector_size(BLAS1_WIDTH), may_alias));
+typedef int64_t mask __attribute__((vector_size(BLAS1_WIDTH)));
 
 #define LANES (BLAS1_WIDTH / sizeof(double))
 #define UNROLL 16
@@ -252,6 +253,26 @@ static void add_only(const struct blas1_operands *o, size_t calls)
         }
 }
 
+/* What a sum of sizes does with each vector beside loading it. */
+static void size_only(const struct blas1_operands *o, size_t calls)
+{
+    vector sums[CHAINS], a = {0};
+    mask size = {0};
+
+    a -= o->a;
+    size += INT64_MAX;
+    EACH(k)
+    sums[k] = a;
+    HERE(size);
+    for (size_t i = 0, vectors = calls * VECTORS(o); i < vectors; i += CHAINS)
+        EACH(k)
+        {
+            HERE(a);
+            sums[k] += (vector)((mask)a & size);
+            HERE(sums[k]);
+        }
+}
+
 #define INTO(NAME, CALL)                                                                           \
     static void NAME##_y(const struct blas1_operands *o, size_t calls)                             \
     {                                                                                              \
@@ -304,5 +325,6 @@ const struct blas1_limit JOIN(blas1_limits_, BLAS1_ISA)[] = {
     {"limit-fma", BLAS1_NAME, fma_only,
      BIT(DSUMSQ) | BIT(DNRM2) | BIT(DDOT) | BIT(DAXPY) | BIT(DTRIAD)},
     {"limit-add", BLAS1_NAME, add_only, BIT(DSUM) | BIT(DASUM)},
+    {"limit-size", BLAS1_NAME, size_only, BIT(DASUM)},
     {NULL, NULL, NULL, 0},
 };
