@@ -66,7 +66,6 @@ def test_targets_are_ones_that_can_be_judged(paper: Paper) -> None:
             # This holds before anything was measured, too.
             assert not paper.sides(target, Measured()).sides, target.id
             continue
-        assert re.fullmatch(r"elements|bytes|flops|limit:[\w-]+(,[\w-]+)*|(peer|variant):[\w*-]+(,[\w*-]+)*", target.against), (
-            target.id
-        )
+        named = r"elements|bytes|flops|limit:[\w-]+(,[\w-]+)*|(peer|variant):[\w*-]+(,[\w*-]+)*"
+        assert re.fullmatch(named, target.against), target.id
         assert (target.unit == "times") == target.against.startswith(("peer:", "variant:")), target.id
