@@ -73,6 +73,8 @@ static const char *set_peers(void *field, const char *value)
 static const struct okosu_option rows[] = {
     {"rounds", "N", "rounds, each of which runs every row once (default 11)",
      NUMBER(rounds, 1, BENCH_ROUNDS_LIMIT)},
+    {"seconds", "N", "with --points: fewer rounds, but three, where all would take longer",
+     NUMBER(seconds, 1, 1000000)},
     {"cpu", "N", "the CPU to measure on (default: the last that is allowed)",
      NUMBER(cpu, 0, OKOSU_CPU_LIMIT - 1)},
     {"seed", "N", "of the order of rows in each round, and of drawn sizes (default 1)",

@@ -44,8 +44,12 @@ struct bench_names {
     size_t count;
 };
 
+/* As few rounds as --seconds may leave. */
+#define BENCH_FEWEST_ROUNDS 3
+
 struct bench_options {
     unsigned rounds;
+    unsigned seconds; /* 0: as long as the rounds take */
     int cpu; /* -1: not given */
     uint64_t seed;
     bool smoke, list, help;
@@ -81,6 +85,7 @@ struct bench {
     uint64_t overhead; /* ticks of an empty batch */
     double width;      /* chain() / width() on a core of one's own; 0: not known */
     double patience;   /* microseconds that may be waited for calm */
+    uint64_t begun;    /* when the first point was; 0: not yet */
     int cpu;
     uint64_t random;
     FILE *out;

@@ -65,6 +65,9 @@ static size_t calibrate(const struct bench *bench, const struct bench_row *row, 
         if (calls == most)
             return most;
         calls = calls > most / 2 ? most : calls * 2;
+        /* A batch may be prepared for longer than it runs: half of what seems enough comes next. */
+        if (row->prepare && wanted / 2 > (double)calls)
+            calls = wanted / 2 < (double)most ? (size_t)(wanted / 2) : most;
     }
 }
 
@@ -192,9 +195,27 @@ static void tell(struct bench *bench, const struct bench_point *point, const str
     bench_progress(bench, text);
 }
 
+/* When this point has had its share of --seconds: what is left for it and the points to come, in
+ * equal parts. */
+static uint64_t deadline(struct bench *bench)
+{
+    uint64_t now = bench->clock.start(), spent, all;
+    size_t wanted = bench->options.points.count;
+    size_t to_come = wanted > bench->points ? wanted - bench->points + 1 : 1;
+
+    if (bench->options.seconds == 0)
+        return UINT64_MAX;
+    if (bench->begun == 0)
+        bench->begun = now;
+    spent = now - bench->begun;
+    all = (uint64_t)(bench->options.seconds * bench->clock.tick_hz);
+    return now + (all > spent ? (all - spent) / to_come : 0);
+}
+
 static void run_rounds(struct bench *bench, const struct bench_point *point, struct slot *slots,
                        uint32_t *order, size_t count)
 {
+    uint64_t end = deadline(bench);
     double target = (point->batch_us > 0    ? point->batch_us
                      : bench->options.smoke ? SMOKE_BATCH_US
                                             : BATCH_US) *
@@ -207,6 +228,8 @@ static void run_rounds(struct bench *bench, const struct bench_point *point, str
         slots[i].calls = calibrate(bench, slots[i].row, target);
     }
     for (unsigned round = 0; round < bench->options.rounds; round++) {
+        if (round >= BENCH_FEWEST_ROUNDS && end != UINT64_MAX && bench->clock.start() > end)
+            break;
         bench_shuffle(bench, order, count);
         for (size_t i = 0; i < count; i++)
             sample(bench, point, &slots[order[i]], round);

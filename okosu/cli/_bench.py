@@ -29,6 +29,8 @@ ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
 PROFILE_ROUNDS = 7
 """A profile needs no interval: where two variants differ by less than the noise, either will do."""
+PROFILE_SECONDS = 30
+"""Where all rounds would take longer than that, there are fewer."""
 WRITE_EVERY_S = 2.0
 QUIET = 30.0
 """Times as long as writing took, nothing is written: it uses memory bandwidth that is being measured."""
@@ -91,7 +93,7 @@ def arguments(args: argparse.Namespace, seed: int) -> list[str]:
         given["rounds"] = PROFILE_ROUNDS if learns else ROUNDS
     given["seed"] = seed
     made = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
-    made += profile.points(args.bench) if learns else []
+    made += ["--seconds", str(PROFILE_SECONDS), *profile.points(args.bench)] if learns else []
     # A profile is made of okosu's own variants and the C library's.
     made += [word for folder in ([] if learns else peers) for word in ("--peers", folder)]
     return [*made, *(["--smoke"] if args.smoke else [])]

@@ -237,6 +237,24 @@ def test_cold_batches_are_prepared_and_short() -> None:
 
 
 @needs_fake
+def test_within_so_many_seconds_there_are_fewer_rounds_but_three() -> None:
+    def rounds(*options: str) -> list[int]:
+        rows = rows_of(run(FAKE, "steady", "--variant=a", "--rounds=9000", *options)[0])
+        return [len(row["samples"]) for row in rows if row["variant"] == "a"]
+
+    point = "--points=sum/10/throughput/8/16"
+    assert rounds(point) == [9000, 9000]
+    # One point was foretold and there are two: the first has all the time.
+    [all_of_it, nothing] = rounds(point, "--seconds=1")
+    assert 3 < all_of_it < 9000
+    assert nothing == 3
+    # The first of two has half of it, and the second what is left; its rounds have one row where those have two.
+    first, second = rounds(f"{point},sum/11/throughput/8/16", "--seconds=1")
+    assert first == pytest.approx(all_of_it / 2, rel=0.01)
+    assert second == pytest.approx(2 * first, rel=0.01)
+
+
+@needs_fake
 @pytest.mark.parametrize(
     ("mode", "told"), [("twice", "row sum a is there twice"), ("stray", "its routine is in no table")]
 )
