@@ -50,7 +50,7 @@ struct bench_names {
 struct bench_options {
     unsigned rounds;
     unsigned seconds; /* 0: as long as the rounds take */
-    int cpu; /* -1: not given */
+    int cpu;          /* -1: not given */
     uint64_t seed;
     bool smoke, list, help;
     struct bench_names only, variant, points;
