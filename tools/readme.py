@@ -15,6 +15,8 @@ the name of the only summary results/*/NAME.json, or FOLDER/PATTERN for all that
     missed              the names of the targets that do not hold
     sections=ID,…       those sections of the summary (all of them without `=ID,…`)
     joined=ID           the tables of that section in several summaries as one, with a column that names the machine
+    changed=ID,N        the table of that section in two summaries as one, with `before → now` in a cell that differs; a
+                        row is known by its first N cells (1 without `,N`), a column by its head
     calls=PEER,ARM,…    of `okosu bench`: a row for each point, with the cycles of a call of PEER and, for each ARM,
                         its speed over PEER's, by the medians
 
@@ -290,6 +292,29 @@ def _joined(held: Sequence[Named], wanted: str) -> str:
     return "\n".join([*table(head, body), *([""] if notes else []), *notes]) + "\n"
 
 
+def _changed(held: Sequence[Named], wanted: str, known_by: str = "1") -> str:
+    """What only one of the two summaries has stands beside a dash."""
+    keys = int(known_by)
+    # Where one of them is not recorded yet, the table is the other's.
+    before, now = (
+        next(section for section in made.sections if section.id == wanted) for _, made in (held[0], held[-1])
+    )
+    head = list(dict.fromkeys([*now.head, *before.head]))
+    cells = [
+        {tuple(row[:keys]): dict(zip(section.head, row, strict=True)) for row in section.body}
+        for section in (before, now)
+    ]
+    body = []
+    for key in dict.fromkeys([*cells[1], *cells[0]]):
+        old, new = (of.get(key, {}) for of in cells)
+        body.append([*key, *(_from_to(old.get(name, ""), new.get(name, "")) for name in head[keys:])])
+    return "\n".join(table(head, body)) + "\n"
+
+
+def _from_to(old: str, new: str) -> str:
+    return new if old == new else f"{old or '–'} → {new or '–'}"
+
+
 def _calls(held: Sequence[Named], peer: str, *arms: str) -> str:
     shortest = min(len(path.stem) for path, _ in held)
     body = []
@@ -314,6 +339,7 @@ WHATS: dict[str, Callable[..., str]] = {
     "beside": _by_record,
     "sections": _sections,
     "joined": _joined,
+    "changed": _changed,
     "calls": _calls,
 }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -150,7 +151,8 @@ def sections(record: SynthFile) -> list[Section]:
         Section(id="blocks", head=["block", "logic cells", "flip-flops", "block RAMs", "multipliers"], body=blocks)
     ]
     if machines := _machines(record):
-        head = ["PEs, banked", "threads", "logic cells", "flip-flops", "of the logic, SSH-s, SSH-m and their bus"]
+        head = ["PEs, banked", "threads", "logic cells", "flip-flops", "block RAMs"]
+        head += ["of the logic, SSH-s, SSH-m and their bus", "clock of PE and SSH-m"]
         found.append(Section(id="machines", head=head, body=machines))
     if record.routes:
         routes = [
@@ -183,6 +185,8 @@ def command(record: SynthFile) -> str:
     """Return the command that made the record."""
     seeds = max((1 + len(one.others) for one in record.routes), default=1)
     asked = f" --seeds {seeds}" if seeds > 1 else ""
+    limit = max((one.limit_s for one in record.routes), default=LIMIT_S)
+    asked += f" --limit {limit:.0f}s" if limit != LIMIT_S else ""
     if [one.name for one in record.blocks] == [block.name for block in timed()]:
         return f"okosu lab synth --times{asked} --json scheduling-hardware-times.json"
     return f"okosu lab synth{asked} --json scheduling-hardware-synthesis.json"
@@ -195,36 +199,48 @@ def tables(record: SynthFile) -> list[str]:
 
 def _machines(record: SynthFile) -> list[list[str]]:
     """Return the table of whole machines, sums of their blocks, as far as these are in the record."""
-    logic = {one.name: one.logic for one in record.blocks}
-    ff = {one.name: one.ff for one in record.blocks}
+    costs = {one.name: one for one in record.blocks}
+    sizes = [(n, 64) for n in PES] + [(_PES, n) for n in THREADS if n != 64]
     lines = []
-    for pes, threads in [(n, 64) for n in PES] + [(_PES, n) for n in THREADS if n != 64]:
-        parts = [(pe("banked"), pes), (ssh_m(pes, threads), 1), (mem_bus(pes), 1), (sched_bus(pes), 1)]
-        ours = [(ssh_s("banked"), pes), (ssh_m(pes, threads), 1), (sched_bus(pes), 1)]
-        if all(block.name in logic for block, _ in [*parts, *ours]):
-            cells, flops, share = (
-                sum(count * table[block.name] for block, count in chosen)
-                for chosen, table in ((parts, logic), (parts, ff), (ours, logic))
+    for scheduler, (pes, threads) in itertools.product(SCHEDULERS, sizes):
+        shared = ssh_m(pes, threads, scheduler)
+        parts = [(pe("banked"), pes), (shared, 1), (mem_bus(pes), 1), (sched_bus(pes), 1)]
+        ours = [(ssh_s("banked"), pes), (shared, 1), (sched_bus(pes), 1)]
+        if all(block.name in costs for block, _ in [*parts, *ours]):
+            cells, flops, rams = (
+                sum(count * getattr(costs[block.name], kind) for block, count in parts)
+                for kind in ("logic", "ff", "ram")
             )
-            lines.append([str(pes), str(threads), f"{cells:,}", f"{flops:,}", f"{100 * share / cells:.0f} %"])
+            share = sum(count * costs[block.name].logic for block, count in ours) / cells
+            mhz = _slower(record, shared)
+            size = [str(pes), str(threads) + f", {scheduler}" * (scheduler != SCHEDULERS[0])]
+            clock = "" if mhz is None else f"{mhz:.1f} MHz"
+            lines.append([*size, f"{cells:,}", f"{flops:,}", str(rams), f"{100 * share:.0f} %", clock])
     return lines
 
 
+def _slower(record: SynthFile, shared: Block) -> float | None:
+    """Return the clock of the slower of a PE and this SSH-m in MHz; None where one of them was not routed."""
+    routed = {one.name: one.mhz for one in record.routes}
+    clocks = [routed.get(block.name) for block in (pe("banked"), shared)]
+    reached = [mhz for mhz in clocks if mhz is not None]
+    return min(reached) if len(reached) == len(clocks) else None
+
+
 def _times(record: SynthFile) -> Section | None:
-    """Return what each call takes in nanoseconds by the scheduler: its cycles at the clock of the slower of a PE and
-    SSH-m; None where that was not routed."""
-    mhz = {one.name: one.mhz for one in record.routes}
+    """Return what each call takes in nanoseconds with each scheduler: its cycles at the clock of the slower of a PE and
+    SSH-m. A scheduler that was not routed, or whose calls were not counted, has no columns; None where none has."""
     head, columns = [f"{_PES} PEs, banked, {_TIMED_THREADS} threads"], []
     for scheduler in SCHEDULERS:
-        clocks = [mhz.get(block.name) for block in (pe("banked"), ssh_m(_PES, _TIMED_THREADS, scheduler))]
+        mhz = _slower(record, ssh_m(_PES, _TIMED_THREADS, scheduler))
         cycles = {one.name: one.cycles for one in record.calls if one.scheduler == scheduler}
-        if not cycles or None in clocks:
-            return None
-        slower = min(clock for clock in clocks if clock is not None)
-        head += [f"{scheduler}, cycles", f"at {slower:.1f} MHz"]
-        columns.append({name: [f"{told:.0f}", f"{1000 * told / slower:,.0f} ns"] for name, told in cycles.items()})
-    body = [[text, *(cell for column in columns for cell in column[name])] for name, text in CALLS.items()]
-    return Section(id="times", head=head, body=body)
+        if cycles and mhz is not None:
+            head += [f"{scheduler}, cycles", f"{scheduler}, time"]
+            told = [[f"{cycles[name]:.0f}", f"{1000 * cycles[name] / mhz:,.0f} ns"] for name in CALLS]
+            columns.append([["", f"{mhz:.1f} MHz"], *told])
+    rows = zip(["the clock", *CALLS.values()], *columns, strict=True)
+    body = [[text, *itertools.chain(*cells)] for text, *cells in rows]
+    return Section(id="times", head=head, body=body) if columns else None
 
 
 def _described(block: Block) -> dict[str, Any]:

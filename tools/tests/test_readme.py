@@ -81,6 +81,33 @@ def test_engines_of_several_machines_are_one_table(readme: ModuleType, tmp_path:
     ]
 
 
+def test_what_changed_between_two_summaries_is_one_table(readme: ModuleType, tmp_path: Path) -> None:
+    def cells(*body: list[str], more: tuple[str, ...] = ()) -> list[Section]:
+        return [Section(id="other"), Section(id="blocks", head=["PEs", "kind", "cells", *more], body=list(body))]
+
+    old = cells(["1", "a", "10"], ["1", "b", "20"], ["2", "gone", "7"])
+    new = cells(["1", "a", "10", ""], ["1", "b", "5", "4 MHz"], ["2", "b", "1", ""], more=("clock",))
+    written(tmp_path / "results/then/s.json", sections=old)
+    written(tmp_path / "results/now/s.json", sections=new)
+    block = "<!-- records: results/then/s.json results/now/s.json changed=blocks,2 -->\n<!-- end -->\n"
+    assert readme.fill(block).splitlines()[1:-1] == [
+        "| PEs | kind | cells | clock |",
+        "|---|---|---|---|",
+        "| 1 | a | 10 |  |",
+        "| 1 | b | 20 → 5 | – → 4 MHz |",
+        "| 2 | b | – → 1 |  |",
+        "| 2 | gone | 7 → – |  |",
+    ]
+    (tmp_path / "results/then/s.json").unlink()
+    assert readme.fill(block).splitlines()[3:-1] == [
+        "| 1 | a | 10 |  |",
+        "| 1 | b | 5 | 4 MHz |",
+        "| 2 | b | 1 |  |",
+        "",
+        "Not recorded yet: `results/then/s.json`.",
+    ]
+
+
 def test_a_figure_in_a_sentence_is_that_of_the_summary(readme: ModuleType, tmp_path: Path) -> None:
     target = Compared(id="dot", text="", kind="at least", source="", target=1.5, measured=1.6303, holds=True)
     verdict = Verdict(arm="superpage", verdict="FASTER", ratio=0.4, interval=(0.25, 0.5))

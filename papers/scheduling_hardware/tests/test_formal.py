@@ -124,19 +124,43 @@ def test_a_harness_reaches_every_pin_once() -> None:
 
 def test_a_machine_is_the_sum_of_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [cost_table.pe("banked"), cost_table.ssh_s("banked"), cost_table.ssh_m(1, 64), cost_table.mem_bus(1)]
-    cost = synthesis.cost({"LUT4": 100, "TRELLIS_FF": 10})
+    cost = synthesis.cost({"LUT4": 100, "TRELLIS_FF": 10, "DP16KD": 2})
     monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
     monkeypatch.setattr(synthesis, "synthesise", lambda block, say: cost)
     monkeypatch.setattr(synthesis, "route", lambda block, limit_s, say, seed: synthesis.Clock(None, None, limit_s))
     file = cost_table.measure([*names, cost_table.sched_bus(1)], [cost_table.ssh_s("banked")], 60.0)
     lines = cost_table.tables(file)
-    assert "| 1 | 64 | 400 | 40 | 75 % |" in lines
+    assert "| 1 | 64 | 400 | 40 | 8 | 75 % |  |" in lines
     assert "| SSH-s, banked | not placed and routed within 60 s of processor time |  |" in lines
     told = obeys.its_schema(file)
     assert (told["schema"], told["blocks"][2]["parameters"]["Threads"]) == ("okosu.lab-synth/1", 64)
     assert summary.raw(told) == Kept(
-        cost_table.sections(file), "okosu lab synth --json scheduling-hardware-synthesis.json"
+        cost_table.sections(file), "okosu lab synth --limit 60s --json scheduling-hardware-synthesis.json"
     )
+
+
+def test_a_machine_has_the_slower_clock_of_a_pe_and_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks, routes = cost_table.blocks(), cost_table.routes()
+    clocks = dict.fromkeys((block.name for block in routes), 52.0)
+    clocks |= {cost_table.ssh_m(8, 64).name: 18.5, cost_table.ssh_m(8, 16, "staged").name: 70.0}
+    lost = cost_table.ssh_m(8, 256).name
+    monkeypatch.setattr(synthesis, "tools", lambda: {"pyosys": "1"})
+    monkeypatch.setattr(synthesis, "synthesise", lambda block, say: synthesis.cost({"LUT4": 1}))
+
+    def route(block: synthesis.Block, limit_s: float, say: object, seed: int) -> synthesis.Clock:
+        return synthesis.Clock(None if block.name == lost else clocks[block.name], 1, limit_s)
+
+    monkeypatch.setattr(synthesis, "route", route)
+    (machines,) = (one for one in cost_table.sections(cost_table.measure(blocks, routes)) if one.id == "machines")
+    assert {(pes, threads): clock for pes, threads, *_, clock in machines.body} == {
+        **{(str(pes), "64"): "" for pes in (1, 2, 4, 16)},
+        ("8", "16"): "52.0 MHz",
+        ("8", "64"): "18.5 MHz",
+        ("8", "256"): "",
+        ("8", "16, staged"): "52.0 MHz",
+        ("8", "64, staged"): "52.0 MHz",
+        ("8", "256, staged"): "52.0 MHz",
+    }
 
 
 def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,20 +181,27 @@ def test_a_call_takes_its_cycles_at_the_slower_clock_of_a_pe_and_the_scheduler(m
         for more, scheduler in enumerate(SCHEDULERS)
         for name in cost_table.CALLS
     ]
-    file = cost_table.measure(blocks, blocks, 60.0, called=called)
+    file = cost_table.measure(blocks, blocks, called=called)
     times = cost_table.sections(file)[-1]
     assert times.id == "times"
-    assert times.head[1:] == ["direct, cycles", "at 20.0 MHz", "staged, cycles", "at 50.0 MHz"]
-    assert times.body[1] == ["pthread_join of a thread that has ended", "19", "950 ns", "20", "400 ns"]
+    assert times.head[1:] == ["direct, cycles", "direct, time", "staged, cycles", "staged, time"]
+    assert times.body[0] == ["the clock", "", "20.0 MHz", "", "50.0 MHz"]
+    assert times.body[2] == ["pthread_join of a thread that has ended", "19", "950 ns", "20", "400 ns"]
+    assert len(times.body) == 1 + len(cost_table.CALLS)
     told = obeys.its_schema(file)
     kept = summary.raw(told)
     assert kept is not None
     assert kept.command == "okosu lab synth --times --json scheduling-hardware-times.json"
-    again = summary.raw(obeys.its_schema(cost_table.measure(blocks, blocks, 60.0, called=called, seeds=3)))
+    again = summary.raw(obeys.its_schema(cost_table.measure(blocks, blocks, called=called, seeds=3)))
     assert again is not None
     assert again.command == "okosu lab synth --times --seeds 3 --json scheduling-hardware-times.json"
-    # A machine one of whose blocks was not routed has no times.
+    # A scheduler that was not routed has no times.
     clocks[staged.name] = None
+    times = cost_table.sections(cost_table.measure(blocks, blocks, 60.0, called=called))[-1]
+    assert times.head[1:] == ["direct, cycles", "direct, time"]
+    assert times.body[2] == ["pthread_join of a thread that has ended", "19", "950 ns"]
+    # Nor has any, where the PE was not.
+    clocks[pe.name] = None
     assert [one.id for one in cost_table.sections(cost_table.measure(blocks, blocks, 60.0, called=called))] == [
         "blocks",
         "clocks",

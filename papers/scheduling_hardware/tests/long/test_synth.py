@@ -65,8 +65,15 @@ def test_a_block_s_files_are_those_that_it_is_made_of() -> None:
     assert "ssh_s" in {path.stem for path in synthesis.sources("pe")}
 
 
-def test_a_route_that_takes_too_long_is_given_up() -> None:
-    assert synthesis.route(FIFO, 1).mhz is None
+def test_a_route_that_takes_too_long_is_given_up_and_not_tried_again_with_that_limit() -> None:
+    said: list[str] = []
+    assert synthesis.route(FIFO, 1, said.append).mhz is None
+    assert said[-1] == "placing and routing a buffer"
+    said.clear()
+    assert synthesis.route(FIFO, 1, said.append) == synthesis.Clock(None, None, 1)
+    assert not said
+    assert synthesis.route(FIFO, 300, said.append).mhz is not None
+    assert synthesis.route(FIFO, 1).mhz is not None, "what is known needs no time"
 
 
 @pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
