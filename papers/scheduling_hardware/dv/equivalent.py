@@ -6,6 +6,8 @@ from __future__ import annotations
 _NO_RT = "the instruction's field of rt is 0, which is no register to wait for"
 _SET_BEFORE = "an operation sets it before anything looks at it"
 _BUSY = "HI and LO are looked at when the operation is over, and hold the last cycle's words then, too"
+_EQUAL = "of two equal numbers either is the least and the greatest"
+_NO_MIPS = "nothing in a core of MIPS looks at it"
 _FIRST_CYCLE = "the first cycle sets it, and nobody looks before"
 _SLOT = "it is looked at only while a thread is in the slot, and its dispatch sets it"
 _NO_ERROR = (
@@ -29,11 +31,28 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/cpu/muldiv.sv", "dividing_q         <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_quotient_q  <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_remainder_q <= 1'b0;", ("1'b0",), _SET_BEFORE),
-    ("rtl/cpu/muldiv.sv", "ends  = busy_q && left_q == 6'd1", ("==",), _BUSY),
+    ("rtl/cpu/muldiv.sv", "a_minus_q          <= 1'b0;", ("1'b0",), _SET_BEFORE),
+    ("rtl/cpu/muldiv.sv", "b_minus_q          <= 1'b0;", ("1'b0",), _SET_BEFORE),
+    ("rtl/cpu/muldiv.sv", "ends  = busy_q && left_q == 6'd1", ("==", "&&"), _BUSY),
+    (
+        "rtl/cpu/lsu.sv",
+        "assign in_stacks = coming_addr_i < stack_top_i",
+        ("<",),
+        "at the top itself all bits of what is below it are set",
+    ),
+    ("rtl/cpu/lsu.sv", "if (misaligned) cause_d = coming_access_i >= AccessSb", (">=",), "a byte is always aligned"),
+    ("rtl/cpu/lsu.sv", "amo_new = $signed(amo_old_q) < $signed(rt_i)", ("<",), _EQUAL),
+    ("rtl/cpu/lsu.sv", "amo_new = amo_old_q < rt_i", ("<",), _EQUAL),
+    ("rtl/cpu/lsu.sv", "asked_q      <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("rtl/cpu/lsu.sv", "assign reserved    = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/lsu.sv", "assign holds       = 1'b0;", ("1'b0",), _NO_MIPS),
     ("rtl/cpu/lsu.sv", "outside || !coming_addr_i[31]", ("||",), "what is in no segment is outside memory, too"),
     ("rtl/cpu/lsu.sv", "we: 1'b1", ("1'b1",), "only of a burst the bus looks at it"),
     ("rtl/cpu/core.sv", "f_outside    = pc_q - ResetVector", ("-",), "2^31 added is 2^31 subtracted"),
     ("rtl/cpu/core.sv", "cop_reg < RegSwap", ("<",), "a write of SWAP is no operand already"),
+    ("rtl/cpu/core.sv", "assign less          = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/core.sv", "assign csr_exists = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/core.sv", "muldiv_started_q     <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
     ("rtl/cpu/core.sv", "m_first_q            <= 1'b0;", ("1'b0",), "no instruction is there in the first cycle"),
     (
         "rtl/bus/mem_bus.sv",
@@ -98,6 +117,12 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/ssh/ssh_m.sv", "assign chooses = 1'b0;", ("1'b0",), "where nothing is staged the table of PEs ignores it"),
     ("rtl/ssh/ssh_m.sv", "assign writes  = 1'b0;", ("1'b0",), "where nothing is staged an assertion alone looks at it"),
     ("rtl/ssh/ssh_m.sv", "out_more_q  <= 1'b0;", ("1'b0",), "the first message sets it"),
+    (
+        "rtl/ssh/ssh_m.sv",
+        "if (!rst_ni) turn_q <= 1'b0;",
+        ("1'b0",),
+        "before the first turn there is no cycle in which both want it (TheFirstTurnIsNobodys)",
+    ),
     (
         "rtl/ssh/ssh_m.sv",
         "out_more_q  <= !tail_valid",
