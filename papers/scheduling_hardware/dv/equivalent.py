@@ -188,7 +188,7 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "rtl/bus/mem_bus.sv",
         "assign error = req.kind == MemBurst ? mem_error_i && !req.we",
         ("&&",),
-        "only the context engine asks for bursts, and it does not look at their errors",
+        "an assertion alone looks at the error of a burst",
     ),
     ("rtl/bus/mem_bus.sv", "error_q <= 1'b0;", ("1'b0",), "each access sets it before it is looked at"),
     (
