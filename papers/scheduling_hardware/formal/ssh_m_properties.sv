@@ -6,6 +6,7 @@
 
 module ssh_m_properties
   import okosu_pkg::*;
+  import ssh_pkg::*;
 #(
   parameter bit          Staged  = 1'b0,
   parameter int unsigned Threads = 256
@@ -32,6 +33,12 @@ module ssh_m_properties
   input logic wait_start,
   input logic take_hit,
   input logic expire,
+  // The message unit begins a message; the one that it looks at, of a thread with this entry.
+  input logic    begins,
+  input msg_op_e op,
+  input thread_t entry,
+  input logic    evicts,
+  input logic    settled,
   // Ids.
   input logic write,
   input tid_t write_tid,
@@ -51,6 +58,8 @@ module ssh_m_properties
 
   // A store or a deadline was what the waiting unit took up last. Ids whose rows were written.
   logic               woke_q;
+  // In the cycle before a thread was evicted; one that is ready became free to run anywhere.
+  logic               evicts_q, frees_q;
   logic [Threads-1:0] used_q;
 
   assign looks = booted_q && (!Staged || chooses);
@@ -61,9 +70,13 @@ module ssh_m_properties
     if (!rst_ni) begin
       begun_q <= 1'b0;
       last_q  <= 1'b0;
-      woke_q  <= 1'b1;
-      used_q  <= '0;
+      woke_q   <= 1'b1;
+      used_q   <= '0;
+      evicts_q <= 1'b0;
+      frees_q  <= 1'b0;
     end else begin
+      evicts_q <= evicts;
+      frees_q  <= m_grant && begins && op == MsgReleased && entry.state == ThreadReady;
       if (m_grant || d_grant) begin
         begun_q <= 1'b1;
         last_q  <= m_grant;
@@ -84,6 +97,8 @@ module ssh_m_properties
       AMessageWaitsForOneActionOfTheDispatcher : assert (!both || !begun_q || last_q || m_pick);
       TheDispatcherWaitsForOneMessage : assert (!both || !begun_q || !last_q || d_pick);
       AMessageIsTakenUpBehindAStore : assert (!rests || !woke_q || wait_ready);
+      DispatchingGoesOnBehindAnEviction : assert (!evicts_q || !settled);
+      DispatchingIsTriedAgainForWhoIsFree : assert (!frees_q || !settled);
       NoHandleNamesWhatWasNeverGivenOut : assert (!m_grant || !known || used_q[named[IndexWidth-1:0]]);
       NoDeadlineOfWhatWasNeverGivenOutPasses : assert (!booted_q || !expired || used_q[expired_tid[IndexWidth-1:0]]);
     end
@@ -98,6 +113,11 @@ bind ssh_m ssh_m_properties #(
   .rests    (u_waiting.rests),
   .take_hit (u_waiting.take_hit),
   .expire   (u_waiting.expire),
+  .begins   (u_messages.state_q == '0),
+  .op       (in.op),
+  .entry    (a),
+  .evicts   (u_dispatcher.evict),
+  .settled  (u_dispatcher.settled_q),
   .write    (u_threads.write_i),
   .write_tid(u_threads.write_tid_i),
   .named    (u_threads.handle.tid),

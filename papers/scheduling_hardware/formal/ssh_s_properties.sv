@@ -36,6 +36,8 @@ module ssh_s_properties
   input logic        take_next,
   input logic        engine_start,
   input context_job_e engine_job,
+  input logic        writes_own,
+  input context_job_e at_work,
   // A barrier lets the PE's thread go on.
   input logic        goes_on
 );
@@ -89,6 +91,7 @@ module ssh_s_properties
       NothingIsSaidUnasked : assert (!bus_valid_o || asked_q);
       OnlyWhoCameRuns : assert (!(run_o || take_next) || came_q);
       ContextsAreMadeForNewThreads : assert (!engine_start || engine_job != JobCold || new_q);
+      OwnMemoryChangesOnlyWhereAContextIsSaved : assert (!writes_own || at_work == JobSave);
       if (reads) begin
         TheLowerHalfOfTheTimeIsThatOfNow : assert (cop2_req_i.index != RegCycleLow || cop2_rsp_o.rdata == cycle_i[31:0]);
         TheUpperHalfIsOfWhenTheLowerOneWasRead : assert (cop2_req_i.index != RegCycleHigh || cop2_rsp_o.rdata == high_q);
@@ -110,6 +113,8 @@ bind ssh_s ssh_s_properties #(
   .Banks  (Banks),
   .CtxMode(CtxMode)
 ) u_properties (
-  .goes_on(u_registers.released_here),
+  .goes_on   (u_registers.released_here),
+  .writes_own(u_engine.local_we),
+  .at_work   (u_engine.job_q),
   .*
 );
