@@ -77,6 +77,7 @@ def _points() -> Iterator[Point]:
     yield Point("banked", "preempted.c", ("5", "6"), policy=RR, quantum=60)
     for what in ("registers", "answers", "flags", "full", "burst", "goals"):
         yield Point("banked", "commands.c", (what,))
+    yield Point("banked", "behind.c")
     for policy, what in ((LIFO, "order"), (FIFO, "ranks"), (EDF, "goals"), (AFFINITY, "woken"), (FIFO, "urgent")):
         yield Point("banked", "policies.c", (what,), policy=policy)
     yield Point("banked", "policies.c", ("turns",), policy=RR, quantum=500)

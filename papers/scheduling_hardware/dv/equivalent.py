@@ -6,6 +6,8 @@ from __future__ import annotations
 _NO_RT = "the instruction's field of rt is 0, which is no register to wait for"
 _SET_BEFORE = "an operation sets it before anything looks at it"
 _BUSY = "HI and LO are looked at when the operation is over, and hold the last cycle's words then, too"
+_EQUAL = "of two equal numbers either is the least and the greatest"
+_NO_MIPS = "nothing in a core of MIPS looks at it"
 _FIRST_CYCLE = "the first cycle sets it, and nobody looks before"
 _SLOT = "it is looked at only while a thread is in the slot, and its dispatch sets it"
 _NO_ERROR = (
@@ -29,11 +31,28 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/cpu/muldiv.sv", "dividing_q         <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_quotient_q  <= 1'b0;", ("1'b0",), _SET_BEFORE),
     ("rtl/cpu/muldiv.sv", "negate_remainder_q <= 1'b0;", ("1'b0",), _SET_BEFORE),
-    ("rtl/cpu/muldiv.sv", "ends  = busy_q && left_q == 6'd1", ("==",), _BUSY),
+    ("rtl/cpu/muldiv.sv", "a_minus_q          <= 1'b0;", ("1'b0",), _SET_BEFORE),
+    ("rtl/cpu/muldiv.sv", "b_minus_q          <= 1'b0;", ("1'b0",), _SET_BEFORE),
+    ("rtl/cpu/muldiv.sv", "ends  = busy_q && left_q == 6'd1", ("==", "&&"), _BUSY),
+    (
+        "rtl/cpu/lsu.sv",
+        "assign in_stacks = coming_addr_i < stack_top_i",
+        ("<",),
+        "at the top itself all bits of what is below it are set",
+    ),
+    ("rtl/cpu/lsu.sv", "if (misaligned) cause_d = coming_access_i >= AccessSb", (">=",), "a byte is always aligned"),
+    ("rtl/cpu/lsu.sv", "amo_new = $signed(amo_old_q) < $signed(rt_i)", ("<",), _EQUAL),
+    ("rtl/cpu/lsu.sv", "amo_new = amo_old_q < rt_i", ("<",), _EQUAL),
+    ("rtl/cpu/lsu.sv", "asked_q      <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
+    ("rtl/cpu/lsu.sv", "assign reserved    = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/lsu.sv", "assign holds       = 1'b0;", ("1'b0",), _NO_MIPS),
     ("rtl/cpu/lsu.sv", "outside || !coming_addr_i[31]", ("||",), "what is in no segment is outside memory, too"),
     ("rtl/cpu/lsu.sv", "we: 1'b1", ("1'b1",), "only of a burst the bus looks at it"),
     ("rtl/cpu/core.sv", "f_outside    = pc_q - ResetVector", ("-",), "2^31 added is 2^31 subtracted"),
     ("rtl/cpu/core.sv", "cop_reg < RegSwap", ("<",), "a write of SWAP is no operand already"),
+    ("rtl/cpu/core.sv", "assign less          = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/core.sv", "assign csr_exists = 1'b0;", ("1'b0",), _NO_MIPS),
+    ("rtl/cpu/core.sv", "muldiv_started_q     <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
     ("rtl/cpu/core.sv", "m_first_q            <= 1'b0;", ("1'b0",), "no instruction is there in the first cycle"),
     (
         "rtl/bus/mem_bus.sv",
@@ -58,6 +77,8 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/bus/sched_bus.sv", "locked_master_q <= 1'b0;", ("1'b0",), "it is looked at behind a message, which sets it"),
     ("rtl/bus/wide_bus.sv", "assign moves       = burst_q", ("&&",), "it is looked at in bursts only"),
     ("rtl/bus/wide_bus.sv", "assign mem_re_o    = burst_q", ("&&",), _READ),
+    ("rtl/bus/wide_bus.sv", "last: answer_q || burst_ends", ("||",), "nobody looks at it"),
+    ("rtl/bus/wide_bus.sv", "assign active_o = |valid_i;", ("|",), "only the simulator's report looks at it"),
     ("rtl/bus/wide_bus.sv", "error: mem_error_i", ("!=", "!"), _NO_ERROR),
     ("rtl/ssh/cpu_unit.sv", "creating_q     <= 1'b0;", ("1'b0",), "a creation's first message sets it"),
     ("rtl/ssh/cpu_unit.sv", "req_i.index < RegSwap", ("<",), "the core keeps SWAP to itself"),
@@ -89,15 +110,39 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/ssh/context_engine.sv", "is_moving_q <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
     ("rtl/ssh/context_engine.sv", "if (start_i && !busy_q) begin", ("&&",), "between jobs nobody looks at them"),
     ("rtl/ssh/ssh_s.sv", "assign fresh     = run_o || take_next", ("||",), "who takes a thread by NEXT runs none"),
+    (
+        "rtl/ssh/ssh_s.sv",
+        "over_q       <= 1'b0;",
+        ("1'b0",),
+        "in the first cycle no thread is in the slot for which one makes way",
+    ),
     ("rtl/ssh/message_unit.sv", "act.entry.has_home   = 1'b0;", ("1'b0",), "an id is granted anew with an empty entry"),
     ("rtl/ssh/waiting_unit.sv", "we: 1'b0,", ("1'b0",), "only of a burst the bus looks at it"),
     ("rtl/ssh/waiting_unit.sv", "claimed_d = 1'b0;", ("1'b0",), "the search that precedes each look sets it"),
     ("rtl/ssh/dispatcher.sv", "settled_q    <= 1'b1;", ("1'b1",), "no thread is ready before something has changed"),
     ("rtl/ssh/dispatcher.sv", "stirred_q    <= 1'b0;", ("1'b0",), "no thread is ready before something has changed"),
+    (
+        "rtl/ssh/dispatcher.sv",
+        "assign choice = '{urgent: urgent",
+        ("&&",),
+        "with a thread ready one is dispatched before dispatching has settled, and recalled behind that: never both",
+    ),
+    (
+        "rtl/ssh/pe_table.sv",
+        "stays_at[Leaves+p] = p < NumPes",
+        ("<",),
+        "the leaf behind the last is PE 0 once more, and of two that are equal the first is taken",
+    ),
     ("rtl/ssh/pe_table.sv", "if (!rst_ni) low_o <= 1'b0;", ("1'b0",), "priorities count from the first POLICY on only"),
     ("rtl/ssh/ssh_m.sv", "assign chooses = 1'b0;", ("1'b0",), "where nothing is staged the table of PEs ignores it"),
     ("rtl/ssh/ssh_m.sv", "assign writes  = 1'b0;", ("1'b0",), "where nothing is staged an assertion alone looks at it"),
     ("rtl/ssh/ssh_m.sv", "out_more_q  <= 1'b0;", ("1'b0",), "the first message sets it"),
+    (
+        "rtl/ssh/ssh_m.sv",
+        "if (!rst_ni) turn_q <= 1'b0;",
+        ("1'b0",),
+        "before the first turn there is no cycle in which both want it (TheFirstTurnIsNobodys)",
+    ),
     (
         "rtl/ssh/ssh_m.sv",
         "out_more_q  <= !tail_valid",
@@ -128,6 +173,8 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("&&",),
         "what PEs say and what SSH-m says are different words",
     ),
+    ("rtl/soc/pe.sv", "core_rsp.error   = !engine_answered", ("!",), _NO_ERROR),
+    ("rtl/soc/pe.sv", "engine_rsp.error = engine_answered", ("&&",), "the engine does not look at it"),
     ("rtl/soc/pe.sv", "held_q   <= 1'b0;", ("1'b0",), "in the first cycle nobody asks"),
     ("rtl/soc/pe.sv", "engine_q <= 1'b0;", ("1'b0",), "it is looked at behind a cycle that sets it"),
     ("rtl/soc/shared_memory.sv", "assign in_memory = addr_i", ("<",), _NO_ERROR),
@@ -137,6 +184,12 @@ EQUIVALENT: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("rtl/soc/shared_memory.sv", "exit_o   <= 1'b0;", ("1'b0",), _FIRST_CYCLE),
     ("rtl/soc/shared_memory.sv", "char_o   <= be_i[1]", ("condition",), "a byte is stored on all lanes"),
     ("rtl/bus/mem_bus.sv", "assign error = req.kind", ("!",), _NO_ERROR),
+    (
+        "rtl/bus/mem_bus.sv",
+        "assign error = req.kind == MemBurst ? mem_error_i && !req.we",
+        ("&&",),
+        "an assertion alone looks at the error of a burst",
+    ),
     ("rtl/bus/mem_bus.sv", "error_q <= 1'b0;", ("1'b0",), "each access sets it before it is looked at"),
     (
         "rtl/ssh/pe_table.sv",

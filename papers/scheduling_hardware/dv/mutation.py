@@ -2,13 +2,15 @@
 """How many planted faults the tests find: each operator of the RTL changed, one at a time.
 
 python -m papers.scheduling_hardware.dv.mutation core|sched|machine|board|foreign FOLDER [--only FILE…] [--thin]
-                                                 [--sample N] [--seed S] [--record FILE]
+                                                 [--sample N] [--seed S] [--record FILE [--again]]
 
 All mutants (mutants.py) are in one model, built in FOLDER; each is chosen at run time and given its suite's tests
 (suites.py; --thin: those that cost least) until one fails; --only: the mutants of these files, relative to rtl/. Those
 that nothing finds are listed; EQUIVALENT says of which no program can tell, and why. The exit status is 1 where in some
 file fewer than 90 % of the others are found; with --sample, where so few of all are found as a sample has by chance in
-one of twenty cases at most if 90 % of all can be. --record keeps the scores, beside those of other suites.
+one of twenty cases at most if 90 % of all can be. --record keeps the scores, beside those of other suites; with --again
+only those mutants are examined that the record says were not found, and its scores are amended: for tests and reasons
+that have come since, where the RTL has stayed.
 """
 
 from __future__ import annotations
@@ -123,8 +125,34 @@ def record(path: Path, results: Sequence[Result]) -> None:
         held.files[name] = MutatedFile(of.found, of.left, of.equivalent, killers)
         lost = (one.mutant for one in results if one.mutant.file == name and not one.killed_by)
         held.left[name] = [place(mutant).partition(":")[2] for mutant in lost if not reason(mutant)]
-    told = msgspec.json.encode(held, order="sorted")
-    path.write_bytes(msgspec.json.format(told, indent=1) + b"\n")
+    write(path, held)
+
+
+def left(path: Path, mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the mutants of which the record `path` says that they were not found."""
+    held = msgspec.json.decode(path.read_bytes(), type=MutationFile)
+    return [one for one in mutants if place(one).partition(":")[2] in held.left.get(one.file, [])]
+
+
+def amend(path: Path, results: Sequence[Result]) -> None:
+    """Put into the record `path` what became of mutants that it says were not found."""
+    held = msgspec.json.decode(path.read_bytes(), type=MutationFile)
+    for result in results:
+        of, test = held.files[result.mutant.file], result.killed_by.split(":")[0]
+        if not test and not reason(result.mutant):
+            continue
+        of.left -= 1
+        held.left[result.mutant.file].remove(place(result.mutant).partition(":")[2])
+        if test:
+            of.found += 1
+            of.by[test] = of.by.get(test, 0) + 1
+        else:
+            of.equivalent += 1
+    write(path, held)
+
+
+def write(path: Path, held: MutationFile) -> None:
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(held, order="sorted"), indent=1) + b"\n")
 
 
 def main() -> int:
@@ -137,7 +165,10 @@ def main() -> int:
     parser.add_argument("--sample", type=int, metavar="N", help="so many of them, drawn by --seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--record", type=Path, metavar="FILE", help="put the scores into this file")
+    parser.add_argument("--again", action="store_true", help="those only that this file says were not found")
     args = parser.parse_args()
+    if args.again and not args.record:
+        parser.error("--again wants the --record that it amends")
     only = [f"rtl/{name}" for name in args.only or ()]
     suite = SUITES[args.suite](args.folder.absolute(), args.thin, only)
     suite.folder.mkdir(parents=True, exist_ok=True)
@@ -146,6 +177,8 @@ def main() -> int:
         if unknown := sorted({*only} - {one.file for one in mutants}):
             parser.error(f"the suite {args.suite} has no mutants of {', '.join(unknown)}")
         mutants = [one for one in mutants if one.file in only]
+    if args.again:
+        mutants = left(args.record, mutants)
     if killer := suite.killer(None):
         print(f"the original fails already: {killer}", file=sys.stderr)
         return 1
@@ -157,7 +190,7 @@ def main() -> int:
     show(results)
     table = score(results)
     if args.record:
-        record(args.record, results)
+        (amend if args.again else record)(args.record, results)
     if args.sample is not None:
         every = total(table)
         return 0 if chance(every.found, every.found + every.left) >= CHANCE else 1

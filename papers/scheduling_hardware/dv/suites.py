@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is run against mutants, until something fails.
 
-Of the core: random and directed programs. Of SSH-m: random messages beside the golden scheduler. Of all but the core:
-programs whose cycles are known (cycles.py), with assertions and every PE beside the golden simulator, and at last a
-block's proof, if it has one. Of a board, and of the processing element of a foreign core: a program whose output, end
-and time are those of the original.
+Of the core: random and directed programs, then machines' as below. Of SSH-m: random messages beside the golden
+scheduler, then machines' programs. Of all: programs whose cycles are known (cycles.py), with assertions and every PE
+beside the golden simulator, and at last a block's proof, if it has one. Of a board, and of the processing element of a
+foreign core: a program whose output, end and time are those of the original.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from papers.scheduling_hardware import ROOM, board, foreign_core, planting, proving, verilator
+from papers.scheduling_hardware import ROOM, board, cross_compile, foreign_core, planting, proving, verilator
 from papers.scheduling_hardware.dv import core_bench, cycles, mutants, sched_bench
 from papers.scheduling_hardware.dv.mutants import Mutant
+from papers.scheduling_hardware.machine import Machine
 
 SSH_M = (
     "rtl/bus/sched_bus.sv",
@@ -100,60 +101,20 @@ class Suite(ABC):
         """Return the name of the first test that fails with a mutant (None: with the original), "" if none fails."""
 
 
-class CoreSuite(Suite):
-    """The core beside the golden simulators of both instruction sets: a mutant may be in what only one of them uses."""
-
-    # Seed, programs, instructions. The first run is short, for most mutants fail at once.
-    RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
-    # Exit statuses that find no mutant; 3: so few random programs did not reach everything.
-    WELL: ClassVar[Mapping[str, tuple[int, ...]]] = {"random": (0, 3), "program": (0,)}
-
-    def build(self) -> list[Mutant]:
-        """Build core-lockstep and the directed programs."""
-        room = planting.copy(self.folder / "room")
-        found = mutants.plant(room, CORE)
-        for isa in core_bench.ISAS.values():
-            core_bench.build(self.folder / isa.name, room, ("-Wno-lint", "-Wno-style"), isa)
-            for source in core_bench.programs(isa):
-                core_bench.compile_(source, self.folder / isa.name, isa)
-        return found
-
-    def runs(self) -> list[list[str]]:
-        """Return random programs, all directed ones, and more random ones."""
-        first, directed, then = [], [], []
-        for isa in core_bench.ISAS.values():
-            program = str(self.folder / isa.name / core_bench.PROGRAM)
-            elves = [self.folder / isa.name / f"{source.stem}.elf" for source in core_bench.programs(isa)]
-            first.append([program, "random", *map(str, self.RANDOM[0])])
-            directed += [[program, "program", str(elf)] for elf in elves]
-            then.append([program, "random", *map(str, self.RANDOM[1])])
-        return [*first, *directed, *then]
-
-    def killer(self, mutant: Mutant | None) -> str:
-        """Return the first program on which core and golden simulator differ."""
-        for words in self.runs():
-            if run(words, mutant.number if mutant else 0).returncode not in self.WELL[words[1]]:
-                return " ".join((words[1], Path(words[0]).parent.name, *(Path(word).stem for word in words[2:])))
-        return ""
-
-
-def mutated(folder: Path) -> tuple[Path, list[Mutant]]:
-    """Copy the machine's sources into `folder`, with the same mutants for all suites; return both."""
-    room = planting.copy(folder / "room")
-    return room, mutants.plant(room, [*OTHERS, *SSH_M])
-
-
 class MachineSuite(Suite):
     """All but the core and SSH-m, in machines of all kinds; thin: in the first one what that uses."""
 
     FILES: ClassVar[tuple[str, ...]] = OTHERS
     THIN: ClassVar[tuple[str, ...]] = THIN
+    # The files that have mutants in the model, so that suites have machines in common.
+    PLANTED: ClassVar[tuple[str, ...]] = (*OTHERS, *SSH_M)
 
     def build(self) -> list[Mutant]:
         """Build the machines' simulators, and the programs."""
+        self.room = planting.copy(self.folder / "room")
+        found = mutants.plant(self.room, self.PLANTED)
         self.programs = {point: point.compiled() for point in self.points()}
         self.expected = cycles.table()["points"]
-        self.room, found = mutated(self.folder)
         for name in self.machines():
             simulator = verilator.build(cycles.MACHINES[name], checked=True, room=self.room)
             shutil.copy(simulator.program, self.folder / name)
@@ -205,6 +166,72 @@ class MachineSuite(Suite):
             except (OSError, ValueError):
                 return False
         return not cycles.differences(expected, cycles.shape(told, done.stdout, program))
+
+
+class CoreSuite(MachineSuite):
+    """The core beside the golden simulators of both instruction sets, for a mutant may be in what only one of them
+    uses; then in machines. Thin: not in machines."""
+
+    FILES = THIN = PLANTED = CORE
+    # Seed, programs, instructions. The first run is short, for most mutants fail at once.
+    RANDOM = ((1, 2, 5_000), (3, 40, 10_000))
+    # Exit statuses that find no mutant; 3: so few random programs did not reach everything.
+    WELL: ClassVar[Mapping[str, tuple[int, ...]]] = {"random": (0, 3), "program": (0,)}
+    # Operations of all PEs on the same words, on the bus that shows a store when the next access may be under way.
+    WIDE = Machine(pes=3, banks=3, bus="pipelined", isa="rv32")
+    ATOMICS = (str(cycles.DIRECTED / "atomics.c"), "--", "6", "60")
+
+    def build(self) -> list[Mutant]:
+        """Build core-lockstep and the directed programs, and the machines."""
+        found = super().build()
+        for isa in core_bench.ISAS.values():
+            core_bench.build(self.folder / isa.name, self.room, ("-Wno-lint", "-Wno-style"), isa)
+            for source in core_bench.programs(isa):
+                core_bench.compile_(source, self.folder / isa.name, isa)
+        if not self.thin:
+            self.wide = verilator.build(self.WIDE, checked=True, room=self.room).program
+            self.atomics = cross_compile.compile_(cross_compile.parse(self.ATOMICS), "ssh", isa=self.WIDE.isa)
+            self.operated = self.operates(0, cycles.LIMIT)
+        return found
+
+    def machines(self) -> tuple[str, ...]:
+        return () if self.thin else ("banked",)
+
+    def runs(self) -> list[list[str]]:
+        """Return random programs, all directed ones, and more random ones."""
+        first, directed, then = [], [], []
+        for isa in core_bench.ISAS.values():
+            program = str(self.folder / isa.name / core_bench.PROGRAM)
+            elves = [self.folder / isa.name / f"{source.stem}.elf" for source in core_bench.programs(isa)]
+            first.append([program, "random", *map(str, self.RANDOM[0])])
+            directed += [[program, "program", str(elf)] for elf in elves]
+            then.append([program, "random", *map(str, self.RANDOM[1])])
+        return [*first, *directed, *then]
+
+    def operates(self, number: int, limit: int) -> tuple[bytes, int, int]:
+        """Return what the operations on the same words print with a mutant, their status, and their cycles."""
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "report.json"
+            words = [str(self.wide), "--max-cycles", str(limit), "--report", str(report), str(self.atomics)]
+            done = run(words, number)
+            try:
+                return done.stdout, done.returncode, json.loads(report.read_text())["cycles"]
+            except (OSError, ValueError):
+                return done.stdout, done.returncode, 0
+
+    def killer(self, mutant: Mutant | None) -> str:
+        """Return the first program on which core and golden simulator differ, or machine that shows the mutant."""
+        number = mutant.number if mutant else 0
+        for words in self.runs():
+            if run(words, number).returncode not in self.WELL[words[1]]:
+                return " ".join((words[1], Path(words[0]).parent.name, *(Path(word).stem for word in words[2:])))
+        if self.thin:
+            return ""
+        if mutant is None:
+            return "" if self.operated[1] == 0 else "atomics.c"
+        if self.operates(number, self.operated[2] + GRACE) != self.operated:
+            return "atomics.c on the wide bus"
+        return super().killer(mutant)
 
 
 class SchedSuite(MachineSuite):

@@ -72,6 +72,8 @@ module core_rv32_properties
   input logic [3:0]  from_word,
   input logic [3:0]  from_sign,
   input logic [3:0]  from_rt,
+  // And whether it holds a reservation.
+  input logic        reserved,
   input logic        access_fault,
   input logic [4:0]  access_cause,
   input logic        m_done,
@@ -290,6 +292,8 @@ module core_rv32_properties
   // Where the next instruction is; the store in the buffer.
   logic [31:0] next_q;
   logic [31:0] posted_addr_q, posted_data_q;
+  // An access that can reserve has been done since reset.
+  logic        reads_q;
   logic [3:0]  posted_be_q;
 
   logic        commits, completes, x_blocks, m_blocks;
@@ -345,7 +349,9 @@ module core_rv32_properties
       value_q <= '0;
       file_q  <= '0;
       next_q  <= ResetVector;
+      reads_q <= 1'b0;
     end else begin
+      if (bus_ready_i && !buffered && m_kind == Amo && m.instr[31:27] != 5'h03) reads_q <= 1'b1;
       if (completes && writes(m_kind) && m.instr[11:7] == place && place != 5'd0) value_q <= m_result;
       if (w_we_q && w_rd_q == place && place != 5'd0) file_q <= w_data_q;
       if (commits) next_q <= traps ? vector : m.instr == 32'h3020_0073 ? return_pc : behind(m_kind, m);
@@ -425,6 +431,7 @@ module core_rv32_properties
       OnlyAccessesReachTheBus :
       assert (!bus_valid_o || buffered || (m_valid_q && accesses && m_kind != Store && !m_blocks && !misaligned && !outside &&
                                            bus_req_o.addr == {addr[31:2], 2'b00}));
+      OnlyReadsReserve : assert (!reserved || reads_q);
       LoadsOnlyRead : assert (!bus_valid_o || buffered || m_kind != Load || bus_req_o.kind == MemRead);
 
       // The invariant.
@@ -496,5 +503,6 @@ bind core core_rv32_properties #(
   .from_word(u_lsu.way_q.from_word),
   .from_sign(u_lsu.way_q.from_sign),
   .from_rt  (u_lsu.way_q.from_rt),
+  .reserved (u_lsu.gen_atomic.reserved_q),
   .*
 );

@@ -244,6 +244,22 @@ def test_scores_of_mutation_are_written_by_their_schema_beside_those_of_other_su
     ]
 
 
+def test_what_was_not_found_is_examined_again_and_its_scores_are_amended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutants = [Mutant(n, "rtl/bus/fifo.sv", 3 + n, 7, "&&", "||", f"{n} && b") for n in range(4)]
+    path = tmp_path / "rtl-mutation.json"
+    mutation.record(path, [mutation.Result(one, "" if one.number else "sum: 3") for one in mutants])
+    assert mutation.left(path, [*mutants, Mutant(9, "rtl/cpu/alu.sv", 1, 1, "+", "-", "a + b")]) == mutants[1:]
+    monkeypatch.setattr(mutation, "EQUIVALENT", (("rtl/bus/fifo.sv", "2 && b", ("&&",), "why"),))
+    mutation.amend(path, [mutation.Result(one, "proof fifo" if one.number == 1 else "") for one in mutants[1:]])
+    told = obeys.its_schema(path.read_bytes())
+    fifo = {"found": 2, "left": 1, "equivalent": 1, "by": {"sum": 1, "proof fifo": 1}}
+    assert told["files"] == {"rtl/bus/fifo.sv": fifo}
+    assert told["left"] == {"rtl/bus/fifo.sv": ["6:7 && -> ||: 3 && b"]}
+    assert mutation.left(path, mutants) == mutants[3:]
+
+
 def test_no_model_of_ssh_m_lies_where_a_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine is called as a scheduler is: "staged"."""
     (simulator := tmp_path / "machine").write_text("")
