@@ -17,9 +17,10 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-FAULTS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault")
+# On the base of what is to be sent everything that is counted is held to the bound.
+WORKS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault" or colour_guest.ONE_KNOB)
 SEEDS = (1, 2, 3)
-MOST_OFF, MOST_ON = 1.005, 1.05
+MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
 
@@ -41,16 +42,16 @@ def unset() -> Built:
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_a_page_fault_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
-    before = kernel_cost.measure(unset, works=FAULTS)
-    found = kernel_cost.measure(built, works=FAULTS, kernel_args=[on(mode)])
+def test_what_uses_pages_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
+    before = kernel_cost.measure(unset, works=WORKS)
+    found = kernel_cost.measure(built, works=WORKS, kernel_args=[on(mode)])
     assert before["fault-4k"].ops == found["fault-4k"].ops == 16384
     # An operation is a fault, and a fault takes a thousand instructions at least.
     assert before["fault-4k"].each > 1000
-    # Faults that the CPU's own list serves, and faults for which pages are fetched from the zone.
-    for name in ("fault-4k", "fault-4k-refill"):
-        assert found[name].each <= MOST_ON * before[name].each, name
-        assert found[name].each != before[name].each, name
+    # Faults that the CPU's own list serves, faults for which pages are fetched from the zone, and what else is counted.
+    for work in WORKS:
+        assert found[work.name].each <= MOST_ON * before[work.name].each, work.name
+        assert found[work.name].each != before[work.name].each, work.name
 
 
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
