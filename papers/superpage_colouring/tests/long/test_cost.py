@@ -64,10 +64,10 @@ def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
     assert fmean(one.unusable for one in found) <= fmean(one.unusable for one in off) + POINT, (off, found)
 
 
-def holds(kernel: Built, script: str, mode: str = "", **machine: int) -> lock_hold.Holds:
+def holds(kernel: Built, script: str, mode: str = "", cpus: int = 1, memory: str = "256M") -> lock_hold.Holds:
     """Return the holds of zone->lock that a script has in this mode, with colours off without one."""
     command = ["sh", "-c", script, str(guest.program("colour_cost"))]
-    return lock_hold.measure(kernel, command, kernel_args=[on(mode)] if mode else [], **machine)
+    return lock_hold.measure(kernel, command, kernel_args=[on(mode)] if mode else [], cpus=cpus, memory=memory)
 
 
 def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:
