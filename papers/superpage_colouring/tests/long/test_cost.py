@@ -23,6 +23,8 @@ SEEDS = (1, 2, 3)
 MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
+# Linux 7.3 finds all where 90 % of what is free is asked for, so that there as much is asked for as is free.
+PERCENT = 100 if colour_guest.ONE_KNOB else huge_supply.PERCENT
 
 
 def on(mode: str) -> str:
@@ -55,12 +57,18 @@ def test_what_uses_pages_takes_few_instructions_more(built: Built, unset: Built,
 
 
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
-    off = [huge_supply.measure(built, seed) for seed in SEEDS]
-    found = [huge_supply.measure(built, seed, kernel_args=[on("fold")]) for seed in SEEDS]
-    # The test is hard enough: without compaction there would be hardly any huge page, and some are not found.
-    assert 0.1 < fmean(one.share for one in off) < 1
-    assert fmean(one.share for one in found) >= fmean(one.share for one in off) - POINT, (off, found)
-    assert fmean(one.order_9 for one in found) >= fmean(one.order_9 for one in off) - POINT, (off, found)
+    off = [huge_supply.measure(built, seed, percent=PERCENT) for seed in SEEDS]
+    found = [huge_supply.measure(built, seed, kernel_args=[on("fold")], percent=PERCENT) for seed in SEEDS]
+    # Without compaction there would be hardly any huge page.
+    assert min(one.unusable for one in off) > 0.5
+    if PERCENT < 100:
+        # The test is hard enough: some are not found.
+        assert 0.1 < fmean(one.share for one in off) < 1
+        assert fmean(one.share for one in found) >= fmean(one.share for one in off) - POINT, (off, found)
+        assert fmean(one.order_9 for one in found) >= fmean(one.order_9 for one in off) - POINT, (off, found)
+    else:
+        assert fmean(one.huge for one in found) >= fmean(one.huge for one in off) * (1 - POINT), (off, found)
+        assert fmean(one.hugetlb for one in found) >= fmean(one.hugetlb for one in off) * (1 - POINT), (off, found)
     assert fmean(one.unusable for one in found) <= fmean(one.unusable for one in off) + POINT, (off, found)
 
 
