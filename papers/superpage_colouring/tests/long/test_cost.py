@@ -17,11 +17,14 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-FAULTS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault")
+# On the base of what is to be sent everything that is counted is held to the bound.
+WORKS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault" or colour_guest.ONE_KNOB)
 SEEDS = (1, 2, 3)
-MOST_OFF, MOST_ON = 1.005, 1.05
+MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
+# Linux 7.3 finds all where 90 % of what is free is asked for, so that there as much is asked for as is free.
+PERCENT = 100 if colour_guest.ONE_KNOB else huge_supply.PERCENT
 
 
 def on(mode: str) -> str:
@@ -41,32 +44,38 @@ def unset() -> Built:
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_a_page_fault_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
-    before = kernel_cost.measure(unset, works=FAULTS)
-    found = kernel_cost.measure(built, works=FAULTS, kernel_args=[on(mode)])
+def test_what_uses_pages_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
+    before = kernel_cost.measure(unset, works=WORKS)
+    found = kernel_cost.measure(built, works=WORKS, kernel_args=[on(mode)])
     assert before["fault-4k"].ops == found["fault-4k"].ops == 16384
     # An operation is a fault, and a fault takes a thousand instructions at least.
     assert before["fault-4k"].each > 1000
-    # Faults that the CPU's own list serves, and faults for which pages are fetched from the zone.
-    for name in ("fault-4k", "fault-4k-refill"):
-        assert found[name].each <= MOST_ON * before[name].each, name
-        assert found[name].each != before[name].each, name
+    # Faults that the CPU's own list serves, faults for which pages are fetched from the zone, and what else is counted.
+    for work in WORKS:
+        assert found[work.name].each <= MOST_ON * before[work.name].each, work.name
+        assert found[work.name].each != before[work.name].each, work.name
 
 
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
-    off = [huge_supply.measure(built, seed) for seed in SEEDS]
-    found = [huge_supply.measure(built, seed, kernel_args=[on("fold")]) for seed in SEEDS]
-    # The test is hard enough: without compaction there would be hardly any huge page, and some are not found.
-    assert 0.1 < fmean(one.share for one in off) < 1
-    assert fmean(one.share for one in found) >= fmean(one.share for one in off) - POINT, (off, found)
-    assert fmean(one.order_9 for one in found) >= fmean(one.order_9 for one in off) - POINT, (off, found)
+    off = [huge_supply.measure(built, seed, percent=PERCENT) for seed in SEEDS]
+    found = [huge_supply.measure(built, seed, kernel_args=[on("fold")], percent=PERCENT) for seed in SEEDS]
+    # Without compaction there would be hardly any huge page.
+    assert min(one.unusable for one in off) > 0.5
+    if PERCENT < 100:
+        # The test is hard enough: some are not found.
+        assert 0.1 < fmean(one.share for one in off) < 1
+        assert fmean(one.share for one in found) >= fmean(one.share for one in off) - POINT, (off, found)
+        assert fmean(one.order_9 for one in found) >= fmean(one.order_9 for one in off) - POINT, (off, found)
+    else:
+        assert fmean(one.huge for one in found) >= fmean(one.huge for one in off) * (1 - POINT), (off, found)
+        assert fmean(one.hugetlb for one in found) >= fmean(one.hugetlb for one in off) * (1 - POINT), (off, found)
     assert fmean(one.unusable for one in found) <= fmean(one.unusable for one in off) + POINT, (off, found)
 
 
-def holds(kernel: Built, script: str, mode: str = "", **machine: int) -> lock_hold.Holds:
+def holds(kernel: Built, script: str, mode: str = "", cpus: int = 1, memory: str = "256M") -> lock_hold.Holds:
     """Return the holds of zone->lock that a script has in this mode, with colours off without one."""
     command = ["sh", "-c", script, str(guest.program("colour_cost"))]
-    return lock_hold.measure(kernel, command, kernel_args=[on(mode)] if mode else [], **machine)
+    return lock_hold.measure(kernel, command, kernel_args=[on(mode)] if mode else [], cpus=cpus, memory=memory)
 
 
 def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:

@@ -32,7 +32,7 @@ TINY = dict.fromkeys(
         *("EXPERT", "64BIT", "SMP", "NUMA", "PCI", "ACPI", "SYSFS", "PROC_FS", "BLOCK", "SHMEM", "SWAP", "KUNIT"),
         *("COMPACTION", "MIGRATION", "TRANSPARENT_HUGEPAGE", "VM_EVENT_COUNTERS", "JUMP_LABEL", "CGROUPS"),
         *("PROC_PAGE_MONITOR", "KSM", "MEMORY_HOTPLUG", "MEMORY_HOTREMOVE", "CMA"),
-        *(() if BASE == "6.12" else ("NUMA_MIGRATION",)),
+        *(() if BASE == "6.12" else ("NUMA_MIGRATION", "CPUSETS")),
     ),
     "y",
 )
@@ -41,7 +41,7 @@ OFF = {**ON, "PAGE_COLOR": "n"}
 # Where others' configurations differ from the lab's. Without NUMA there is no colouring.
 ELSEWHERE = {
     "no huge pages": {"TRANSPARENT_HUGEPAGE": "n"},
-    "no control groups": {"CGROUPS": "n"},
+    "no control groups": {"CGROUPS": "n", "CPUSETS": "n"},
     "no hotplug": {"MEMORY_HOTPLUG": "n", "MEMORY_HOTREMOVE": "n"},
     "machine checks": {"X86_MCE": "y", "MEMORY_FAILURE": "y"},
     "no NUMA": {"NUMA": "n", "PAGE_COLOR": "n"},
@@ -84,10 +84,8 @@ def test_it_builds_as_others_configure_it(bench: Workbench, options: str) -> Non
     bench.checkout(bench.commits[-1])
     asked = {**ON, **ELSEWHERE[options]}
     on = asked["PAGE_COLOR"] == "y"
-    with_numa = ("page_color", "mempolicy")
-    objects = [
-        path for path in changed_objects(bench, bench.commits[1:]) if on or not any(name in path for name in with_numa)
-    ]
+    left_out = (() if on else ("page_color", "mempolicy")) + (("cpuset",) if asked.get("CPUSETS") == "n" else ())
+    objects = [path for path in changed_objects(bench, bench.commits[1:]) if not any(name in path for name in left_out)]
     made = bench.make(asked, *WHOLE, *objects)
     assert (made / "mm/page_color.o").is_file() == on
     assert (made / "mm/page_alloc.o").is_file()
