@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from papers.scheduling_hardware.tests.long.shared import NEEDS
 pytestmark = NEEDS
 
 
+@pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 def test_two_pes_are_faster_than_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kernels.json"
     assert kernels.main(["--pes", "1,2", "--isa", "mips1", "--json", str(path)]) == 0
