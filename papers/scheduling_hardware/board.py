@@ -33,7 +33,7 @@ _SEED = 1
 _COUNTERS = "\ndelete */t:pe_counters"
 _BOXES = "--blackboxed-module EHXPLLL --blackboxed-module pe_counters"
 _PLL = "dv/board/ehxplll.sv"
-_VERILATOR = ("--cc", "--exe", "--build", "-O3", "--output-split", "4000")
+_VERILATOR = ("--cc", "--exe", "--build", "-O3")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _GOLDEN = ("effect", "golden", "golden_rv32", "lockstep", "lockstep_pe")
 _SOURCES = (*_RUNNER, *_GOLDEN)
 # Measured with 4 PEs, -O2 simulates 1.17 times as fast as -O1. Code that runs once (OPT_SLOW) is not optimised.
 _MAKE = ("OPT_FAST=-O2", "OPT_SLOW=-O0")
-_VERILATOR = ("--cc", "--exe", "-O3", "--output-split", "4000")
+_VERILATOR = ("--cc", "--exe", "-O3")
 _FAST = (*_VERILATOR, "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
 _CHECKED = (*_VERILATOR, "--x-assign", "unique", "--x-initial", "unique", "--assert")
 # Registers in arrays of up to so many bits are counted, too; the memories are larger.
@@ -105,7 +105,7 @@ def build(
 
     def fill(to: Path) -> None:
         objects = to / "objects"
-        say(f"building the simulator of {machine.pes} PEs ({machine.context}): about {3 * machine.pes + 10} s")
+        say(f"building the simulator of {machine.pes} PEs ({machine.context}): about {machine.pes + 10} s")
         _do([*words, "--Mdir", str(objects), "-o", _PROGRAM], to)
         ccache = ["OBJCACHE=ccache"] if shutil.which("ccache") else []
         jobs = len(os.sched_getaffinity(0))

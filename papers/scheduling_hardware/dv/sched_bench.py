@@ -42,7 +42,7 @@ def build(room: Path, folder: Path, machine: Machine, objects: Sequence[Path], *
     sizes = machine.parameters("pes", "threads", "watches", "context", "scheduler")
     defined = [f"-D{macro}={sizes[name]}" for name, macro in _MACROS.items()]
     words = ["verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "unique", "--x-initial", "unique"]
-    words += ["--output-split", "4000", *options, "-F", str(room / "files.f"), str(room / FOLDER / "sched_top.sv")]
+    words += [*options, "-F", str(room / "files.f"), str(room / FOLDER / "sched_top.sv")]
     words += ["--top-module", "sched_top", *(f"-G{name}={size}" for name, size in sizes.items())]
     words += ["-CFLAGS", " ".join((*_CXX, f"-I{room / FOLDER}", "-include cstdlib", *defined))]
     words += [str(room / FOLDER / f"{_MAIN}.cpp"), *map(str, objects)]
