@@ -112,7 +112,9 @@ def sizes() -> list[tuple[str, int]]:
 
 
 def clear() -> None:
-    """Remove everything that is kept; what another okosu is making is removed once it is finished."""
+    """Remove everything that is kept, logs of failures too; what another okosu is making goes once it is finished."""
+    for log in root().glob("failed-*.log"):
+        log.unlink(missing_ok=True)
     for folder in [path for path in root().glob("*/*") if path.is_dir()]:
         name = folder.name.removesuffix(_PARTIAL)
         with locked(f"{folder.parent.name}-{name}"):

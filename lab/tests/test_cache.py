@@ -140,5 +140,7 @@ def test_sizes_count_linked_files_once_and_clear_removes_everything() -> None:
     assert sizes["source/a"] >= 100_000
     assert sizes["tree/b"] == 0
     (cache.root() / "kernel" / "c.partial").mkdir(parents=True)
+    (cache.root() / "failed-build.log").touch()
     cache.clear()
     assert cache.sizes() == []
+    assert [path for path in cache.root().rglob("*") if path.is_file() and path.parent.name != "locks"] == []
