@@ -147,7 +147,7 @@ def test_the_script_for_a_machine_with_a_gpu(mocks: Path, tmp_path: Path) -> Non
     # A Python that has what okosu needs, and nothing of okosu.
     bare = tmp_path / "bare"
     bare.mkdir()
-    (bare / "python3").write_text(f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+    (bare / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     (bare / "python3").chmod(0o755)
     packages = tmp_path / "packages"
     packages.mkdir()
