@@ -53,7 +53,7 @@ for at in 0 1; do
 done
 echo 0:{ROW:#x} > {node(1, "xor")}; mode hop
 for at in 0 1; do echo "== hashed $at"; $pages {PAGES} none 0 $((at + 1)); done
-off; echo 0 > {node(0, "ncolors")}; mode fold
+{SHAPES} echo 0 > {node(0, "ncolors")}; mode fold
 for at in 0 1; do
     echo "== none before $at"; grep page_color /proc/vmstat
     echo "== none $at"; $pages {PAGES} none 0 $((at + 1))
