@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* colour_pages PAGES ACTION MASK: touches PAGES pages of anonymous memory one after the other, does
- * something to them, and prints for each page "NUMBER FRAME FRAME": its page frame before and after
- * (0: it has none). The first number is that of the page in the address space. Needs root.
+/* colour_pages PAGES ACTION MASK [NODES]: touches PAGES pages of anonymous memory one after the other,
+ * does something to them, and prints for each page "NUMBER FRAME FRAME": its page frame before and
+ * after (0: it has none). The first number is that of the page in the address space. Needs root.
  *
  *   none      nothing
  *   holes     frees half of the pages, drawn at random: those that are left have any colour
  *   compact   frees half of the pages likewise, and has the kernel compact its memory
- *   migrate   moves the pages to the next node
+ *   migrate   moves each page to the node next to its own
  *   collapse  makes huge pages of them, by MADV_COLLAPSE
  *   child     in a child: writes to each page, which copies it
  *
- * MASK is the bitmap of the colours that the process may have, in hexadecimal; 0: none is set. */
+ * MASK is the bitmap of the colours that the process may have, in hexadecimal; 0: none is set. NODES
+ * is that of the nodes that the pages come from. */
 #include "work.h"
 
 #include <stdint.h>
@@ -22,6 +23,8 @@
 #define HUGE_PAGE (2ul << 20)
 /* Linux 6.1's, which older headers do not have. */
 #define COLLAPSE 25
+/* MPOL_BIND of <numaif.h>, which is in no package that the lab wants. */
+#define BIND 2
 
 struct pages {
     unsigned char *at;
@@ -53,6 +56,13 @@ static void read_frames(const struct pages *pages, uint64_t *frames)
         frames[page] = frames[page] >> 63 ? frames[page] & ((UINT64_C(1) << 55) - 1) : 0;
 }
 
+/* What is touched from here on comes from these nodes. */
+static void only_from(unsigned long nodes)
+{
+    if (syscall(SYS_set_mempolicy, BIND, &nodes, 8 * sizeof(nodes)))
+        work_fail("set_mempolicy");
+}
+
 static void nothing(const struct pages *pages)
 {
     (void)pages;
@@ -81,14 +91,14 @@ static void compact(const struct pages *pages)
 
 static void migrate(const struct pages *pages)
 {
-    unsigned node;
-
-    if (syscall(SYS_getcpu, NULL, &node, NULL))
-        work_fail("getcpu");
     for (long page = 0; page < pages->count; page++) {
         void *at = pages->at + page * PAGE;
-        int to = (int)node ^ 1, state;
+        int to, state;
 
+        /* Where it is, for no node is named. */
+        if (syscall(SYS_move_pages, 0, 1ul, &at, NULL, &state, 0))
+            work_fail("move_pages");
+        to = state ^ 1;
         if (syscall(SYS_move_pages, 0, 1ul, &at, &to, &state, 2))
             work_fail("move_pages");
         if (state != to) {
@@ -143,8 +153,8 @@ int main(int argc, char **argv)
     const struct action *action = actions, *end = actions + sizeof(actions) / sizeof(*actions);
     struct pages pages;
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: %s PAGES ACTION MASK\n", argv[0]);
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: %s PAGES ACTION MASK [NODES]\n", argv[0]);
         return 2;
     }
     while (action < end && strcmp(action->name, argv[2]))
@@ -158,6 +168,8 @@ int main(int argc, char **argv)
              *after = frames_of(&pages);
 
     colour_mask(mask);
+    if (argc == 5)
+        only_from(strtoul(argv[4], NULL, 16));
     size_t size = (size_t)pages.count * PAGE + HUGE_PAGE;
     pages.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages.at == MAP_FAILED)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from statistics import fmean
 
 import pytest
@@ -18,8 +19,12 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
 # On the base of what is to be sent everything that is counted is held to the bound.
-WORKS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault" or colour_guest.ONE_KNOB)
-SEEDS = (1, 2, 3)
+# Twenty programs are begun in less than a tick of the timer, and by whether one falls among them they take 373,000 or
+# 392,000 instructions each, of one kernel; of 400, a tick more or less is a quarter of a percent at most.
+ALL = tuple(replace(work, repetitions=400) if work.kind == "exec" else work for work in kernel_cost.WORKS)
+WORKS = tuple(work for work in ALL if work.kind == "fault" or colour_guest.ONE_KNOB)
+# Of some fifty huge pages one seed may miss two: the bound is a mean's, of as many seeds as make two of one seed less.
+SEEDS = tuple(range(1, 9)) if colour_guest.ONE_KNOB else (1, 2, 3)
 MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
@@ -127,7 +132,7 @@ def test_blocks_of_several_pages_come_from_the_lists_of_each_cpu(built: Built, s
 
 
 def test_without_being_switched_on_nothing_is_paid(built: Built, unset: Built) -> None:
-    before, off = kernel_cost.measure(unset), kernel_cost.measure(built)
+    before, off = kernel_cost.measure(unset, works=ALL), kernel_cost.measure(built, works=ALL)
     for name, cost in off.items():
         assert cost.each <= MOST_OFF * before[name].each, name
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 PAGES = 1024
 TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "stale_mapping")
 if ONE_KNOB:
-    TESTS = (*TESTS[:-1], "fits", TESTS[-1])
+    TESTS = (*TESTS[:-1], "fits", "nodes", "moves", "caches", TESTS[-1])
 MASK, ONE = 0x00F0, 0x0020
 # What says which colours a control group's tasks may have.
 CONTROLLER, COLORS = ("cpuset", "cpuset.mems.colors") if ONE_KNOB else ("page_color", "page_color.colors")

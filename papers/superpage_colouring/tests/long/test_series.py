@@ -84,7 +84,9 @@ def test_it_builds_as_others_configure_it(bench: Workbench, options: str) -> Non
     bench.checkout(bench.commits[-1])
     asked = {**ON, **ELSEWHERE[options]}
     on = asked["PAGE_COLOR"] == "y"
-    left_out = (() if on else ("page_color", "mempolicy")) + (("cpuset",) if asked.get("CPUSETS") == "n" else ())
+    left_out = (() if on else ("page_color", "mempolicy", "drivers/base/node")) + (
+        ("cpuset",) if asked.get("CPUSETS") == "n" else ()
+    )
     objects = [path for path in changed_objects(bench, bench.commits[1:]) if not any(name in path for name in left_out)]
     made = bench.make(asked, *WHOLE, *objects)
     assert (made / "mm/page_color.o").is_file() == on
