@@ -17,14 +17,12 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-# On the base of what is to be sent everything that is counted is held to the bound.
-WORKS = tuple(work for work in kernel_cost.WORKS if work.kind == "fault" or colour_guest.ONE_KNOB)
 SEEDS = (1, 2, 3)
-MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
+MOST_OFF, MOST_ON = 1.005, 1.03
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
 # Linux 7.3 finds all where 90 % of what is free is asked for, so that there as much is asked for as is free.
-PERCENT = 100 if colour_guest.ONE_KNOB else huge_supply.PERCENT
+PERCENT = huge_supply.PERCENT if BASE == "6.12" else 100
 
 
 def on(mode: str) -> str:
@@ -45,13 +43,13 @@ def unset() -> Built:
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
 def test_what_uses_pages_takes_few_instructions_more(built: Built, unset: Built, mode: str) -> None:
-    before = kernel_cost.measure(unset, works=WORKS)
-    found = kernel_cost.measure(built, works=WORKS, kernel_args=[on(mode)])
+    before = kernel_cost.measure(unset)
+    found = kernel_cost.measure(built, kernel_args=[on(mode)])
     assert before["fault-4k"].ops == found["fault-4k"].ops == 16384
     # An operation is a fault, and a fault takes a thousand instructions at least.
     assert before["fault-4k"].each > 1000
     # Faults that the CPU's own list serves, faults for which pages are fetched from the zone, and what else is counted.
-    for work in WORKS:
+    for work in kernel_cost.WORKS:
         assert found[work.name].each <= MOST_ON * before[work.name].each, work.name
         assert found[work.name].each != before[work.name].each, work.name
 
@@ -102,18 +100,11 @@ def test_without_being_switched_on_the_zone_s_lock_is_held_as_often(built: Built
     assert abs(holds(built, HOLDING).number - held_unset.number) <= 0.01 * held_unset.number + 1
 
 
-small_refills = pytest.mark.skipif(
-    not colour_guest.ONE_KNOB, reason="this base's series refills two pages of a colour, and single ones alone"
-)
-
-
-@small_refills
 @pytest.mark.parametrize("mode", ["hop", "fold"])
 def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: lock_hold.Holds, mode: str) -> None:
     assert holds(built, HOLDING, mode).number <= 2 * held_unset.number
 
 
-@small_refills
 @pytest.mark.parametrize("size", [16, 32])
 def test_blocks_of_several_pages_come_from_the_lists_of_each_cpu(built: Built, size: int) -> None:
     huge = f"/sys/kernel/mm/transparent_hugepage/hugepages-{size}kB"

@@ -13,17 +13,15 @@ from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
 from papers.superpage_colouring.tests.long import colour_guest
-from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, ONE_KNOB, SYSFS, counts, pages
+from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, SYSFS, counts, pages
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 PAGES = 1024
-TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "stale_mapping")
-if ONE_KNOB:
-    TESTS = (*TESTS[:-1], "fits", TESTS[-1])
+TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "fits", "stale_mapping")
 MASK, ONE = 0x00F0, 0x0020
 # What says which colours a control group's tasks may have.
-CONTROLLER, COLORS = ("cpuset", "cpuset.mems.colors") if ONE_KNOB else ("page_color", "page_color.colors")
+CONTROLLER, COLORS = "cpuset", "cpuset.mems.colors"
 
 # First in fresh memory, then with half of it allocated in a random order.
 PLACED = f"""
@@ -72,18 +70,16 @@ def test_a_program_s_pages_have_the_colours_of_the_mode(placed: dict[str, list[s
     if mode == "hop":
         assert colour_guest.steps([page.before % COLOURS for page in found]) >= 0.98
     else:
-        wanted = colour_guest.fold if mode == "fold" else int
-        assert colour_guest.agreement(found, wanted) >= 0.98
+        assert colour_guest.agreement(found, colour_guest.fold) >= 0.98
     had = counts([page.before for page in found])
     assert max(had) - min(had) <= 0.02 * PAGES, had
 
 
 @pytest.mark.parametrize("state", ["fresh", "aged"])
 def test_a_page_that_a_child_copies_keeps_its_colour(placed: dict[str, list[str]], state: str) -> None:
-    for mode in MODES[1:]:
-        moved, same = colour_guest.kept_colour(pages(placed[f"{state} {mode} child"]))
-        assert moved == PAGES
-        assert same >= 0.98 * PAGES
+    moved, same = colour_guest.kept_colour(pages(placed[f"{state} fold child"]))
+    assert moved == PAGES
+    assert same >= 0.98 * PAGES
 
 
 @pytest.mark.parametrize("state", ["fresh", "aged"])
@@ -135,7 +131,6 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     echo $$ > some/deeper/cgroup.procs
     echo "== group"; $pages {PAGES} none 0
     echo > some/deeper/{COLORS}; echo "== taken back"; cat some/deeper/{COLORS}.effective
-    [ {CONTROLLER} = cpuset ] || {{ echo "== both"; $pages {PAGES} none 0{1 << 7:x}; }}
     echo > some/{COLORS}; echo "== any"; $pages {PAGES} none 0
     """
     found = colour_guest.sections(colour_guest.run(built, script))
@@ -146,8 +141,6 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     assert group[6] + group[7] >= 0.99 * PAGES
     assert abs(group[6] - group[7]) <= 0.1 * PAGES
     assert found["taken back"] == ["4-7"]
-    if not ONE_KNOB:
-        assert counts([page.before for page in pages(found["both"])])[7] >= 0.99 * PAGES
     everywhere = counts([page.before for page in pages(found["any"])])
     assert max(everywhere) - min(everywhere) <= 0.02 * PAGES, everywhere
 
