@@ -12,6 +12,7 @@ import pytest
 from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 from papers.superpage_colouring.tests.long import colour_guest
 from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, SYSFS, counts, pages
 
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 PAGES = 1024
 TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "fits", "stale_mapping")
 MASK, ONE = 0x00F0, 0x0020
+# So many pages are asked for with MASK, a quarter of the colours, and found by it. Linux 6.12 empties a CPU's lists at
+# times, with colours off as well (4,074 pages became 164 while a few programs ran), and fresh memory has hardly any
+# other small blocks: what is sure to be found in it there is what one huge page has of these colours.
+MASKED = {"fresh": PAGES // 8 if BASE == "6.12" else PAGES, "aged": PAGES}
 # What says which colours a control group's tasks may have.
 CONTROLLER, COLORS = "cpuset", "cpuset.mems.colors"
 
@@ -34,7 +39,8 @@ for state in fresh aged; do
     done
     echo "== $state counters"; grep page_color /proc/vmstat
     colour mask
-    echo "== $state mask"; $pages {PAGES} none {MASK:x}
+    many={MASKED["fresh"]}; [ $state = fresh ] || many={MASKED["aged"]}
+    echo "== $state mask"; $pages $many none {MASK:x}
     echo "== $state one"; $pages {PAGES} none {ONE:x}
     echo "== $state held"; cat held; stat -c %a held
     off; echo "== $state off"; $pages {PAGES} none {ONE:x}
@@ -86,8 +92,9 @@ def test_a_page_that_a_child_copies_keeps_its_colour(placed: dict[str, list[str]
 def test_a_mask_is_kept_and_its_colours_are_used_alike(placed: dict[str, list[str]], state: str) -> None:
     had = counts([page.before for page in pages(placed[f"{state} mask"])])
     inside = [count for colour, count in enumerate(had) if MASK >> colour & 1]
-    assert sum(inside) >= 0.99 * PAGES
-    assert max(inside) - min(inside) <= 0.1 * PAGES, had
+    assert sum(had) == MASKED[state]
+    assert sum(inside) >= 0.99 * MASKED[state]
+    assert max(inside) - min(inside) <= 0.1 * MASKED[state], had
     # Fresh memory has fewer pages of one colour in small blocks than are asked for, and no huge page is broken for it.
     one = counts([page.before for page in pages(placed[f"{state} one"])])
     share = one[ONE.bit_length() - 1] / PAGES
