@@ -4,11 +4,11 @@
 #ifndef COLOUR_MASK_H
 #define COLOUR_MASK_H
 
+#include "work.h"
+
 #include <stdint.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-
-#include "work.h"
 
 #define COLOUR_MASK_ROOT "/tmp/colour-mask"
 
