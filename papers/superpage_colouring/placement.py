@@ -19,14 +19,13 @@ import msgspec
 
 from lab import cache
 from lab.cache import Say, quiet
-from lab.kernel import base as bases
 from lab.kernel.build import Built
 from lab.model import machines, model_plugin, plugin_counts
 from lab.model.plugin_counts import Counts
 from lab.run import guest, qemu
 from okosu.errors import LAUNCHER_FAILED, USAGE_ERROR, OkosuError
 
-COLOURS = ("stock", "shuffle", "hop", "fold", "linear", "mask")
+COLOURS = ("stock", "shuffle", "hop", "fold", "mask")
 PAGES = ("4k", "thp", "hugetlb")
 LAYOUTS = ("whole", "remainder")
 BESIDE = ("", "hog", "hog-apart")
@@ -45,10 +44,10 @@ _HOG_PART = 4
 
 
 class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One boot. `machine` is of model/machines; `colour` one of COLOURS: stock, stock with page_alloc.shuffle=1, or a
-    mode of the series page-colour, on since boot; `colours` how many there are, 0: as many as pages in a way of the
-    machine's L2; `aged` or fresh memory (guest/place_age.c); `seed` draws its order and all of the kernel's
-    randomness; `hashed`: the kernel knows the L2's rows.
+    """One boot. `machine` is of model/machines; `colour` one of COLOURS: stock, stock with page_alloc.shuffle=1, a mode
+    of the series page-colour, on since boot, or mask: fold, for programs in cpusets with masks; `colours` how many
+    there are, 0: as many as pages in a way of the machine's L2; `aged` or fresh memory (guest/place_age.c); `seed`
+    draws its order and all of the kernel's randomness; `hashed`: the kernel knows the L2's rows.
     """
 
     machine: str
@@ -66,7 +65,7 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `pages` and `layout` are the set's; rows are `pitch` elements apart, 0: as many as there are in one; `repetitions`
     0: as many as make enough accesses. `beside` "hog": a co-runner has its turn after each repetition; "hog-apart":
-    it has colours of its own. `mask`: bits of the colours that the process may have, 0: all; both need the mode mask.
+    it has colours of its own. `mask`: bits of the colours that the process may have, 0: all; both need the colour mask.
     """
 
     dimension: int
@@ -165,7 +164,7 @@ def measure(built: Built, setting: Setting, points: Sequence[Point], say: Say = 
     # By what was compiled and not by its sources: a change that leaves the code as it was leaves the result.
     compiled = {**files, "kernel": built.path / "bzImage", "model": model_plugin.build(say).plugin}
     parts = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in compiled.items()}, shape
-    told = script(setting, points, built.base)
+    told = script(setting, points)
     key = cache.key(parts, msgspec.to_builtins(setting), msgspec.to_builtins(list(points)), told)
 
     def fill(folder: Path) -> None:
@@ -203,7 +202,7 @@ def check(setting: Setting, points: Sequence[Point]) -> None:
         asked += [("page size", point.pages, PAGES), ("layout", point.layout, LAYOUTS)]
         asked += [("co-runner", point.beside, BESIDE), ("workload", point.workload, WORKLOADS)]
         if (point.mask or point.beside == "hog-apart") and setting.colour != "mask":
-            raise OkosuError("colours of a process's own", "only the mode mask has them", "colour=mask", USAGE_ERROR)
+            raise OkosuError("colours of a process's own", "only the colour mask has them", "colour=mask", USAGE_ERROR)
     for what, word, known in asked:
         if word not in known:
             raise OkosuError(f"no {what} is called {word!r}", f"they are {', '.join(known)}", "", USAGE_ERROR)
@@ -216,22 +215,18 @@ def kernel_args(setting: Setting) -> list[str]:
     if setting.colour == "shuffle":
         return ["page_alloc.shuffle=1"]
     count = _count(setting)
-    return [f"page_color={count}" if setting.hashed else f"page_color={count},{setting.colour}"]
+    return [f"page_color={count}" if setting.hashed else f"page_color={count},{_mode(setting)}"]
 
 
-def script(setting: Setting, points: Sequence[Point], base: str = bases.DEFAULT) -> str:
-    """Return the guest's shell script for a kernel of `base`: $0 is the ageing program, $1 and so on are those of the
-    workloads."""
-    # Only on the default base there is a file that switches colouring on; on others the mode does.
-    switch = base == bases.DEFAULT
+def script(setting: Setting, points: Sequence[Point]) -> str:
+    """Return the guest's shell script: $0 is the ageing program, $1 and so on are those of the workloads."""
     lines = ["set -e", "cd /sys/kernel/mm"]
     lines += [f"echo always > transparent_hugepage/{name}" for name in ("enabled", "defrag")]
     if setting.hashed:
         rows = rows_of(machines.find(setting.machine))
         said = "\\n".join(f"{bit}:{mask:#x}" for bit, mask in sorted(rows.items()))
-        lines += [f"printf '{said}\\n' > page_color/xor", f"echo {setting.colour} > page_color/mode"]
-        lines += ["echo 1 > page_color/enabled"] * switch
-    lines += _proofs(setting, switch)
+        lines += [f"printf '{said}\\n' > page_color/xor", f"echo {_mode(setting)} > page_color/mode"]
+    lines += _proofs(setting)
     # The pool of huge pages is reserved while memory is fresh, as on any machine.
     if most := max((_pool(point) for point in points if point.pages == "hugetlb"), default=0):
         lines += [f"echo {most} > /proc/sys/vm/nr_hugepages", f'test "$(cat /proc/sys/vm/nr_hugepages)" = {most}']
@@ -242,18 +237,23 @@ def script(setting: Setting, points: Sequence[Point], base: str = bases.DEFAULT)
     return "\n".join(lines) + "\n"
 
 
-def _proofs(setting: Setting, switch: bool) -> list[str]:
+def _mode(setting: Setting) -> str:
+    """Return the mode of the series: masks go with either, and are those of addresses here."""
+    return "fold" if setting.colour == "mask" else setting.colour
+
+
+def _proofs(setting: Setting) -> list[str]:
     """Return shell commands that fail where the kernel does not place pages as asked: it ignores parameters that it
-    does not know. With `switch` a file says whether colouring is on."""
+    does not know."""
     if setting.colour == "stock":
         return []
     if setting.colour == "shuffle":
         shown = [("/sys/module/page_alloc/parameters/shuffle", "Y")]
     else:
-        shown = [("page_color/enabled", "1")] * switch + [("page_color/ncolors", str(_count(setting)))]
+        shown = [("page_color/ncolors", str(_count(setting)))]
     tests = [f'[ "$(cat {path})" = {value} ]' for path, value in shown]
     if setting.colour != "shuffle":
-        tests.append(f"grep -q '\\[{setting.colour}\\]' page_color/mode")
+        tests.append(f"grep -q '\\[{_mode(setting)}\\]' page_color/mode")
     return [f"{test} || {{ echo this kernel does not place pages by {setting.colour} >&2; exit 1; }}" for test in tests]
 
 

@@ -95,8 +95,8 @@ def fresh(seeds: int = FEW) -> list[Boot]:
 
 
 def baselines(seeds: int = FEW) -> list[Boot]:
-    """Return boots to compare with: the allocator shuffled at boot, colours by address, the heap in hugetlb pages."""
-    ways = (("shuffle", ("4k",)), ("linear", ("4k",)), ("stock", ("hugetlb",)))
+    """Return boots to compare with: the allocator shuffled at boot, and the heap in hugetlb pages."""
+    ways = (("shuffle", ("4k",)), ("stock", ("hugetlb",)))
     return [
         Boot(setting(machine, colour, seed), points(some, pages))
         for machine, some in ABLATION.items()
@@ -124,7 +124,7 @@ def strides(seeds: int = FEW) -> list[Boot]:
         )
         for machine, some in COLUMNS.items()
         for seed in range(1, seeds + 1)
-        for colour in ("stock", "hop", "fold", "linear")
+        for colour in ("stock", "hop", "fold")
     ]
 
 

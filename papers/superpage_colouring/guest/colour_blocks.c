@@ -11,7 +11,8 @@
 #include "colour_mask.h"
 
 #define PAGE 4096ul
-enum { COUNTED = 16, ORDERS = 11, WHOLE = 9 };
+/* SHARED: how many rows of colours have one shift, as a binary logarithm. */
+enum { COUNTED = 16, ORDERS = 11, WHOLE = 9, SHARED = 2 };
 
 /* Count the free blocks of all zones; one of order 10 is two. */
 static long whole_blocks(void)
@@ -38,18 +39,11 @@ static long whole_blocks(void)
     return found;
 }
 
-/* How many rows of colours have one shift, as a binary logarithm: on Linux 6.12, where the series
- * has this file, each has its own. */
-static int shared_bits(void)
-{
-    return access("/sys/kernel/mm/page_color/enabled", F_OK) ? 2 : 0;
-}
-
 /* The colour of a virtual page, without what its address space adds. */
-static unsigned long fold(unsigned long number, unsigned long colours, int shared)
+static unsigned long fold(unsigned long number, unsigned long colours)
 {
     int bits = __builtin_ctzl(colours);
-    unsigned long rows = number >> (bits + shared);
+    unsigned long rows = number >> (bits + SHARED);
 
     return (number + rows + (rows >> bits)) % colours;
 }
@@ -85,11 +79,10 @@ int main(int argc, char **argv)
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED || madvise(at, size, MADV_NOHUGEPAGE))
         work_fail("mmap");
-    int shared = shared_bits();
     long before = whole_blocks(), touched = 0;
 
     for (size_t done = 0; done < size && touched < pages; done += PAGE) {
-        if (fold((uintptr_t)(at + done) / PAGE, colours, shared))
+        if (fold((uintptr_t)(at + done) / PAGE, colours))
             continue;
         at[done] = 1;
         touched++;
@@ -97,7 +90,7 @@ int main(int argc, char **argv)
     long after = whole_blocks();
 
     for (size_t done = 0; done < size; done += PAGE)
-        if (!fold((uintptr_t)(at + done) / PAGE, colours, shared) && touched-- > 0)
+        if (!fold((uintptr_t)(at + done) / PAGE, colours) && touched-- > 0)
             count_frame(fd, (uintptr_t)(at + done), counts);
     for (int colour = 0; colour < COUNTED; colour++)
         if (counts[colour] > most)

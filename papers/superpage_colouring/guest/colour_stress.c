@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* colour_stress PROCESSES ROUNDS PAGES SEED: processes that map, touch, give back and share memory
  * in a random order, all at once, and check what they wrote. With SWITCH in the environment, a
- * folder of sysfs with the files `enabled` and `mode`, colouring is meanwhile switched on and off
- * and from mode to mode, three times at least: the processes go on for as long as that takes.
- * Prints "ok ROUNDS SWITCHES": the rounds asked for of all processes, and how often colouring was
- * switched. */
+ * folder of sysfs with the file `mode`, colouring is meanwhile switched on and off and from mode to
+ * mode, three times at least: the processes go on for as long as that takes. Prints "ok ROUNDS
+ * SWITCHES": the rounds asked for of all processes, and how often colouring was switched. */
 #include "work.h"
 
 #include <signal.h>
@@ -126,19 +125,11 @@ static void put(const char *folder, const char *file, const char *text)
     close(fd);
 }
 
-/* On Linux 6.12 a file of its own switches colouring on and off, on 7.3 the mode does. */
 static void switch_mode(const char *folder, int on)
 {
-    static const char *const modes[] = {"fold", "hop", "linear", "mask"};
-    char path[256];
+    static const char *const modes[] = {"fold", "hop"};
 
-    snprintf(path, sizeof(path), "%s/enabled", folder);
-    if (access(path, F_OK)) {
-        put(folder, "mode", on ? modes[draw(2)] : "off");
-        return;
-    }
-    put(folder, "mode", modes[draw(4)]);
-    put(folder, "enabled", on ? "1" : "0");
+    put(folder, "mode", on ? modes[draw(2)] : "off");
 }
 
 /* Switch colouring until the last of the processes has ended; returns how often. */

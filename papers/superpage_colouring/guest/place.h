@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the programs of a placement experiment share: memory of a given page size and layout, the
- * frames that it got, the kernel's counters, and the colours that a process may have. */
+ * frames that it got, and the kernel's counters. */
 #ifndef OKOSU_PLACE_H
 #define OKOSU_PLACE_H
 
 #include "work.h"
 
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "mark.h"
 
 #define PLACE_PAGE ((size_t)4096)
 #define PLACE_HUGE ((size_t)2 << 20)
-/* prctl() of the series page-colour; its argument has a bit for each colour. */
-#define PLACE_SET_COLORS 0x50434c53
 
 enum place_pages { PLACE_4K, PLACE_THP, PLACE_HUGETLB };
-
-/* Restrict the colours that this process gets from now on; 0 is no restriction. */
-static inline void place_colours(unsigned long mask)
-{
-    if (mask && prctl(PLACE_SET_COLORS, &mask, sizeof(mask), 0ul, 0ul))
-        work_fail("colours of this process");
-}
 
 static inline size_t place_round(size_t bytes, size_t to)
 {

@@ -13,6 +13,7 @@
  * clock two rounds warm the caches; the repetitions are the model's region, labelled LABEL, without
  * the turns of the other process. The line on stdout has the set's frames, the page faults
  * before the region, and the kernel's counters. */
+#include "colour_mask.h"
 #include "place.h"
 #include "transpose.h"
 
@@ -27,7 +28,7 @@ static void hog_main(int go, int done, unsigned long colours)
 {
     unsigned char *at, turn;
 
-    place_colours(colours);
+    colour_mask(colours);
     at = place_memory(HOG, PLACE_4K, 0);
     memset(at, 1, HOG);
     while (read(go, &turn, 1) == 1) {
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
     place_count(before);
     if (beside)
         hog = hog_start(strtoul(argv[9], NULL, 16));
-    place_colours(strtoul(argv[8], NULL, 16));
+    colour_mask(strtoul(argv[8], NULL, 16));
     size_t one = place_round(((dimension - 1) * pitch + dimension) * sizeof(double), 64);
     unsigned char *at = place_memory(2 * one, size, remainder);
     double *a = (double *)(void *)at, *b = (double *)(void *)(at + one);

@@ -17,6 +17,7 @@ from papers.superpage_colouring.report import charts
 NAMES = {
     "stock": "stock",
     "shuffle": "stock, shuffled at boot",
+    # Only in records that an earlier version of the series gave, which had this mode.
     "linear": "colour (linear)",
     "fold": "colour (fold)",
     "hop": "colour",

@@ -76,7 +76,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def measure(guest: Guest, setting: Setting, *points: Point) -> list[placement.Placed]:
         monkeypatch.setattr(placement.qemu, "run", guest.run)
-        return placement.measure(SimpleNamespace(path=tmp_path, base="6.12"), setting, points)  # type: ignore[arg-type]
+        return placement.measure(SimpleNamespace(path=tmp_path), setting, points)  # type: ignore[arg-type]
 
     (tmp_path / "bzImage").write_bytes(b"kernel")
     return measure
@@ -157,14 +157,17 @@ def test_a_kernel_that_does_not_colour_fails_instead_of_giving_stock_s_figures()
         assert proof in placement.script(Setting("celeron-900", colour, aged=True, seed=1), [Point(85)])
 
 
-def test_on_the_newer_base_the_mode_switches_colouring_on() -> None:
+def test_the_mode_switches_colouring_on() -> None:
     hashed = Setting("zen5-9950x", "hop", aged=True, seed=5, hashed=True)
     for setting in (Setting("celeron-900", "hop", aged=True, seed=1), hashed):
-        text = placement.script(setting, [Point(85)], "7.3")
-        assert "page_color/enabled" not in text
-        assert "grep -q '\\[hop\\]' page_color/mode" in text
-        assert "page_color/enabled" in placement.script(setting, [Point(85)])
-    assert "echo hop > page_color/mode" in placement.script(hashed, [Point(85)], "7.3")
+        assert "grep -q '\\[hop\\]' page_color/mode" in placement.script(setting, [Point(85)])
+    assert "echo hop > page_color/mode" in placement.script(hashed, [Point(85)])
+
+
+def test_masks_are_cpusets_in_the_default_mode() -> None:
+    setting = Setting("celeron-900", "mask", aged=True, seed=1)
+    assert placement.kernel_args(setting) == ["page_color=8,fold"]
+    assert "grep -q '\\[fold\\]' page_color/mode" in placement.script(setting, [Point(85, mask=1)])
 
 
 def test_the_shell_takes_every_script() -> None:

@@ -30,7 +30,7 @@ AHEAD = f"""
     if [ -e prezero_hugepages ]; then echo 100 > prezero_cpu_percent; echo {mm_selftests.PAGES} > prezero_hugepages
     else echo {mm_selftests.PAGES} > zero_target; echo cpu-nt > zero_engine; fi
     until [ $(cat zeroed_hugepages) -ge $half ]; do sleep 0.1; done; cd - > /dev/null
-    [ $(cat /sys/kernel/mm/page_color/enabled) = 1 ]
+    grep -q '\\[fold\\]' /sys/kernel/mm/page_color/mode
 """
 
 

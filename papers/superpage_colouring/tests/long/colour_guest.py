@@ -12,32 +12,20 @@ from dataclasses import dataclass
 from lab.kernel.build import Built
 from lab.run import guest, qemu
 from lab.run.outcome import Outcome
-from lab.tests.long.base import BASE
 
 SYSFS = "/sys/kernel/mm/page_color"
 COLOURS = 16
 TIMEOUT_S = 1800.0
 
-# Whether one file switches colouring on and off and says the mode, and masks are cpusets' and go with any mode.
-ONE_KNOB = BASE != "6.12"
-MODES = ("hop", "fold") if ONE_KNOB else ("hop", "fold", "linear")
-if ONE_KNOB:
-    _SWITCHES = f"""
-    off() {{ echo off > {SYSFS}/mode; }}
-    mode() {{ echo "$1" | sed s/mask/fold/ > {SYSFS}/mode; }}
-    colour() {{ off; echo {COLOURS} > {SYSFS}/ncolors; mode "$1"; }}
-    """
-else:
-    _SWITCHES = f"""
-    off() {{ echo 0 > {SYSFS}/enabled; }}
-    mode() {{ echo "$1" > {SYSFS}/mode; }}
-    colour() {{ off; echo {COLOURS} > {SYSFS}/ncolors; mode "$1"; echo 1 > {SYSFS}/enabled; }}
-    """
-# The beginning of each script: the programs by name, and the functions `off` and `colour MODE`.
+MODES = ("hop", "fold")
+# The beginning of each script: the programs by name, and the functions `off` and `colour MODE`, where the mode `mask`
+# is fold, for programs that have a mask.
 _PRELUDE = f"""
 set -e
 for file in enabled defrag; do echo madvise > /sys/kernel/mm/transparent_hugepage/$file; done
-{_SWITCHES}
+off() {{ echo off > {SYSFS}/mode; }}
+mode() {{ echo "$1" | sed s/mask/fold/ > {SYSFS}/mode; }}
+colour() {{ off; echo {COLOURS} > {SYSFS}/ncolors; mode "$1"; }}
 """
 
 
@@ -109,7 +97,7 @@ def steps(colours: list[int], of: int = COLOURS) -> float:
 def fold(number: int, colours: int = COLOURS) -> int:
     """Return the colour that the mode fold gives a virtual page, without the random shift of its address space."""
     bits = colours.bit_length() - 1
-    rows = number >> (bits + 2 if ONE_KNOB else bits)
+    rows = number >> (bits + 2)
     return (number + rows + (rows >> bits)) % colours
 
 

@@ -18,18 +18,18 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
-# On the base of what is to be sent everything that is counted is held to the bound.
 # Twenty programs are begun in less than a tick of the timer, and by whether one falls among them they take 373,000 or
 # 392,000 instructions each, of one kernel; of 400, a tick more or less is a quarter of a percent at most.
-ALL = tuple(replace(work, repetitions=400) if work.kind == "exec" else work for work in kernel_cost.WORKS)
-WORKS = tuple(work for work in ALL if work.kind == "fault" or colour_guest.ONE_KNOB)
+WORKS = tuple(replace(work, repetitions=400) if work.kind == "exec" else work for work in kernel_cost.WORKS)
 # Of some fifty huge pages one seed may miss two: the bound is a mean's, of as many seeds as make two of one seed less.
-SEEDS = tuple(range(1, 9)) if colour_guest.ONE_KNOB else (1, 2, 3)
-MOST_OFF, MOST_ON = 1.005, 1.03 if colour_guest.ONE_KNOB else 1.05
+SEEDS = tuple(range(1, 9)) if BASE != "6.12" else (1, 2, 3)
+MOST_OFF, MOST_ON = 1.005, 1.03
+# On Linux 6.12 mapping, copying and unmapping pages (map, cow) misses that bound: 1.040 at the most was counted.
+MOST_ELSE = 1.05 if BASE == "6.12" else MOST_ON
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
 # Linux 7.3 finds all where 90 % of what is free is asked for, so that there as much is asked for as is free.
-PERCENT = 100 if colour_guest.ONE_KNOB else huge_supply.PERCENT
+PERCENT = huge_supply.PERCENT if BASE == "6.12" else 100
 
 
 def on(mode: str) -> str:
@@ -57,7 +57,8 @@ def test_what_uses_pages_takes_few_instructions_more(built: Built, unset: Built,
     assert before["fault-4k"].each > 1000
     # Faults that the CPU's own list serves, faults for which pages are fetched from the zone, and what else is counted.
     for work in WORKS:
-        assert found[work.name].each <= MOST_ON * before[work.name].each, work.name
+        most = MOST_ON if work.kind == "fault" else MOST_ELSE
+        assert found[work.name].each <= most * before[work.name].each, work.name
         assert found[work.name].each != before[work.name].each, work.name
 
 
@@ -107,18 +108,11 @@ def test_without_being_switched_on_the_zone_s_lock_is_held_as_often(built: Built
     assert abs(holds(built, HOLDING).number - held_unset.number) <= 0.01 * held_unset.number + 1
 
 
-small_refills = pytest.mark.skipif(
-    not colour_guest.ONE_KNOB, reason="this base's series refills two pages of a colour, and single ones alone"
-)
-
-
-@small_refills
 @pytest.mark.parametrize("mode", ["hop", "fold"])
 def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: lock_hold.Holds, mode: str) -> None:
     assert holds(built, HOLDING, mode).number <= 2 * held_unset.number
 
 
-@small_refills
 @pytest.mark.parametrize("size", [16, 32])
 def test_blocks_of_several_pages_come_from_the_lists_of_each_cpu(built: Built, size: int) -> None:
     huge = f"/sys/kernel/mm/transparent_hugepage/hugepages-{size}kB"
@@ -132,7 +126,7 @@ def test_blocks_of_several_pages_come_from_the_lists_of_each_cpu(built: Built, s
 
 
 def test_without_being_switched_on_nothing_is_paid(built: Built, unset: Built) -> None:
-    before, off = kernel_cost.measure(unset, works=ALL), kernel_cost.measure(built, works=ALL)
+    before, off = kernel_cost.measure(unset, works=WORKS), kernel_cost.measure(built, works=WORKS)
     for name, cost in off.items():
         assert cost.each <= MOST_OFF * before[name].each, name
 

@@ -12,18 +12,24 @@ import pytest
 from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
+from lab.tests.long.base import BASE
 from papers.superpage_colouring.tests.long import colour_guest
-from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, ONE_KNOB, SYSFS, counts, pages
+from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, SYSFS, counts, pages
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 PAGES = 1024
-TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "stale_mapping")
-if ONE_KNOB:
-    TESTS = (*TESTS[:-1], "fits", "nodes", "moves", "caches", TESTS[-1])
+TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "fits", "stale_mapping")
+if BASE != "6.12":
+    # Only there colours are a node's.
+    TESTS = (*TESTS[:-1], "nodes", "moves", "caches", TESTS[-1])
 MASK, ONE = 0x00F0, 0x0020
+# So many pages are asked for with MASK, a quarter of the colours, and found by it. Linux 6.12 empties a CPU's lists at
+# times, with colours off as well (4,074 pages became 164 while a few programs ran), and fresh memory has hardly any
+# other small blocks: what is sure to be found in it there is what one huge page has of these colours.
+MASKED = {"fresh": PAGES // 8 if BASE == "6.12" else PAGES, "aged": PAGES}
 # What says which colours a control group's tasks may have.
-CONTROLLER, COLORS = ("cpuset", "cpuset.mems.colors") if ONE_KNOB else ("page_color", "page_color.colors")
+CONTROLLER, COLORS = "cpuset", "cpuset.mems.colors"
 
 # First in fresh memory, then with half of it allocated in a random order.
 PLACED = f"""
@@ -36,7 +42,8 @@ for state in fresh aged; do
     done
     echo "== $state counters"; grep page_color /proc/vmstat
     colour mask
-    echo "== $state mask"; $pages {PAGES} none {MASK:x}
+    many={MASKED["fresh"]}; [ $state = fresh ] || many={MASKED["aged"]}
+    echo "== $state mask"; $pages $many none {MASK:x}
     echo "== $state one"; $pages {PAGES} none {ONE:x}
     echo "== $state held"; cat held; stat -c %a held
     off; echo "== $state off"; $pages {PAGES} none {ONE:x}
@@ -72,26 +79,25 @@ def test_a_program_s_pages_have_the_colours_of_the_mode(placed: dict[str, list[s
     if mode == "hop":
         assert colour_guest.steps([page.before % COLOURS for page in found]) >= 0.98
     else:
-        wanted = colour_guest.fold if mode == "fold" else int
-        assert colour_guest.agreement(found, wanted) >= 0.98
+        assert colour_guest.agreement(found, colour_guest.fold) >= 0.98
     had = counts([page.before for page in found])
     assert max(had) - min(had) <= 0.02 * PAGES, had
 
 
 @pytest.mark.parametrize("state", ["fresh", "aged"])
 def test_a_page_that_a_child_copies_keeps_its_colour(placed: dict[str, list[str]], state: str) -> None:
-    for mode in MODES[1:]:
-        moved, same = colour_guest.kept_colour(pages(placed[f"{state} {mode} child"]))
-        assert moved == PAGES
-        assert same >= 0.98 * PAGES
+    moved, same = colour_guest.kept_colour(pages(placed[f"{state} fold child"]))
+    assert moved == PAGES
+    assert same >= 0.98 * PAGES
 
 
 @pytest.mark.parametrize("state", ["fresh", "aged"])
 def test_a_mask_is_kept_and_its_colours_are_used_alike(placed: dict[str, list[str]], state: str) -> None:
     had = counts([page.before for page in pages(placed[f"{state} mask"])])
     inside = [count for colour, count in enumerate(had) if MASK >> colour & 1]
-    assert sum(inside) >= 0.99 * PAGES
-    assert max(inside) - min(inside) <= 0.1 * PAGES, had
+    assert sum(had) == MASKED[state]
+    assert sum(inside) >= 0.99 * MASKED[state]
+    assert max(inside) - min(inside) <= 0.1 * MASKED[state], had
     # Fresh memory has fewer pages of one colour in small blocks than are asked for, and no huge page is broken for it.
     one = counts([page.before for page in pages(placed[f"{state} one"])])
     share = one[ONE.bit_length() - 1] / PAGES
@@ -135,7 +141,6 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     echo $$ > some/deeper/cgroup.procs
     echo "== group"; $pages {PAGES} none 0
     echo > some/deeper/{COLORS}; echo "== taken back"; cat some/deeper/{COLORS}.effective
-    [ {CONTROLLER} = cpuset ] || {{ echo "== both"; $pages {PAGES} none 0{1 << 7:x}; }}
     echo > some/{COLORS}; echo "== any"; $pages {PAGES} none 0
     """
     found = colour_guest.sections(colour_guest.run(built, script))
@@ -146,8 +151,6 @@ def test_a_control_group_says_which_colours_its_tasks_may_have(built: Built) -> 
     assert group[6] + group[7] >= 0.99 * PAGES
     assert abs(group[6] - group[7]) <= 0.1 * PAGES
     assert found["taken back"] == ["4-7"]
-    if not ONE_KNOB:
-        assert counts([page.before for page in pages(found["both"])])[7] >= 0.99 * PAGES
     everywhere = counts([page.before for page in pages(found["any"])])
     assert max(everywhere) - min(everywhere) <= 0.02 * PAGES, everywhere
 

@@ -18,7 +18,6 @@ from lab.tests.long import x86_guest
 from okosu.errors import OkosuError
 from papers.superpage_colouring import placement
 from papers.superpage_colouring.placement import Placed, Point, Setting
-from papers.superpage_colouring.tests.long.colour_guest import ONE_KNOB
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
@@ -156,13 +155,6 @@ def test_fold_places_by_address_alone(built: Built) -> None:
         assert len(turns) == 1
 
 
-@pytest.mark.skipif(ONE_KNOB, reason="this base has no mode of that name")
-def test_linear_colours_are_the_addresses(built: Built) -> None:
-    (one,) = placement.measure(built, setting("linear"), [Point(80)])
-    found = shades(one)
-    assert found == [(found[0] + i) % 8 for i in range(len(found))]
-
-
 def test_large_pages_and_colours_join_without_loss(built: Built) -> None:
     # Of the small ones the last, and the large ones, have one dimension.
     small, *large = placement.measure(built, setting("hop"), [*SMALL, *LARGE])[len(SMALL) - 1 :]
@@ -174,7 +166,6 @@ def test_large_pages_and_colours_join_without_loss(built: Built) -> None:
     assert max(conflict_share(plain[1]), conflict_share(plain[3])) > 0.01
 
 
-@pytest.mark.skipif(not ONE_KNOB, reason="this base's fold skips a colour in each row, and misses near a full cache")
 @pytest.mark.parametrize(("machine", "dimensions"), [("celeron-900", (80, 85, 87, 88)), ("pentium4-1600", (165, 176))])
 def test_fold_is_as_fast_as_hop_up_to_a_full_cache(built: Built, machine: str, dimensions: tuple[int, ...]) -> None:
     of, points = machines.find(machine), [Point(dimension) for dimension in dimensions]
@@ -184,7 +175,6 @@ def test_fold_is_as_fast_as_hop_up_to_a_full_cache(built: Built, machine: str, d
         assert other.megabytes_per_second(of) >= 0.98 * one.megabytes_per_second(of), one.point
 
 
-@pytest.mark.skipif(ONE_KNOB, reason="a process of this base can't choose its colours; its cpuset does (test_kernel)")
 def test_a_mask_keeps_a_co_runner_out(built: Built) -> None:
     points = [Point(50, beside="hog"), *[Point(50, beside="hog-apart")] * 5, Point(20, mask=0b100)]
     hog, *apart, one = placement.measure(built, setting("mask"), points)

@@ -10,7 +10,7 @@ import pytest
 from lab.kernel.build import Built
 from lab.tests.long import x86_guest
 from papers.superpage_colouring.tests.long import colour_guest
-from papers.superpage_colouring.tests.long.colour_guest import COLOURS, ONE_KNOB, SYSFS
+from papers.superpage_colouring.tests.long.colour_guest import COLOURS, SYSFS
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
@@ -29,14 +29,12 @@ def read(name: str) -> str:
 
 # Whether it is on, in words that say the mode, and 0 or 1.
 STATE = f"{read('mode')}; grep -q '\\[off\\]' {SYSFS}/mode && echo 0 || echo 1"
-if not ONE_KNOB:
-    STATE = f"{read('mode')}; {read('enabled')}"
 
 
 def test_it_is_off_unless_asked_for(built: Built) -> None:
     script = f'echo "== now"; {STATE}; {read("ncolors")}; $pages 10 none 0 > /dev/null;'
     found = colour_guest.sections(colour_guest.run(built, script + " grep page_color_ /proc/vmstat"))["now"]
-    assert found[0].split() == ["[off]", "hop", "fold"] if ONE_KNOB else ["hop", "[fold]", "linear", "mask"]
+    assert found[0].split() == ["[off]", "hop", "fold"]
     assert found[1] == "0"
     assert [line.split()[1] for line in found[3:]] == ["0", "0", "0"]
 
@@ -75,8 +73,8 @@ def test_the_kernel_s_command_line_may_leave_the_number_out(built: Built, mode: 
 @pytest.mark.parametrize(
     ("file", "value"),
     [
-        *[("ncolors", "12"), ("ncolors", "1024"), ("mode", "nonsense"), ("xor", "0:0x2"), ("level", "4")],
-        ("mode", "linear") if ONE_KNOB else ("enabled", "2"),
+        *[("ncolors", "12"), ("ncolors", "1024"), ("mode", "nonsense"), ("mode", "linear")],
+        *[("xor", "0:0x2"), ("level", "4")],
     ],
 )
 def test_nonsense_is_refused(built: Built, file: str, value: str) -> None:
@@ -103,7 +101,6 @@ def test_a_hashed_index_has_the_colours_of_its_rows(built: Built) -> None:
     words = " ".join(f"{bit}:{row:#x}" for bit, row in enumerate(rows))
     script = f"""
     echo {COLOURS} > {SYSFS}/ncolors; echo "{words}" > {SYSFS}/xor; mode hop
-    {"" if ONE_KNOB else f"echo 1 > {SYSFS}/enabled"}
     echo "== pages"; $pages 1024 none 0
     """
     found = colour_guest.pages(colour_guest.sections(colour_guest.run(built, script))["pages"])
