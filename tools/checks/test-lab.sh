@@ -34,7 +34,8 @@ if [ "$OKOSU_LAB" = full ]; then
         papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
     zero=papers/zero_offload/tests/long
     OKOSU_BASE=7.3 "$@" $zero/test_series.py $zero/test_series_checks.py $zero/test_thread.py $zero/test_cost.py \
-        $zero/test_debug.py $zero/test_kcsan.py $zero/test_selftests.py $zero/test_memory.py
+        $zero/test_debug.py $zero/test_kcsan.py $zero/test_selftests.py $zero/test_memory.py $zero/test_hotplug.py \
+        $zero/test_cma.py
 fi
 # What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
 beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"

@@ -11,7 +11,7 @@ from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
 from lab.tests.long.base import BASE
-from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long import prezero_guest, test_thread
 from papers.zero_offload.tests.long.prezero_guest import CHANNEL, ENGINES, SERVED
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
@@ -42,3 +42,13 @@ def test_the_series_own_tests_do_nothing_forbidden(built: Built) -> None:
     outcome = qemu.run(built, ["true"], kernel_args=(x86_guest.KUNIT,), timeout=TIMEOUT_S, memory="768M", exact=True)
     assert f"# {SUITE}: pass" in outcome.log
     assert x86_guest.complaints(outcome.log) == []
+
+
+@pytest.mark.skipif(BASE != "7.3", reason="the series is another on this base")
+@pytest.mark.parametrize("how", test_thread.LARGE_TAKERS)
+def test_who_takes_a_large_page_from_the_thread_does_nothing_forbidden(built: Built, how: str) -> None:
+    # Of the whole GiBs the one above 4 GiB is free: KASAN needs an eighth of all memory.
+    args = (*test_thread.ONE_GIB, *x86_guest.DEBUG_ARGUMENTS)
+    machine = {"memory": "6G", "cpus": 2, "timeout": TIMEOUT_S}
+    outcome = test_thread.run(built, test_thread.large_script(how), *args, **machine)
+    test_thread.large_outcome(outcome, how)
