@@ -66,7 +66,7 @@ def test_it_may_be_killed_at_any_point(built: Built, zerod: Path) -> None:
     script = f"$BIN/zero_kill {KILLS} {zerod} {RING}; {SETTLE}"
     outcome = prezero_guest.run(built, script, files=[zerod], exact=True, timeout=3600.0)
     found = prezero_guest.stats(outcome)
-    assert found["killed"] == KILLS
+    assert found["killed"] >= KILLS
     assert found["midway"] >= KILLS // 2
     assert (found["free"], found["stuck"]) == (KILL_POOL, 0)
     assert (found["caught_dirty"], found["caught_written"]) == (0, 0)

@@ -114,7 +114,7 @@ def test_a_daemon_killed_at_any_point_loses_no_page_and_leaks_nothing(built: Bui
     outcome = prezero_guest.run(built, script, TIMEOUT)
     found = prezero_guest.stats(outcome)
     assert DEBUG in outcome.log
-    assert found["killed"] == KILLS
+    assert found["killed"] >= KILLS
     assert found["midway"] >= KILLS // 2
     assert found["free"] == 24
     assert (found["caught_dirty"], found["caught_written"], found["stuck"]) == (0, 0, 0)
