@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 from effort import length
 from preload_tool import THP, build, clean_environment, folder
+from processes import run_alone
 from stacks import LEVERS
 from zerod_tool import BUILT, ROOT, serving
 
@@ -47,9 +48,9 @@ def eager() -> str:
 def run(levers: Sequence[str], threads: str, **settings: str) -> int:
     """Check a run of the stress; return how many kinds of operation it made."""
     env = os.environ | {"LD_PRELOAD": eager()} | settings
-    command = [native.find("okosu-run"), "--strict", *levers, "--", stress(), "1", OPERATIONS, threads]
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=env)
-    assert done.returncode == 0, done.stdout + done.stderr
+    program = [str(stress()), "1", str(OPERATIONS), threads]
+    done = run_alone([native.find("okosu-run"), "--strict", *levers, "--", *program], env)
+    assert done.returncode == 0, done.stdout
     *kinds, last = done.stdout.splitlines()
     assert last == "legal"
     counts = {words[0]: int(words[1]) for words in map(str.split, kinds)}
@@ -133,6 +134,12 @@ FAULTS = {
         "    handle_forks();\n    if (!okosu_next.register_atfork)",
         "    okosu_next_resolve();\n    if (!okosu_next.register_atfork)",
     ),
+    "a child of fork never comes back": (
+        "preload",
+        "init.c",
+        "    after_fork(true);\n",
+        "    for (;;)\n        pause();\n    after_fork(true);\n",
+    ),
     "malloc is a cancellation point": (
         "preload",
         "policy.c",
@@ -152,9 +159,9 @@ TOLD = {"prezero": {}, "preload": THP, "copy": {"OKOSU_COPY": "rep-line"}}
 
 
 def is_found(library: Path, lever: str, seed: int) -> bool:
+    """Say whether a run finds something wrong: it may also end by a signal, or not at all."""
     env = clean_environment() | TOLD[lever] | {"LD_PRELOAD": f"{eager()}:{library}"}
-    command = [str(stress("-DSTILL_SECONDS=20")), str(seed), "60000", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    done = run_alone([stress("-DSTILL_SECONDS=20"), str(seed), "60000", "2"], env, limit_s=300)
     return (done.returncode, done.stdout[-6:]) != (0, "legal\n")
 
 
