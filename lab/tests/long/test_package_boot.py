@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """okosu lab package from end to end: the packages of a small kernel, one of them installed by dpkg into a Debian of
-debootstrap's, and that booted from memory: make test-lab-full."""
+debootstrap's, and that booted from memory: make test-lab-full.
+
+OKOSU_PACKAGE=cloud-amd64 (or running, or a file) builds the kernel on that configuration instead of the small one;
+Debian's takes hours where it is not in the cache yet.
+"""
 
 from __future__ import annotations
 
@@ -108,22 +112,24 @@ sleep 600
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the configuration that SMALL makes of an empty one."""
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Give the configuration that is asked for, or what SMALL makes of an empty one."""
+    if asked := os.environ.get("OKOSU_PACKAGE"):
+        return asked
     done = subprocess.run([_TOOLS / "setup/lab-deps.sh"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     objects = tmp_path_factory.mktemp("configuration")
     (objects / "asked").write_text(SMALL)
     words = (f"KCONFIG_ALLCONFIG={objects / 'asked'}", "allnoconfig")
     config.check(config.parse(SMALL), build.configured(source.find().path, objects, qemu.RECIPE, *words))
-    return objects / ".config"
+    return str(objects / ".config")
 
 
 @pytest.fixture(scope="module")
-def packaged(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def packaged(configuration: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Give what okosu lab package says of the packages that it made."""
     out = tmp_path_factory.mktemp("out") / "debs"
-    words = ["package", "--config", str(small), "--series", SERIES, "--out", str(out), "--json", "-"]
+    words = ["package", "--config", configuration, "--series", SERIES, "--out", str(out), "--json", "-"]
     done = subprocess.run([sys.executable, "-m", "okosu", "lab", *words], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     told = obeys.its_schema(done.stdout)
@@ -195,7 +201,7 @@ def booted(kernel: Path, packed: Path) -> str:
     Time is counted in instructions: on a busy machine the kernel would find no timer that ticks as it expects.
     """
     words = ["console=ttyS0", "panic=-1", "quiet", "tsc=reliable", "noapictimer", "no_timer_check"]
-    machine = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", qemu.CPU, "-m", "1G"]
+    machine = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", qemu.CPU, "-m", "2G"]
     devices = ["-no-reboot", "-nic", "none", "-display", "none", "-serial", "stdio", "-initrd", str(packed)]
     done = subprocess.run(
         [qemu.PROGRAM, *machine, *devices, "-kernel", str(kernel), "-append", " ".join(words)],
