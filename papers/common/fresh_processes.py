@@ -30,7 +30,7 @@ PROCESSES = 25
 ROUNDS = 7
 """Rounds of every process but the first; only their median is used. The first has as many as the first stage."""
 BUDGET_S = 90.0
-"""No process is started that would end later than this after the first began."""
+"""Of each bench: no further process is started with which its processes would have taken longer."""
 POINTS = 200
 """Most points of one bench that are measured again: about as many as the length of its option --points allows."""
 
@@ -51,22 +51,23 @@ def measure(
     result at once, the first with the rounds of the first stage. How many there are depends on time alone.
     """
     failed: dict[str, OkosuError] = {}
-    began = last = clock()
+    taken = dict.fromkeys((experiment.name for experiment, _, _ in asked), 0.0)
     for process in range(PROCESSES):
         for experiment, args, doubted in asked:
-            if experiment.name in failed:
+            if experiment.name not in taken:
                 continue
             words = arguments(args, doubted, seed + 1 + process, process == 0)
             say(f"{experiment.program}: {len(doubted)} points in doubt, process {process + 1} of up to {PROCESSES}")
+            began = clock()
             try:
                 into.setdefault(experiment.name, []).append(runner.bench(experiment.name, words))
             except OkosuError as error:
                 failed[experiment.name] = error
-        now = clock()
-        # The next processes take about as long as these; the first ones, with more rounds, took longer.
-        if now - began + (now - last) > BUDGET_S:
-            break
-        last = now
+            took = clock() - began
+            taken[experiment.name] += took
+            # The next process takes about as long as this one; the first one, with more rounds, took longer.
+            if experiment.name in failed or taken[experiment.name] + took > BUDGET_S:
+                del taken[experiment.name]
     return failed
 
 

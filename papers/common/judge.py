@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a target holds.
 
-A floor ("never below", "parity") fails only where the 95 % interval, corrected (Bonferroni) over all points of its
-sweep, lies wholly below it, and the interval over fresh processes, corrected over the points that they measured, does
-so too (of a lab experiment each round is a fresh boot or run already). An at-least holds when the median reaches it at
-every point, an at-most, which bounds ours / theirs, when the median does not exceed it at any; where that is missed or
-nearly missed in one process, the median over fresh processes decides. Each prints the point where it is worst.
+A floor ("never below", "parity") is measured again wherever the median is below it, and fails where the 95 % interval
+over fresh processes, corrected (Bonferroni) over the points that they measured, lies wholly below it. (Of a lab
+experiment each round is a fresh boot or run already: there it is the interval over rounds, corrected over all points of
+the sweep.) An at-least holds when the median reaches it at every point, an at-most, which bounds ours / theirs, when
+the median does not exceed it at any; where that is missed or nearly missed in one process, the median over fresh
+processes decides. Each prints the point where it is worst.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Fresh:
 
 
 def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
-    """Return the points that one process does not decide: where a floor failed, or the rest was missed or nearly so.
+    """Return the points that one process does not decide: where a floor is missed, and the rest is or nearly is.
 
     Targets with `held` or `certain` are decided by the rounds of one process. Rounds of the lab are fresh boots or runs
     already.
@@ -106,7 +107,7 @@ def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
         return []
     match target.kind:
         case "floor":
-            return [one for one in judged if one.below(target.value)]
+            return [one for one in judged if one.ratio < target.value]
         case "at-least":
             return [one for one in judged if one.weakest < target.value * NEAR]
         case "at-most":
@@ -163,23 +164,24 @@ def _floor(
     below = [one for one in judged if one.below(target.value)]
     # An interval contains its median, so a point whose median is not below could not fail with more rounds either.
     open_still = [one for one in final if one.interval is None and one.ratio < target.value]
-    if not below and open_still:
-        needed = paired.fewest_rounds(ALPHA / len(judged))
-        notes.append(f"not decided at {_several(target, open_still)}: {len(judged)} points need {needed} rounds each")
-        return None, worst
-    if not below:
-        return True, worst
-    if target.experiment:
+    if target.experiment and below:
         notes.append(f"below at {_several(target, below)}")
         return False, worst
     if fresh is None or not fresh.over:
-        notes.append(f"below at {_several(target, below)}; not measured again")
-        return None, worst
-    notes.append(f"below in one process at {_several(target, below)}")
+        if below:
+            notes.append(f"below at {_several(target, below)}; not measured again")
+        elif open_still:
+            needed = paired.fewest_rounds(ALPHA / len(judged))
+            notes.append(
+                f"not decided at {_several(target, open_still)}: {len(judged)} points need {needed} rounds each"
+            )
+        return None if below or open_still else True, worst
+    notes.append(f"{len(fresh.over)} of them over {fresh.count} fresh processes, which decide")
+    notes.append(f"in one process {_still(target, below)}")
     once = [one for one in fresh.first if one.below(target.value)]
     notes.append(f"in a second one alone {_still(target, once)}")
     still = [one for one in fresh.over if one.below(target.value)]
-    notes.append(f"over {fresh.count} fresh processes {_still(target, still)}")
+    notes.append(f"over all {_still(target, still)}")
     if still:
         return False, _order(target, still)[0]
     if {_key(one) for one in below} - {_key(one) for one in fresh.over}:

@@ -7,7 +7,7 @@ As a program it makes a table of docs/METHOD.md: test_fresh_processes.py [TRIALS
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import pytest
@@ -180,8 +180,26 @@ def test_the_number_of_processes_depends_on_time_alone() -> None:
     quick, _ = runs(lambda words: given, iter(float(second) for second in range(99)))
     assert len(quick) == fresh_processes.PROCESSES
     slow, _ = runs(lambda words: given, iter(20.0 * turn for turn in range(99)))
-    # 20, 40, 60 and 80 s are over in time; a fifth process would end at 100.
+    # 20, 40, 60 and 80 s are within the limit; with a fifth process they would be 100.
     assert len(slow) == 4
+
+
+def test_a_bench_that_takes_long_leaves_the_others_their_processes() -> None:
+    now = 0.0
+
+    def run(name: str, words: Sequence[str]) -> Result:
+        nonlocal now
+        now += 20 if name == "slow" else 1
+        return result(name, [])
+
+    def none(experiment: Experiment, words: tuple[str, ...]) -> Said:
+        raise AssertionError(experiment.name)
+
+    slow = Experiment("slow", "okosu-bench-slow", ())
+    into: dict[str, list[Result]] = {}
+    asked = [(each, each.args, doubted(1)) for each in (slow, BENCH)]
+    fresh_processes.measure(asked, programs.Runner(run, none), 1, lambda _: None, into, lambda: now)
+    assert {name: len(results) for name, results in into.items()} == {"slow": 4, "b": fresh_processes.PROCESSES}
 
 
 def test_a_process_that_fails_keeps_those_before() -> None:
