@@ -35,7 +35,7 @@ def always() -> tuple[int, str]:
     if not X86:
         return 128, "neon"
     absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
-    return next(pair for pair in ((512, "avx512"), (512, "avx2"), (128, "sse2")) if pair[1] not in absent)
+    return next(pair for pair in ((1024, "avx512"), (512, "avx2"), (128, "sse2")) if pair[1] not in absent)
 
 
 def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

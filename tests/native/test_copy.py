@@ -24,7 +24,7 @@ SSE2, AVX2, AVX512, ERMS, FSRM = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5
 
 @pytest.mark.lab
 def test_variants_and_entries() -> None:
-    """Sizes 0 to 512 at each byte of a line (in `make test` every fifth such case), thresholds, guard pages, overlaps,
+    """Sizes 0 to 1025 at each byte of a line (in `make test` every fifth such case), thresholds, guard pages, overlaps,
     size 0, forcing, threads.
     """
     done = copy_tool.run(OKOSU_CHECK_STEP=length("5", "1"))

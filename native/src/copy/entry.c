@@ -27,7 +27,7 @@ const struct okosu_copy_own *okosu_copy_own(void)
                             ENTRIES(sse2)},
         [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, &okosu_copy_row_lately_avx2, 16 * 32,
                             ENTRIES(avx2)},
-        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 8 * 64,
+        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 16 * 64,
                               ENTRIES(avx512)},
     };
     return &owns[okosu_isa_here()];

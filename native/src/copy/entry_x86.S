@@ -10,8 +10,8 @@
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
- * widest vectors are those of ISA; what is larger than eight vectors it leaves to the C function
- * okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
+ * widest vectors are those of ISA; what is larger than sixteen vectors (of SSE2, eight) it leaves to the
+ * C function okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
 
 .macro two move, a, b, width
@@ -136,7 +136,53 @@
 	vmovdqu64 %zmm17, 64(%rdi)
 .endm
 
-/* 65 to 512 bytes: the first vector is loaded before the tests, and the second before the next one,
+/* Half of the vectors from the start, in the registers from zmm16 on, and half of them to the end. */
+.macro ends_avx512 most, head, tail
+	.irp r, \head
+	vmovdqu64 64*(\r-16)(%rsi), %zmm\r
+	.endr
+	.irp r, \tail
+	vmovdqu64 64*(\r-16)-\most(%rsi,%rdx), %zmm\r
+	.endr
+	.irp r, \head
+	vmovdqu64 %zmm\r, 64*(\r-16)(%rdi)
+	.endr
+	.irp r, \tail
+	vmovdqu64 %zmm\r, 64*(\r-16)-\most(%rdi,%rdx)
+	.endr
+.endm
+
+/* 513 to 1024 bytes, as many as there are registers from zmm16 on. A loop in turns of four vectors
+ * would store 9, 13 or 17 of them: no class stores more than it. More classes would be guessed wrong
+ * more often where sizes come in no order. */
+.macro above_512 beyond
+	cmp $1024, %rdx
+	ja \beyond
+	cmp $576, %rdx
+	ja 10f
+	ends_avx512 576, "16, 17, 18, 19, 20", "21, 22, 23, 24"
+	ret
+	.p2align 6
+10:	cmp $640, %rdx
+	ja 11f
+	ends_avx512 640, "16, 17, 18, 19, 20", "21, 22, 23, 24, 25"
+	ret
+	.p2align 6
+11:	cmp $768, %rdx
+	ja 12f
+	ends_avx512 768, "16, 17, 18, 19, 20, 21", "22, 23, 24, 25, 26, 27"
+	ret
+	.p2align 6
+12:	cmp $832, %rdx
+	ja 13f
+	ends_avx512 832, "16, 17, 18, 19, 20, 21, 22", "23, 24, 25, 26, 27, 28"
+	ret
+	.p2align 6
+13:	ends_avx512 1024, "16, 17, 18, 19, 20, 21, 22, 23", "24, 25, 26, 27, 28, 29, 30, 31"
+	ret
+.endm
+
+/* 65 to 1024 bytes: the first vector is loaded before the tests, and the second before the next one,
  * which takes 129 to 512 bytes a cycle less than loads behind all tests. */
 .macro above_64 beyond
 	vmovdqu64 (%rsi), %zmm16
@@ -159,7 +205,7 @@
 	ret
 	.p2align 6
 8:	cmp $512, %rdx
-	ja \beyond
+	ja 9f
 	vmovdqu64 128(%rsi), %zmm18
 	vmovdqu64 192(%rsi), %zmm19
 	vmovdqu64 -256(%rsi,%rdx), %zmm20
@@ -175,6 +221,8 @@
 	vmovdqu64 %zmm22, -128(%rdi,%rdx)
 	vmovdqu64 %zmm23, -64(%rdi,%rdx)
 	ret
+	.p2align 6
+9:	above_512 \beyond
 .endm
 
 .macro near_above_64 beyond
@@ -189,9 +237,11 @@
 	ret
 	.p2align 6
 8:	cmp $512, %rdx
-	ja \beyond
+	ja 9f
 	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
 	ret
+	.p2align 6
+9:	above_512 \beyond
 .endm
 
 /* zmm16 and above leave nothing that vzeroupper would have to clear, which costs as much as a short

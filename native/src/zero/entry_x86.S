@@ -87,9 +87,16 @@
 	vmovdqu64 %zmm16, -64(%rdi,\n)
 .endm
 
-/* More than 512 bytes: between those, whole lines. */
+/* More than 512 bytes: between both ends whole lines, four in a turn; up to 640 bytes, two vectors. */
 .macro long n
+	cmp $640, \n
+	ja 10f
+	vmovdqu64 %zmm16, 256(%rdi)
+	vmovdqu64 %zmm16, -320(%rdi,\n)
 	eight \n
+	ret
+	.p2align 6
+10:	eight \n
 	lea 256(%rdi), %rcx
 	and $-64, %rcx
 	lea -256(%rdi,\n), %r8

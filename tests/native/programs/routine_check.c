@@ -83,7 +83,7 @@ static bool check_force(void)
         right = right && got == 0;
         for (size_t use = 0; area.uses[use]; use++) {
             right = right && usable(area.chosen(use, 0));
-            for (size_t n = 513; n < 1000000; n = n * 3 + 1)
+            for (size_t n = 1025; n < 1000000; n = n * 3 + 1)
                 right = right && area.chosen(use, n) == row;
         }
         for (const struct subject *entry = area.entries; entry->name; entry++)
