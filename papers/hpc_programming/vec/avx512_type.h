@@ -11,6 +11,9 @@
 #define SUMS 8
 #define SQUARE_SUMS 16
 #define SQUARE_FROM 512
+/* From L2 two loads of half a line are up to a fifth faster than one of a line (Zen 5, dot products of
+ * aligned arrays; sums gain 2 to 7 %). In L1 they take twice the time. */
+#define HALVES
 #define SMALL (8 * LANES)
 #define SMALL_FILE "vec/avx512_small.h"
 

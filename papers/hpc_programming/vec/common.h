@@ -33,6 +33,14 @@ VEC_INLINE bool vec_is_far(size_t bytes)
     return bytes > __atomic_load_n(&okosu_vec_far, __ATOMIC_RELAXED);
 }
 
+/* Bytes of the first-level cache. */
+extern size_t okosu_vec_l1;
+
+VEC_INLINE bool vec_is_beyond_l1(size_t bytes)
+{
+    return bytes > __atomic_load_n(&okosu_vec_l1, __ATOMIC_RELAXED);
+}
+
 /* How far ahead they prefetch, as measured in L3 (Zen 5, five processes each, 2 to 16 MiB). One
  * array: 4 KiB brings sumsq from 29.2 to 30.9 B/cycle and sum from 30.9 to 31.3 against 1 KiB, 2,
  * 3, 6 and 8 KiB are as good or a little worse. Two: 1 and 2 KiB are best, 0.5 and 4 KiB up to 4

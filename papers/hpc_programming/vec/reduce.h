@@ -37,6 +37,18 @@
 #define NEXT(i)                                                                                    \
     if (i < sums)                                                                                  \
     ADD_TERM(i, WHOLE)
+/* Two lines of each array by vectors of half a line: those of x before those of y, which from L2 is up
+ * to a twentieth faster than in turn (Zen 5). */
+#define NEXT_FOUR(i, j, k, l)                                                                      \
+    if (l < sums) {                                                                                \
+        VEC a = WHOLE(x, i), b = WHOLE(x, j), c = WHOLE(x, k), d = WHOLE(x, l);                    \
+        VEC_IN_ORDER;                                                                              \
+        sum##i = ROUTINE(term)(what, sum##i, a, WHOLE(y, i));                                      \
+        sum##j = ROUTINE(term)(what, sum##j, b, WHOLE(y, j));                                      \
+        sum##k = ROUTINE(term)(what, sum##k, c, WHOLE(y, k));                                      \
+        sum##l = ROUTINE(term)(what, sum##l, d, WHOLE(y, l));                                      \
+        VEC_IN_ORDER;                                                                              \
+    }
 #define NEXT_AHEAD(i)                                                                              \
     if (i < sums && i * sizeof(VEC) % 64 == 0) {                                                   \
         vec_ahead(x + i * LANES, two ? VEC_AHEAD_TWO : VEC_AHEAD_ONE);                             \
@@ -44,6 +56,31 @@
             vec_ahead(y + i * LANES, VEC_AHEAD_TWO);                                               \
     }                                                                                              \
     NEXT(i)
+#ifdef HALVES
+/* Two vectors by halves, those of x before those of y. */
+#define EACH_TWO(DO) DO(0, 1) DO(2, 3) DO(4, 5) DO(6, 7) DO(8, 9) DO(10, 11) DO(12, 13) DO(14, 15)
+#define HALF_AT(p, i, half) OP256(loadu)(p + i * LANES + half * (LANES / 2))
+#define DIVIDE(i)                                                                                  \
+    HALF low##i, high##i;                                                                          \
+    if (i < sums)                                                                                  \
+        low##i = ROUTINE(low)(sum##i), high##i = ROUTINE(high)(sum##i);
+#define NEXT_HALF(i, v, half, sum)                                                                 \
+    sum##i = ROUTINE(half_term)(what, sum##i, v, two ? HALF_AT(y, i, half) : v);
+#define NEXT_HALVES(i, j)                                                                          \
+    if (j < sums) {                                                                                \
+        HALF a = HALF_AT(x, i, 0), b = HALF_AT(x, i, 1), c = HALF_AT(x, j, 0);                     \
+        HALF d = HALF_AT(x, j, 1);                                                                 \
+        VEC_IN_ORDER;                                                                              \
+        NEXT_HALF(i, a, 0, low)                                                                    \
+        NEXT_HALF(i, b, 1, high)                                                                   \
+        NEXT_HALF(j, c, 0, low)                                                                    \
+        NEXT_HALF(j, d, 1, high)                                                                   \
+        VEC_IN_ORDER;                                                                              \
+    }
+#define JOIN(i)                                                                                    \
+    if (i < sums)                                                                                  \
+        sum##i = ROUTINE(joined)(low##i, high##i);
+#endif
 #define END(i)                                                                                     \
     if (i < sums) {                                                                                \
         if (n <= i * LANES)                                                                        \
@@ -66,6 +103,17 @@
 #define BEGIN ADD_TERM(0, WHOLE)
 #endif
 
+/* Whether a dot product lets its loads cross lines where x is not aligned: in L2. */
+VEC_INLINE bool ROUTINE(crosses)(size_t n)
+{
+#ifdef HALVES
+    return vec_is_beyond_l1(2 * n * sizeof(TYPE)) && !vec_is_far(2 * n * sizeof(TYPE));
+#else
+    (void)n;
+    return false;
+#endif
+}
+
 VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x, const TYPE *y,
                                      size_t n)
 {
@@ -80,7 +128,7 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
         /* This jump can be predicted, so that where x is aligned no load waits for the address.
          * Below one and a half turns it costs less to let loads cross lines than to align them. */
         if (VEC_RARE(skip)) {
-            if (two || n >= ring + ring / 2) {
+            if (two ? !ROUTINE(crosses)(n) : n >= ring + ring / 2) {
                 x -= skip, y -= skip, n += skip, turned = skip;
                 ADD_TERM(0, FIRST)
             } else {
@@ -96,8 +144,23 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
                 EACH(NEXT_AHEAD)
             }
         }
+#ifdef HALVES
+        if (sums <= 8 && n >= ring && (!two || (uintptr_t)x % sizeof(VEC) == 0) &&
+            VEC_RARE(vec_is_beyond_l1(n * sizeof(TYPE) * (two ? 2 : 1)))) {
+            EACH(DIVIDE)
+            for (; n >= ring; n -= ring, x += ring, y += ring) {
+                EACH_TWO(NEXT_HALVES)
+            }
+            EACH(JOIN)
+        }
+#endif
         for (; n >= ring; n -= ring, x += ring, y += ring) {
-            EACH(NEXT)
+            if (two && sizeof(VEC) == 32) {
+                NEXT_FOUR(0, 1, 2, 3)
+                NEXT_FOUR(4, 5, 6, 7)
+            } else {
+                EACH(NEXT)
+            }
         }
     }
     EACH(END)
@@ -150,6 +213,15 @@ VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, const TYPE *x, const TYPE *y
 #undef DEFINE
 #undef START
 #undef NEXT
+#undef NEXT_FOUR
 #undef NEXT_AHEAD
 #undef END
 #undef ADD
+#ifdef HALVES
+#undef EACH_TWO
+#undef HALF_AT
+#undef DIVIDE
+#undef NEXT_HALF
+#undef NEXT_HALVES
+#undef JOIN
+#endif

@@ -8,6 +8,8 @@
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
  * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
  * vectors from `skip` on
+ * - HALVES: if defined, what lies beyond L1 is loaded by halves of a vector, HALF, and low(v), high(v)
+ * and joined(low, high) serve, with half_term() and OP256(loadu)
  * - SMALL: 0, or up to how many elements, at least 4, SMALL_FILE serves by the function
  * small(what, x, y, n, n - 1); if these are SUMS * LANES or more, total() adds +0 as well
  * - ENTRY(name), ELSEWHERE(name), with SMALL: what variant.h says of them
@@ -157,6 +159,7 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SQUARE_SUMS
 #undef SQUARE_FROM
 #undef THIRDS
+#undef HALVES
 #undef SMALL
 #undef SMALL_FILE
 #undef ENTRY

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vec_check's longer arrays: loops that run many times, and those that fetch ahead beyond the L2
  * cache. Small integers, so that the oracle is exact. */
+#include "vec/common.h"
 #include "vec_check.h"
 
 #include <math.h>
@@ -32,15 +33,18 @@ static void equal(const char *routine, double got, double wanted)
 #define T double
 #define R(name) d##name
 #define LONG long_double
+#define SAME same_double
 #define SQUARE_ROOT sqrt
 #include "vec_long_type.h"
 #undef T
 #undef R
 #undef LONG
+#undef SAME
 #undef SQUARE_ROOT
 #define T float
 #define R(name) s##name
 #define LONG long_float
+#define SAME same_float
 #define SQUARE_ROOT sqrtf
 #include "vec_long_type.h"
 
@@ -58,5 +62,7 @@ void vec_long(const struct okosu_vec_variant *row)
         for (size_t shift = 0; shift < 3; shift++) {
             long_double(row, sizes[i], shift);
             long_float(row, sizes[i], shift);
+            same_double(row, sizes[i], shift);
+            same_float(row, sizes[i], shift);
         }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One element type's part of vec_long.c: T, R(), LONG and SQUARE_ROOT are its names. */
+/* One element type's part of vec_long.c: T, R(), LONG, SAME and SQUARE_ROOT are its names. */
 
 static void LONG(const struct okosu_vec_variant *row, size_t n, size_t shift)
 {
@@ -46,4 +46,31 @@ static void LONG(const struct okosu_vec_variant *row, size_t n, size_t shift)
     vec_now.routine = "some routine";
     if (y[n] != 77 || z[-1] != 77)
         vec_fail("an element beside the array changed");
+}
+
+/* No bit depends on the caches' size, by which the ways of loading are chosen. */
+static void SAME(const struct okosu_vec_variant *row, size_t n, size_t shift)
+{
+    T *const x = (T *)(x_end)-n - shift, *const y = (T *)(y_end)-n - shift / 2;
+    const size_t here = okosu_vec_l1;
+    double got[2][4];
+
+    vec_now.n = n;
+    vec_now.x_shift = (int)shift;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (T)(int64_t)vec_random() / (T)(1 << 30);
+        y[i] = (T)(int64_t)vec_random() / (T)(1 << 30);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        okosu_vec_l1 = i ? SIZE_MAX : 0;
+        got[i][0] = (double)row->R(sum)(x, n);
+        got[i][1] = (double)row->R(sumsq)(x, n);
+        got[i][2] = (double)row->R(asum)(x, n);
+        got[i][3] = (double)row->R(dot)(x, y, n);
+    }
+    okosu_vec_l1 = here;
+    equal("sum", got[0][0], got[1][0]);
+    equal("sumsq", got[0][1], got[1][1]);
+    equal("asum", got[0][2], got[1][2]);
+    equal("dot", got[0][3], got[1][3]);
 }

@@ -38,6 +38,21 @@ VEC_INLINE double dhalf_total(__m256d v)
                           _mm256_extractf128_pd(v, 1));
 }
 
+VEC_INLINE __m256d dlow(__m512d v)
+{
+    return _mm512_castpd512_pd256(v);
+}
+
+VEC_INLINE __m256d dhigh(__m512d v)
+{
+    return _mm512_extractf64x4_pd(v, 1);
+}
+
+VEC_INLINE __m512d djoined(__m256d low, __m256d high)
+{
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1);
+}
+
 /* All quarters move down at once, which takes 29.1 cycles from the load to the result; one half
  * after the other takes 31.0 and adds the same pairs. */
 VEC_INLINE double dtotal(__m512d v)
@@ -93,6 +108,21 @@ VEC_INLINE float shalf_total(__m256 v)
 {
     return squarter_total((_mm256_castps256_ps128(v) + _mm_setzero_ps()) +
                           _mm256_extractf128_ps(v, 1));
+}
+
+VEC_INLINE __m256 slow(__m512 v)
+{
+    return _mm512_castps512_ps256(v);
+}
+
+VEC_INLINE __m256 shigh(__m512 v)
+{
+    return _mm512_extractf32x8_ps(v, 1);
+}
+
+VEC_INLINE __m512 sjoined(__m256 low, __m256 high)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 
 VEC_INLINE float stotal(__m512 v)
