@@ -12,6 +12,34 @@
     (out + i * LANES, MULADD(factor, from, OP(loadu)(v + i * LANES)));                             \
     VEC_IN_ORDER
 
+#ifdef HALVES
+#define HALF_STEP(i, from)                                                                         \
+    OP256(storeu)                                                                                  \
+    (out + i * (LANES / 2), OP256(fmadd)(factor, from, OP256(loadu)(v + i * (LANES / 2))));        \
+    VEC_IN_ORDER
+
+/* Two lines of each array a turn. Returns how many elements it did. */
+VEC_INLINE size_t ROUTINE(update_by_halves)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
+                                            size_t n)
+{
+    const HALF factor = OP256(set1)(a);
+    size_t left = n;
+
+    for (; left >= 2 * LANES; left -= 2 * LANES, u += 2 * LANES, v += 2 * LANES, out += 2 * LANES) {
+        HALF u0 = OP256(loadu)(u), u1 = OP256(loadu)(u + LANES / 2);
+        HALF u2 = OP256(loadu)(u + LANES), u3 = OP256(loadu)(u + LANES + LANES / 2);
+
+        VEC_IN_ORDER;
+        HALF_STEP(0, u0);
+        HALF_STEP(1, u1);
+        HALF_STEP(2, u2);
+        HALF_STEP(3, u3);
+    }
+    return n - left;
+}
+#undef HALF_STEP
+#endif
+
 VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
 {
     const VEC factor = OP(set1)(a);
@@ -25,6 +53,14 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
             ROUTINE(edge)(false, true, a, u, v, out, skip);
             u += skip, v += skip, out += skip, n -= skip;
         }
+#ifdef HALVES
+        if (VEC_RARE(vec_is_beyond_l1(n * sizeof(TYPE) * 2)) && (uintptr_t)u % sizeof(VEC) == 0 &&
+            !vec_is_far(n * sizeof(TYPE) * 2)) {
+            size_t done = ROUTINE(update_by_halves)(a, u, v, out, n - 2 * block);
+
+            u += done, v += done, out += done, n -= done;
+        }
+#endif
         ahead0 = OP(loadu)(u);
         ahead1 = OP(loadu)(u + LANES);
         ahead2 = OP(loadu)(u + 2 * LANES);
