@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lab import cache
-from lab.kernel import build, config, series, source, tree
+from lab.kernel import build, config, llvm, series, source, tree
 from lab.tests.long.base import BASE
 
 _FIXED = ("-s", "LOCALVERSION=", "KCFLAGS=-Werror")
@@ -73,7 +73,8 @@ class Workbench:
         `words` are further ones for make.
         """
         content = _git(self.patched, "rev-parse", f"{self.commit}^{{tree}}").strip()
-        compiler = build.compiler_version("clang" if "LLVM=1" in words else "gcc")
+        clang = next((word for word in words if word.startswith("LLVM=")), None)
+        compiler = llvm.version(clang) if clang else build.compiler_version("gcc")
         fixed = (*_FIXED, *words)
         name = cache.key(self.source.version, content, self.arch, sorted(asked.items()), targets, fixed, compiler)
         return cache.made("objects", name, lambda to: self._fill(to, asked, targets, words))

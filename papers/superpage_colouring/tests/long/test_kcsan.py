@@ -23,9 +23,12 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 
 # Colouring is on from boot and stays on.
 _ON = 'off() { :; }; colour() { mode "$1"; };'
+# Not on every base.
+NODES = "/sys/devices/system/node/node*/page_color"
 # Every file of the series is read, and some are written, meanwhile.
 _COLOUR_FILES = f"""
-(while :; do cat {SYSFS}/* /proc/vmstat /proc/zoneinfo > /dev/null; done) & readers=$!
+files=$(ls -d {SYSFS}/* {NODES}/* 2> /dev/null || :)
+(while :; do cat $files /proc/vmstat /proc/zoneinfo > /dev/null; done) & readers=$!
 (while :; do for near in 1 3; do echo $near > {SYSFS}/near; done; sleep 0.01; done) & writers=$!
 """
 _GROUPS = f"""
