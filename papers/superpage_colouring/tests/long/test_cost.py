@@ -92,22 +92,31 @@ def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:
 
 # Pages mapped, written and unmapped; copied after fork(); of programs begun.
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
+# What the shell counts to before that, so that ticks of the timer, which drain lists, fall elsewhere: 166, 168 and 172
+# holds were counted of a kernel with the option unset.
+PHASES = (0, 300, 3000)
+
+
+def held(kernel: Built, mode: str = "") -> float:
+    """Return how often the lock is held, as a mean over the phases of the timer."""
+    counting = "i=0; while [ $i -lt {} ]; do i=$((i + 1)); done; "
+    return fmean(holds(kernel, counting.format(count) + HOLDING, mode).number for count in PHASES)
 
 
 @pytest.fixture(scope="module")
-def held_unset(unset: Built) -> lock_hold.Holds:
-    return holds(unset, HOLDING)
+def held_unset(unset: Built) -> float:
+    return held(unset)
 
 
-def test_without_being_switched_on_the_zone_s_lock_is_held_as_often(built: Built, held_unset: lock_hold.Holds) -> None:
-    assert held_unset.number > 100
+def test_without_being_switched_on_the_zone_s_lock_is_held_as_often(built: Built, held_unset: float) -> None:
+    assert held_unset > 100
     # A tick of the timer may come in between, and drain a list.
-    assert abs(holds(built, HOLDING).number - held_unset.number) <= 0.01 * held_unset.number + 1
+    assert abs(held(built) - held_unset) <= 0.01 * held_unset + 1
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: lock_hold.Holds, mode: str) -> None:
-    assert holds(built, HOLDING, mode).number <= 2 * held_unset.number
+def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: float, mode: str) -> None:
+    assert held(built, mode) <= 2 * held_unset
 
 
 @pytest.mark.parametrize("size", [16, 32])
