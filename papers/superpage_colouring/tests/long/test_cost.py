@@ -21,8 +21,6 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 # Of some fifty huge pages one seed may miss two: the bound is a mean's, of as many seeds as make two of one seed less.
 SEEDS = tuple(range(1, 9)) if BASE != "6.12" else (1, 2, 3)
 MOST_OFF, MOST_ON = 1.005, 1.03
-# On Linux 6.12 mapping, copying and unmapping pages (map, cow) misses that bound: 1.040 at the most was counted.
-MOST_ELSE = 1.05 if BASE == "6.12" else MOST_ON
 # Huge pages that may be missing, of a hundred asked for.
 POINT = 0.01
 # Linux 7.3 finds all where 90 % of what is free is asked for, so that there as much is asked for as is free.
@@ -56,10 +54,9 @@ def test_what_uses_pages_takes_few_instructions_more(built: Built, costs_unset: 
     # An operation is a fault, and a fault takes a thousand instructions at least.
     assert costs_unset["fault-4k"] > 1000
     # Faults that the CPU's own list serves, faults for which pages are fetched from the zone, and what else is counted.
-    for work in kernel_cost.WORKS:
-        most = MOST_ON if work.kind == "fault" else MOST_ELSE
-        assert found[work.name] <= most * costs_unset[work.name], work.name
-        assert found[work.name] != costs_unset[work.name], work.name
+    for name, before in costs_unset.items():
+        assert found[name] <= MOST_ON * before, name
+        assert found[name] != before, name
 
 
 def test_huge_pages_are_found_in_aged_memory_as_ever(built: Built) -> None:
@@ -95,6 +92,15 @@ def test_the_zone_s_lock_is_held_for_little_longer(built: Built) -> None:
 
 # Pages mapped, written and unmapped; copied after fork(); of programs begun.
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
+# What the shell counts to before that, so that ticks of the timer, which drain lists, fall elsewhere: 166, 168 and 172
+# holds were counted of a kernel with the option unset.
+PHASES = (0, 300, 3000)
+
+
+def held(kernel: Built, mode: str = "") -> float:
+    """Return how often the lock is held, as a mean over the phases of the timer."""
+    counting = "i=0; while [ $i -lt {} ]; do i=$((i + 1)); done; "
+    return fmean(holds(kernel, counting.format(count) + HOLDING, mode).number for count in PHASES)
 
 
 # By what ran before, four times are of 2,652 to 2,763 holds of one kernel of Linux 7.3, and 40 times of 27,461 to
@@ -111,13 +117,13 @@ def test_without_being_switched_on_the_zone_s_lock_is_held_no_more_often(built: 
 
 
 @pytest.fixture(scope="module")
-def held_unset(unset: Built) -> lock_hold.Holds:
-    return holds(unset, HOLDING)
+def held_unset(unset: Built) -> float:
+    return held(unset)
 
 
 @pytest.mark.parametrize("mode", ["hop", "fold"])
-def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: lock_hold.Holds, mode: str) -> None:
-    assert holds(built, HOLDING, mode).number <= 2 * held_unset.number
+def test_the_zone_s_lock_is_held_at_most_twice_as_often(built: Built, held_unset: float, mode: str) -> None:
+    assert held(built, mode) <= 2 * held_unset
 
 
 @pytest.mark.parametrize("size", [16, 32])

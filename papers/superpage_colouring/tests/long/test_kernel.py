@@ -19,10 +19,10 @@ from papers.superpage_colouring.tests.long.colour_guest import COLOURS, MODES, S
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 PAGES = 1024
-TESTS = ("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "fits", "stale_mapping")
-if BASE != "6.12":
-    # Only there colours are a node's.
-    TESTS = (*TESTS[:-1], "nodes", "moves", "caches", TESTS[-1])
+TESTS = (
+    *("counts", "rows", "of_pages", "of_blocks", "split", "split_small", "folds", "fits"),
+    *("nodes", "moves", "caches", "stale_mapping"),
+)
 MASK, ONE = 0x00F0, 0x0020
 # So many pages are asked for with MASK, a quarter of the colours, and found by it. Linux 6.12 empties a CPU's lists at
 # times, with colours off as well (4,074 pages became 164 while a few programs ran), and fresh memory has hardly any

@@ -9,14 +9,10 @@ import pytest
 
 from lab.kernel.build import Built
 from lab.tests.long import x86_guest
-from lab.tests.long.base import BASE
 from papers.superpage_colouring.tests.long import colour_guest
 from papers.superpage_colouring.tests.long.colour_guest import MODES, SYSFS, Page, counts, pages
 
-pytestmark = [
-    pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it"),
-    pytest.mark.skipif(BASE == "6.12", reason="this base's series has one shape of colours for all nodes"),
-]
+pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
 PAGES = 1024
 # How many colours the two nodes have, and a row of a hashed index that only the second has.
