@@ -107,7 +107,7 @@
 VEC_INLINE bool ROUTINE(crosses)(size_t n)
 {
 #ifdef HALVES
-    return vec_is_beyond_l1(2 * n * sizeof(TYPE)) && !vec_is_far(2 * n * sizeof(TYPE));
+    return vec_is_in_l2(2 * n * sizeof(TYPE));
 #else
     (void)n;
     return false;
@@ -146,7 +146,7 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
         }
 #ifdef HALVES
         if (sums <= 8 && n >= ring && (!two || (uintptr_t)x % sizeof(VEC) == 0) &&
-            VEC_RARE(vec_is_beyond_l1(n * sizeof(TYPE) * (two ? 2 : 1)))) {
+            VEC_RARE(vec_is_in_l2(n * sizeof(TYPE) * (two ? 2 : 1)))) {
             EACH(DIVIDE)
             for (; n >= ring; n -= ring, x += ring, y += ring) {
                 EACH_TWO(NEXT_HALVES)

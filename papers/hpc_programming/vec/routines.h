@@ -8,7 +8,7 @@
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
  * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
  * vectors from `skip` on
- * - HALVES: if defined, what lies beyond L1 is loaded by halves of a vector, HALF, and low(v), high(v)
+ * - HALVES: if defined, what lies in L2 is loaded by halves of a vector, HALF, and low(v), high(v)
  * and joined(low, high) serve, with half_term() and OP256(loadu)
  * - SMALL: 0, or up to how many elements, at least 4, SMALL_FILE serves by the function
  * small(what, x, y, n, n - 1); if these are SUMS * LANES or more, total() adds +0 as well
