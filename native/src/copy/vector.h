@@ -2,7 +2,8 @@
 /* vector: long copies by vectors of one width, and copies that stream, made by including this with
  *   OKOSU_COPY_WIDTH      bytes of a vector: 16, 32 or 64
  *   OKOSU_COPY_NAME(x)    the name of a symbol of this file: x followed by the width's
- *   OKOSU_COPY_BEYOND(r)  the name of what serves route r beyond 8 vectors; not defined: nothing
+ *   OKOSU_COPY_BEYOND(r)  the name of what serves route r beyond what its entry copies (entry_x86.S),
+ *                         at least 8 vectors; not defined: nothing
  *   OKOSU_COPY_STREAM(p, v)  store v past the caches at p, which is aligned; not defined: none
  *   OKOSU_COPY_FENCE()    make streamed stores visible in order with what follows
  *   OKOSU_COPY_AHEAD      bytes by which the streaming loop prefetches its source */

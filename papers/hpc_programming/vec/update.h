@@ -54,7 +54,8 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
             u += skip, v += skip, out += skip, n -= skip;
         }
 #ifdef HALVES
-        if (VEC_RARE(vec_is_in_l2(n * sizeof(TYPE) * 2)) && (uintptr_t)u % sizeof(VEC) == 0) {
+        if (n >= 2 * block && VEC_RARE(vec_is_in_l2(n * sizeof(TYPE) * 2)) &&
+            (uintptr_t)u % sizeof(VEC) == 0) {
             size_t done = ROUTINE(update_by_halves)(a, u, v, out, n - 2 * block);
 
             u += done, v += done, out += done, n -= done;

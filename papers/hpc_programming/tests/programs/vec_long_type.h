@@ -51,7 +51,8 @@ static void LONG(const struct okosu_vec_variant *row, size_t n, size_t shift)
 /* No bit depends on the caches' size, by which the ways of loading are chosen. */
 static void SAME(const struct okosu_vec_variant *row, size_t n, size_t shift)
 {
-    T *const x = (T *)(x_end)-n - shift, *const y = (T *)(y_end)-n - shift / 2;
+    T *const x = (T *)(x_end)-n - shift, *const y = (T *)(y_end)-n - shift % 2;
+    T *const z = (T *)(z_end)-n - shift % 2;
     const size_t here = okosu_vec_l1;
     double got[2][4];
 
@@ -59,7 +60,7 @@ static void SAME(const struct okosu_vec_variant *row, size_t n, size_t shift)
     vec_now.x_shift = (int)shift;
     for (size_t i = 0; i < n; i++) {
         x[i] = (T)(int64_t)vec_random() / (T)(1 << 30);
-        y[i] = (T)(int64_t)vec_random() / (T)(1 << 30);
+        y[i] = z[i] = (T)(int64_t)vec_random() / (T)(1 << 30);
     }
     for (size_t i = 0; i < 2; i++) {
         okosu_vec_l1 = i ? SIZE_MAX : 0;
@@ -68,9 +69,14 @@ static void SAME(const struct okosu_vec_variant *row, size_t n, size_t shift)
         got[i][2] = (double)row->R(asum)(x, n);
         got[i][3] = (double)row->R(dot)(x, y, n);
     }
+    row->R(axpy)(3, x, z, n);
+    okosu_vec_l1 = 0;
+    row->R(axpy)(3, x, y, n);
     okosu_vec_l1 = here;
     equal("sum", got[0][0], got[1][0]);
     equal("sumsq", got[0][1], got[1][1]);
     equal("asum", got[0][2], got[1][2]);
     equal("dot", got[0][3], got[1][3]);
+    for (size_t i = 0; i < n; i++)
+        equal("axpy", (double)y[i], (double)z[i]);
 }
