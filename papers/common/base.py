@@ -134,6 +134,12 @@ class Paper(ABC):
         """Return the paper on processors of that instruction set; OkosuError (2) where it builds none, or none such."""
         raise usage(f"{self.name} builds no processors, of {isa} or any other", "", f"okosu reproduce {self.name}")
 
+    def on_base(self, base: str) -> Paper:
+        """Return the paper on that Linux; OkosuError (2) where it has no series on several, or none on that one."""
+        raise usage(
+            f"{self.name} has no series on several kernels, {base} or any other", "", f"okosu reproduce {self.name}"
+        )
+
     def peers(self) -> list[Path]:
         """Return the folders of the libraries that the paper brings for its benches to compare with."""
         return []

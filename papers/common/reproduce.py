@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="few sizes and rounds, no fresh processes; floors stay undecided"
     )
     parser.add_argument("--isa", metavar="SET", help="processors of that instruction set, where the paper builds them")
+    parser.add_argument("--base", metavar="NAME", help="the Linux to boot, where the paper has a series on several")
     parser.add_argument("--json", metavar="FILE|-", help="where the records go; - prints them, and the table on stderr")
     parser.add_argument(
         "--check",
@@ -54,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.paper not in known:
         raise OkosuError(f"no paper is called {args.paper!r}", "", f"one of {', '.join(known)}", USAGE_ERROR)
-    paper = known[args.paper].on(args.isa) if args.isa else known[args.paper]
+    paper = known[args.paper]
+    paper = paper.on(args.isa) if args.isa else paper
+    paper = paper.on_base(args.base) if args.base else paper
     if args.list:
         print(printing.listed(paper))
         return 0

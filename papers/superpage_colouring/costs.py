@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import okosu
+from lab.kernel import base as bases
 from lab.run import qemu
 from okosu.records.types import Record
 from papers.common.base import LabExperiment, Say
@@ -28,17 +29,18 @@ _COLOURS = 16
 _BOOT_S, _SUPPLY_S = 35.0, 6.0
 
 
-def experiment() -> LabExperiment:
-    """Return the experiment. Its kernel without the option takes minutes more where that is not built yet."""
-    shown = f"okosu lab run x86 --machine {kernel_cost.MACHINE} -- colour_cost, and huge pages on aged memory"
+def experiment(base: str = bases.DEFAULT) -> LabExperiment:
+    """Return the experiment on Linux `base`. The kernel without the option takes minutes more where it is not built."""
+    words = f"--base {base} " if base != bases.DEFAULT else ""
+    shown = f"okosu lab run x86 {words}--machine {kernel_cost.MACHINE} -- colour_cost, and huge pages on aged memory"
     seconds = (2 + len(ON)) * _BOOT_S + (1 + len(ON)) * SEEDS * _SUPPLY_S
-    return LabExperiment(NAME, measure, shown, core_seconds=seconds)
+    return LabExperiment(NAME, lambda say: measure(say, base), shown, core_seconds=seconds)
 
 
-def measure(say: Say) -> Iterator[Record]:
+def measure(say: Say, base: str = bases.DEFAULT) -> Iterator[Record]:
     """Yield the instructions of each path, kernel by kernel, which every run gives; then the huge pages, by seed."""
-    without = qemu.build(fragments=(*qemu.RECIPE.fragments, UNSET), say=say)
-    ours = qemu.build(say=say)
+    without = qemu.build(fragments=(*qemu.RECIPE.fragments, UNSET), say=say, base=base)
+    ours = qemu.build(say=say, base=base)
     none: list[str] = []
     kernels = {STOCK: (without, none), OFF: (ours, none)}
     kernels |= {mode: (ours, [f"page_color={_COLOURS},{mode}"]) for mode in ON}

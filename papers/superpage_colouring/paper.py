@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from lab.kernel import base as bases
+from okosu.errors import usage
 from papers.common.base import LabExperiment, Measured, Ours, Paper
 from papers.common.entries import Target
 from papers.common.points import Found
@@ -21,23 +23,34 @@ class SuperpageColouring(Paper):
 
     name: ClassVar[str] = "superpage-colouring"
 
+    def __init__(self, base: str = bases.DEFAULT) -> None:
+        self.base = base
+        self.chosen = ("--base", base) if base != bases.DEFAULT else ()
+
+    def on_base(self, base: str) -> Paper:
+        if base not in bases.names():
+            raise usage(f"no base is called {base!r}", "", f"one of {', '.join(bases.names())}")
+        return SuperpageColouring(base)
+
     def experiments(self) -> list[LabExperiment]:
         """Return what is run: the paper's figures first, then what goes beyond them."""
         celeron, pentium4 = ((machine, odd(LAST[machine])) for machine in (CELERON, PENTIUM4))
         return [
-            _experiment("celeron", lambda: figures(*celeron, SEEDS), lambda: figures(CELERON, QUICK[CELERON], 1)),
-            _experiment("pentium4", lambda: figures(*pentium4, SEEDS), lambda: figures(PENTIUM4, QUICK[PENTIUM4], 1)),
-            _experiment("wide", plan.wide),
-            _experiment("colours", plan.colours, lambda: plan.colours(1, 20)),
-            _experiment("one-colour", plan.one_colour, lambda: plan.one_colour(1)),
-            _experiment("fresh", plan.fresh),
-            _experiment("baselines", plan.baselines),
-            _experiment("remainder", plan.remainder),
-            _experiment("strides", plan.strides, lambda: plan.strides(1)[:4]),
-            _experiment("beside", plan.beside, lambda: plan.beside(1)),
-            _experiment("hashed", plan.hashed, lambda: plan.hashed(1)),
-            _experiment("build", plan.build),
-            costs.experiment(),
+            self._experiment("celeron", lambda: figures(*celeron, SEEDS), lambda: figures(CELERON, QUICK[CELERON], 1)),
+            self._experiment(
+                "pentium4", lambda: figures(*pentium4, SEEDS), lambda: figures(PENTIUM4, QUICK[PENTIUM4], 1)
+            ),
+            self._experiment("wide", plan.wide),
+            self._experiment("colours", plan.colours, lambda: plan.colours(1, 20)),
+            self._experiment("one-colour", plan.one_colour, lambda: plan.one_colour(1)),
+            self._experiment("fresh", plan.fresh),
+            self._experiment("baselines", plan.baselines),
+            self._experiment("remainder", plan.remainder),
+            self._experiment("strides", plan.strides, lambda: plan.strides(1)[:4]),
+            self._experiment("beside", plan.beside, lambda: plan.beside(1)),
+            self._experiment("hashed", plan.hashed, lambda: plan.hashed(1)),
+            self._experiment("build", plan.build),
+            costs.experiment(self.base),
         ]
 
     def compare(self, measured: Measured) -> dict[str, Ours]:
@@ -55,20 +68,19 @@ class SuperpageColouring(Paper):
         gains = {n: values[f"t2.{n}.colour"] / values[f"t2.{n}.stock"] for n in TABLE2}
         return targets.sides(target.id, colour_model.read(records), target.experiment, gains)
 
-
-def _experiment(
-    name: str, boots: Callable[[], Sequence[Boot]], thin: Callable[[], Sequence[Boot]] | None = None
-) -> LabExperiment:
-    """Return an experiment of these boots, and of fewer with --quick."""
-    all_of_them = boots()
-    machines = ", ".join(dict.fromkeys(boot.setting.machine for boot in all_of_them))
-    shown = f"{len(all_of_them)} boots of okosu lab run x86 --machine {machines}"
-    return LabExperiment(
-        name,
-        lambda say: run.measure(name, all_of_them, say),
-        shown,
-        quick=thin is not None,
-        thin=None if thin is None else lambda say: run.measure(name, thin(), say),
-        core_seconds=plan.core_seconds(all_of_them),
-        thin_core_seconds=plan.core_seconds(thin()) if thin else 0.0,
-    )
+    def _experiment(
+        self, name: str, boots: Callable[[], Sequence[Boot]], thin: Callable[[], Sequence[Boot]] | None = None
+    ) -> LabExperiment:
+        """Return an experiment of these boots, and of fewer with --quick."""
+        all_of_them = boots()
+        machines = ", ".join(dict.fromkeys(boot.setting.machine for boot in all_of_them))
+        shown = " ".join([f"{len(all_of_them)} boots of okosu lab run x86", *self.chosen, "--machine", machines])
+        return LabExperiment(
+            name,
+            lambda say: run.measure(name, all_of_them, say, self.base),
+            shown,
+            quick=thin is not None,
+            thin=None if thin is None else lambda say: run.measure(name, thin(), say, self.base),
+            core_seconds=plan.core_seconds(all_of_them),
+            thin_core_seconds=plan.core_seconds(thin()) if thin else 0.0,
+        )

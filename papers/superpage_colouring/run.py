@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 import okosu
+from lab.kernel import base as bases
 from lab.model import machines
 from lab.run import qemu
 from okosu.errors import OkosuError
@@ -40,15 +41,15 @@ def arm(setting: Setting, point: Point) -> str:
     return "+".join([*pages, *colour]) or "stock"
 
 
-def measure(of: str, boots: Sequence[Boot], say: Say) -> Iterator[Record]:
-    """Yield the records of the boots, each when the first of its seeds is there; the others join it later.
+def measure(of: str, boots: Sequence[Boot], say: Say, base: str = bases.DEFAULT) -> Iterator[Record]:
+    """Yield the records of the boots of Linux `base`, each when its first seed is there; the other seeds join it later.
 
     Several boots run at a time, one on a core; their samples come in the order of `boots`. A boot that fails leaves its
     samples out, and the others go on; OkosuError in the end names it.
     """
     failed: list[str] = []
     held: dict[Key, Record] = {}
-    built = qemu.build(say=say)
+    built = qemu.build(say=say, base=base)
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
         futures = [pool.submit(placement.measure, built, boot.setting, boot.points) for boot in boots]

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import fmean, median, stdev
 
 import pytest
 
 from lab.model import machines
 from lab.run import qemu
+from okosu.errors import OkosuError
 from okosu.records.types import Compared, Record
 from papers import common
-from papers.common.base import Measured, Ours
+from papers.common.base import LabExperiment, Measured, Ours
 from papers.common.judge import conclude, judge
 from papers.superpage_colouring import colour_model, costs, huge_supply, kernel_cost, plan
 from papers.superpage_colouring.huge_supply import Supply
@@ -233,7 +234,7 @@ def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) ->
     def supply(built: str, seed: int, kernel_args: list[str]) -> Supply:
         return Supply(100, 90 - (built == "ours"), 50 + seed, 0.5, 1000)
 
-    monkeypatch.setattr(qemu, "build", lambda fragments=(), say=None: " ".join(fragments) or "ours")
+    monkeypatch.setattr(qemu, "build", lambda fragments=(), say=None, base="": " ".join(fragments) or "ours")
     monkeypatch.setattr(kernel_cost, "measure", instructions)
     monkeypatch.setattr(huge_supply, "measure", supply)
     found = list(costs.measure(print))
@@ -247,6 +248,25 @@ def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) ->
     judged = outcome("thp-success", Measured(records={"costs": found}))
     assert (judged.holds, judged.measured) == (True, pytest.approx(1))
     assert "90.0 % got with stock, 89.0 % with" in judged.note
+
+
+def test_every_experiment_is_run_on_the_base_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def build(fragments: Sequence[str] = (), say: object = None, base: str = "") -> None:
+        built.append(base)
+        raise OkosuError("nothing is built here")
+
+    monkeypatch.setattr(qemu, "build", build)
+    chosen = PAPER.on_base("7.3")
+    for quick in (False, True):
+        for experiment in chosen.experiments():
+            assert isinstance(experiment, LabExperiment)
+            with pytest.raises(OkosuError, match="nothing is built here"):
+                list((experiment.thin if quick and experiment.thin else experiment.run)(print))
+    assert built == ["7.3"] * 2 * len(PAPER.experiments())
+    assert chosen.chosen == ("--base", "7.3")
+    assert all("--base 7.3" in experiment.typed(quick=False) for experiment in chosen.experiments())  # type: ignore[union-attr]
 
 
 def test_what_was_not_run_is_not_judged() -> None:

@@ -18,7 +18,7 @@ from papers.superpage_colouring.tests.planted import DIMENSIONS, measure, of
 
 
 def test_records_grow_seed_by_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qemu, "build", lambda say: None)
+    monkeypatch.setattr(qemu, "build", lambda say, base: None)
     monkeypatch.setattr(placement, "measure", measure)
     boots = figures(CELERON, [85, 89], 3)
     seen: list[int] = []
@@ -39,7 +39,7 @@ def test_a_boot_that_fails_costs_its_own_samples_alone(monkeypatch: pytest.Monke
             raise OkosuError("the guest did not boot", "panic")
         return measure(built, setting, points)
 
-    monkeypatch.setattr(qemu, "build", lambda say: None)
+    monkeypatch.setattr(qemu, "build", lambda say, base: None)
     monkeypatch.setattr(placement, "measure", some)
     found: list[Record] = []
     with pytest.raises(OkosuError, match="1 of 9 boots failed") as error:
