@@ -20,6 +20,8 @@ from papers.common.judge import Judged
 Keep = Callable[[], None]
 KEEP_S = 2.0
 """Records of a lab experiment are written at most this often: some experiments yield thousands."""
+KEEP_PAUSE = 20.0
+"""Nor before this many times what writing them took last: all are written each time."""
 
 
 class Conduct:
@@ -59,13 +61,15 @@ class Conduct:
         self.envelope.compared = made
 
     def _run_lab(self, experiment: LabExperiment) -> None:
-        kept = time.monotonic()
+        due = time.monotonic() + KEEP_S
 
         def keep_when_due() -> None:
-            nonlocal kept
-            if time.monotonic() - kept >= KEEP_S:
+            nonlocal due
+            begun = time.monotonic()
+            if begun >= due:
                 self.keep()
-                kept = time.monotonic()
+                ended = time.monotonic()
+                due = ended + max(KEEP_S, KEEP_PAUSE * (ended - begun))
 
         def took(record: Record) -> None:
             record.machine = record.machine or str(self.envelope.machine.get("id", ""))

@@ -19,6 +19,10 @@ from lab.tests.long.base import BASE
 _FIXED = ("-s", "LOCALVERSION=", "KCFLAGS=-Werror")
 # GCC's W=1, and sparse of every file, whether it has to be compiled or not.
 _STRICT = ("W=1", "C=2", "KCFLAGS=")
+# What GCC and sparse say of a line, or smatch, which names the function first.
+_COMPLAINT = re.compile(r"^(\S+?):[\d:]+ ((?:\S+\(\) )?(?:warn|warning|error): .*)$", re.M)
+# Debian has no package of it: a program that was built somewhere is named by OKOSU_SMATCH.
+SMATCH = os.environ.get("OKOSU_SMATCH") or shutil.which("smatch")
 
 
 class Workbench:
@@ -62,10 +66,26 @@ class Workbench:
     def complaints(self, asked: Mapping[str, str], *targets: str) -> Counter[str]:
         """Return what GCC's W=1 and sparse say of the objects' sources: FILE: MESSAGE, and how often."""
         objects = self._configured(asked)
+        return self._said(objects, _STRICT, targets)
+
+    def smatch(self, asked: Mapping[str, str], *targets: str) -> Counter[str]:
+        """Return what smatch says of the objects' sources, as `complaints` does."""
+        objects = self._configured(asked)
+        # smatch speaks on stdout, which make -s throws away.
+        checker = self.folder / "smatch"
+        checker.write_text(f'#!/bin/sh\nexec {SMATCH} -p=kernel "$@" >&2\n')
+        checker.chmod(0o755)
+        return self._said(objects, ("C=2", "KCFLAGS=", f"CHECK={checker}"), targets)
+
+    def _said(self, objects: Path, words: Sequence[str], targets: Sequence[str]) -> Counter[str]:
         # Output about what make builds before the targets is left out.
         self._make(objects, "prepare")
-        found = re.findall(r"^(\S+?):[\d:]+ ((?:warning|error): .*)$", self._make(objects, *_STRICT, *targets), re.M)
-        return Counter(f"{path.removeprefix(f'{self.tree}/')}: {said}" for path, said in found)
+        # One at a time: what is in arch/x86/lib make comes upon twice, and two of it at once delete each other's files.
+        found = _COMPLAINT.findall(self._make(objects, "-j1", *words, *targets))
+        # A line's number changes with each line that is added.
+        return Counter(
+            f"{path.removeprefix(f'{self.tree}/')}: {re.sub(r'lines? [0-9,]+', 'line', said)}" for path, said in found
+        )
 
     def make(self, asked: Mapping[str, str], *targets: str, words: Sequence[str] = ()) -> Path:
         """Build `targets` (objects, or folders of them) in the configuration `asked`; return the folder they are in.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,11 +86,15 @@ class Figures:
 
     def complaints(self) -> Counter[str]:
         """Return what W=1 and sparse say of the files that the series changes, with it set, and did not say before."""
-        return self._said("on") - self._said("without")
+        return self._said("on", self.bench.complaints) - self._said("without", self.bench.complaints)
 
-    def _said(self, variant: str) -> Counter[str]:
+    def smatch(self) -> Counter[str]:
+        """Return what smatch says of them and did not say before."""
+        return self._said("on", self.bench.smatch) - self._said("without", self.bench.smatch)
+
+    def _said(self, variant: str, check: Callable[..., Counter[str]]) -> Counter[str]:
         objects = self._objects(variant, tests=True)
-        return self.bench.complaints(self._asked(variant, tests=True), *objects)
+        return check(self._asked(variant, tests=True), *objects)
 
     def _objects(self, variant: str, tests: bool) -> list[str]:
         """Return the objects of the files that the series changes which the variant has, and check its commit out."""

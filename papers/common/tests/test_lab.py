@@ -102,6 +102,7 @@ def test_whatever_ends_one_its_records_are_written(
 def test_records_that_come_slowly_are_written_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
     monkeypatch.setattr("papers.common.conduct.KEEP_S", 0.0)
+    monkeypatch.setattr("papers.common.conduct.KEEP_PAUSE", 0.0)
     held = conduct(OnAKernel(), keep=lambda: kept.append(len(held.envelope.records)))
     held.run()
     assert kept == [1, 2, 2, 3, 4, 4, 4]
@@ -119,12 +120,37 @@ def test_records_that_grow_are_written_at_each_step(monkeypatch: pytest.MonkeyPa
             one.samples.append(1.0)
 
     monkeypatch.setattr("papers.common.conduct.KEEP_S", 0.0)
+    monkeypatch.setattr("papers.common.conduct.KEEP_PAUSE", 0.0)
     paper = OnAKernel()
     paper.copy = growing
     held = conduct(paper, keep=lambda: samples.append(len(held.envelope.records[0].samples)))
     held.run()
     first = samples[0]
     assert samples[:4] == [first, first, first + 1, first + 2]
+
+
+def test_writing_takes_a_small_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes longer with each record, and a reproduction may have thousands."""
+    now = 0.0
+    kept: list[float] = []
+
+    def keep() -> None:
+        nonlocal now
+        kept.append(now)
+        now += 0.5
+
+    def slow(say: Say) -> Iterator[Record]:
+        nonlocal now
+        for _ in range(30):
+            now += 1.0
+            yield record("ours", 1)
+
+    monkeypatch.setattr("papers.common.conduct.time.monotonic", lambda: now)
+    paper = OnAKernel()
+    paper.copy = slow
+    conduct(paper, keep=keep).run()
+    during = [at for at in kept if at < 30]
+    assert during == [2.0, 12.5, 23.0]
 
 
 def test_quick_leaves_out_what_is_not_quick() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series page-colour: what GCC and sparse say of it: make test-lab-full."""
+"""The series page-colour: what GCC, sparse and smatch say of it: make test-lab-full."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests.long.kernel_commits import SMATCH
 from lab.tests.long.series_figures import Figures
 from papers.superpage_colouring.tests.long.series_figures import SUBJECT
 
@@ -17,3 +18,8 @@ pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="m
 
 def test_w1_and_sparse_have_nothing_new_to_say(tmp_path: Path) -> None:
     assert Figures(tmp_path, SUBJECT).complaints() == Counter()
+
+
+@pytest.mark.skipif(not SMATCH, reason="smatch is missing: build it and name the program by OKOSU_SMATCH")
+def test_smatch_has_nothing_new_to_say(tmp_path: Path) -> None:
+    assert Figures(tmp_path, SUBJECT).smatch() == Counter()
