@@ -38,7 +38,7 @@ static void dirty(size_t pages)
     zero_unmap(at, pages);
 }
 
-static void touch_marked(size_t pages, uint64_t label)
+static inline void touch_marked(size_t pages, uint64_t label)
 {
     uint64_t *at = map_or_end(pages);
 
@@ -80,7 +80,7 @@ static long served(const char *engine, int clean)
     return zero_stat(clean ? "served_clean" : "served_dirty");
 }
 
-static int zero_fault(int argc, char **argv)
+static inline int zero_fault(int argc, char **argv)
 {
     if (argc != 3 && argc != 4) {
         fprintf(stderr, "usage: %s ENGINE PAGES [TIMES]\n", argv[0]);

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test
 
 MACHINE = "celeron-900"
 CLEAN, DIRTY, GIVEN_BACK = 1, 2, 3
+# A machine whose second-level cache of 1 MiB holds the working set of zero_neighbour twice, and half of a huge page.
+NEIGHBOUR, UNTOUCHED, LINES = "zen5-9950x", 3, (512 << 10) // 64
 # What clears ahead, and the kernel's arguments. On 7.3 faults clear by ranges in any case, and the kernel has to be
 # told that the model's addresses are those of four levels of page tables.
 ENGINE, RANGES = {"6.12": ("cpu-nt", ("folio_zero.ranges=1",)), "7.3": ("thread", ("no5lvl",))}[BASE]
@@ -163,3 +165,24 @@ def test_who_frees_a_page_pays_for_it_where_pages_are_cleared_then(built: Built,
         show(f"thread, {what}", ahead[label])
     show("neither, first touch", neither[DIRTY])
     show("neither, given back", neither[GIVEN_BACK])
+
+
+def test_a_first_touch_leaves_the_lines_of_others_where_they_were(built: Built) -> None:
+    pages = 16
+    command = [str(guest.build() / "zero_neighbour"), ENGINE, str(pages)]
+    outcome = qemu.run(built, command, kernel_args=RANGES, model=NEIGHBOUR, timeout=3600.0)
+    assert outcome.status == 0, outcome.console
+    assert outcome.stdout.split() == f"clean {pages} dirty {pages}".encode().split()
+    lost: dict[int, list[int]] = {CLEAN: [], DIRTY: [], UNTOUCHED: []}
+    for region in plugin_counts.inside(model_plugin.regions(outcome.files[model_plugin.COUNTS])):
+        lost[region.label].append(region.user.misses(2))
+        assert region.user.loads >= LINES
+    assert [len(each) for each in lost.values()] == [pages, pages, 2 * pages]
+    for what, label in (("clean", CLEAN), ("cleared by the fault", DIRTY), ("no touch", UNTOUCHED)):
+        print(
+            f"{what}: of {LINES:,} lines {median(lost[label]):,.0f} ({min(lost[label])} to {max(lost[label])}) are lost"
+        )
+    # The clock's ticks and the fault itself take some; the clearing of a page, twice as large as the cache, takes most.
+    assert median(lost[UNTOUCHED]) <= 0.01 * LINES
+    assert median(lost[CLEAN]) <= 0.02 * LINES
+    assert median(lost[DIRTY]) >= 0.5 * LINES
