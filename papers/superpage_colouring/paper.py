@@ -33,13 +33,14 @@ class SuperpageColouring(Paper):
         return SuperpageColouring(base)
 
     def experiments(self) -> list[LabExperiment]:
-        """Return what is run: the paper's figures first, then what goes beyond them."""
+        """Return what is run: what targets are judged on first, then what none is."""
         celeron, pentium4 = ((machine, odd(LAST[machine])) for machine in (CELERON, PENTIUM4))
         return [
             self._experiment("celeron", lambda: figures(*celeron, SEEDS), lambda: figures(CELERON, QUICK[CELERON], 1)),
             self._experiment(
                 "pentium4", lambda: figures(*pentium4, SEEDS), lambda: figures(PENTIUM4, QUICK[PENTIUM4], 1)
             ),
+            costs.experiment(self.base),
             self._experiment("wide", plan.wide),
             self._experiment("colours", plan.colours, lambda: plan.colours(1, 20)),
             self._experiment("one-colour", plan.one_colour, lambda: plan.one_colour(1)),
@@ -50,7 +51,6 @@ class SuperpageColouring(Paper):
             self._experiment("beside", plan.beside, lambda: plan.beside(1)),
             self._experiment("hashed", plan.hashed, lambda: plan.hashed(1)),
             self._experiment("build", plan.build),
-            costs.experiment(self.base),
         ]
 
     def compare(self, measured: Measured) -> dict[str, Ours]:
