@@ -17,8 +17,8 @@ enum { L3_AT_LEAST = 4 << 20 };
  * half in L2, and from 3 KiB up by up to 15 % in no cache. (Without fast short string copies it
  * begins later, as glibc has it.) So vectors serve up to half of L1d where the data is known to be
  * near, or is guessed to be. Those of AVX2 and SSE2 lose earlier on both sides: with both operands in
- * L1d from 20 KiB, if they do not lie on lines, and to memory from 2 KiB, by up to 9 %, where nothing
- * was found that is as fast as the C library's own to 5 KiB.
+ * L1d from 20 KiB, if they do not lie on lines, and to memory from 2 KiB, with AVX2 by up to 9 %, where
+ * nothing was found that is as fast as the C library's own to 5 KiB, and with SSE2 by a third.
  *
  * Stores past the caches win by 1.1 to 1.5 from 6 KiB up where the destination is in no cache, and
  * lose up to five times where it is: they serve callers that said so, and copies whose two operands
@@ -34,7 +34,9 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
     size_t l3 = caches->l3 > L3_AT_LEAST ? caches->l3 : L3_AT_LEAST;
     bool widest = features & OKOSU_CPU_AVX512;
     bool fast_short = features & OKOSU_CPU_FSRM;
+    bool avx2_alone = !widest && features & OKOSU_CPU_AVX2;
     size_t string_from = fast_short ? l1d / 15 : l1d / 4;
+    size_t vectors_to = fast_short && !widest ? l1d / 24 : string_from;
     size_t near = widest ? l1d / 2 : l1d / 12 * 5;
 
     if (features & OKOSU_CPU_AVX2) {
@@ -48,15 +50,14 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
         lately = &okosu_copy_row_lately_avx512.about;
     }
     if (features & OKOSU_CPU_ERMS) {
-        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], string_from, vector);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], vectors_to, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], near, lately);
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, string);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], near, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR],
-                            fast_short && !widest ? l1d / 24 : string_from, vector);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], vectors_to, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9,
-                            widest ? string : &okosu_copy_row_libc.about);
+                            avx2_alone ? &okosu_copy_row_libc.about : string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, vector);
