@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -24,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("perl"), reason="perl is not installed, in which checkpatch.pl is written"),
 ]
 
+ROOT = Path(__file__).resolve().parents[2]
 BY = Author("Ada Thor", "ada@example.org")
 LETTER = "Subject: [PATCH v3 0/9] all: Two things\n that are one\n\nThis is why.\n\nAnd how.\n"
 # Remarks each mail that adds a file.
@@ -178,3 +180,14 @@ def test_the_list_names_series_and_bases_and_a_dry_run_writes_nothing(room: Path
     assert f"by: {BY}\nseries: one v4, 2 patches for Linux 6.12\n" in done.stdout
     assert not (tmp_path / "to").exists()
     assert okosu("one").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "letter", sorted(ROOT.glob("papers/*/series/**/cover-letter.txt")), ids=lambda path: path.parent.name
+)
+def test_each_heading_of_a_letter_is_a_line_with_a_rule_as_long_below_it(letter: Path) -> None:
+    lines = letter.read_text().splitlines()
+    for above, line in itertools.pairwise(lines):
+        # A table may have rules of its own.
+        if re.search(r"-{4}", line) and not line.startswith((" ", "\t")):
+            assert line == "-" * len(above), line
