@@ -18,8 +18,6 @@ from papers.superpage_colouring.targets import TINY
 NAME, UNSET = "costs", "x86-colour-unset"
 STOCK, OFF, ON = "stock", "off", ("fold", "hop")
 """A kernel of the same sources with the option unset; with it set, off; and on, by mode, the default first."""
-FAULTS = ("fault-4k", "fault-4k-refill")
-"""Page faults that a CPU's own list of pages serves, and faults for which the list has to be filled."""
 INSTRUCTIONS, HUGE = "instructions", "huge share"
 """Metrics: of a path of the kernel; of the huge pages that a program asked for on aged memory, those that it got."""
 SUPPLY = {"transparent huge pages": "share", "hugetlb's": "order_9"}
@@ -33,7 +31,7 @@ def experiment(base: str = bases.DEFAULT) -> LabExperiment:
     """Return the experiment on Linux `base`. The kernel without the option takes minutes more where it is not built."""
     words = f"--base {base} " if base != bases.DEFAULT else ""
     shown = f"okosu lab run x86 {words}--machine {kernel_cost.MACHINE} -- colour_cost, and huge pages on aged memory"
-    seconds = (2 + len(ON)) * _BOOT_S + (1 + len(ON)) * SEEDS * _SUPPLY_S
+    seconds = (2 + len(ON)) * len(kernel_cost.BEGINNINGS) * _BOOT_S + (1 + len(ON)) * SEEDS * _SUPPLY_S
     return LabExperiment(NAME, lambda say: measure(say, base), shown, core_seconds=seconds)
 
 
@@ -46,8 +44,8 @@ def measure(say: Say, base: str = bases.DEFAULT) -> Iterator[Record]:
     kernels |= {mode: (ours, [f"page_color={_COLOURS},{mode}"]) for mode in ON}
     for variant, (built, words) in kernels.items():
         say(f"{NAME}: {variant}")
-        for name, cost in kernel_cost.measure(built, kernel_args=words).items():
-            yield record(variant, INSTRUCTIONS, name, [cost.each])
+        for name, each in kernel_cost.from_each_beginning(built, words).items():
+            yield record(variant, INSTRUCTIONS, name, each)
     found = {(variant, way): record(variant, HUGE, way, []) for variant in kernels if variant != OFF for way in SUPPLY}
     for seed in range(1, SEEDS + 1):
         for variant in (STOCK, *ON):
@@ -83,11 +81,10 @@ def sides(name: str, records: Sequence[Record]) -> Found:
     if name == "thp-success":
         return _denied(records)
     by = {(one.variant, str(one.parameters.get("call"))): one for one in records if one.metric == INSTRUCTIONS}
-    variants = ON if name == "fault-on" else (OFF,)
-    calls = FAULTS if name == "fault-on" else tuple(dict.fromkeys(call for _, call in by))
+    variants = ON if name == "paths-on" else (OFF,)
     found = []
     for variant in variants:
-        for call in calls:
+        for call in dict.fromkeys(call for _, call in by):
             if {(variant, call), (STOCK, call)} <= by.keys():
                 ours, theirs = ({0: fmean(by[each, call].samples)} for each in (variant, STOCK))
                 found.append(Sides(Point(mode=variant), call, variant, STOCK, ours, theirs, exact=True))

@@ -12,6 +12,8 @@ from papers.superpage_colouring.plan import BOTH, COLOUR, FOLD, SEEDS, STOCK, SU
 
 TINY = 1e-9
 """Stands for 0 in ratios, which have to be positive."""
+SIGMA_LEAST = 1.0
+"""MB/s. Stands for a smaller standard deviation of colour's, which is 0 where all seeds are alike."""
 GAIN_AT = (85, 87, 89)
 ROWS = (85, 87, 89, 91, 93, 95)
 NEARLY_FULL = (0.95, 1.05)
@@ -117,4 +119,4 @@ def _spread(arms: Sweeps) -> Found:
     if stock is None or ours is None:
         return Found([], ["a standard deviation needs two seeds"])
     label = f"{stock:.3g} MB/s of stock's, {ours:.3g} of colour's, at {len(within[COLOUR])} dimensions"
-    return Found([_exact(Point(), label, max(TINY, ours), max(TINY, stock))], [])
+    return Found([_exact(Point(), label, max(SIGMA_LEAST, ours), max(TINY, stock))], [])

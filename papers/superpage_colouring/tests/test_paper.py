@@ -192,7 +192,9 @@ def test_the_spread_is_that_of_all_dimensions_within_the_cache(measured: Measure
     within = [cell for cell in colour_model.sweep(cells, "celeron", "stock").values() if cell.fill <= 1]
     sigmas = [stdev(cell.speeds().values()) for cell in within]
     assert colour_model.pooled(within) == pytest.approx(fmean(sigma**2 for sigma in sigmas) ** 0.5)
-    assert outcome("celeron-spread", measured).holds
+    judged = outcome("celeron-spread", measured)
+    # With colour all of the seeds planted here are alike.
+    assert (judged.holds, judged.measured) == (True, pytest.approx(colour_model.pooled(within)))
 
     def spread(record: Record) -> None:
         if (record.variant, record.metric) == ("hop", "cycles"):
@@ -219,16 +221,18 @@ def test_few_seeds_judge_nothing_but_say_what_they_gave() -> None:
 
 
 def test_costs_are_judged_call_by_call(measured: Measured) -> None:
-    assert outcome("fault-on", measured).measured == pytest.approx(1.04)
+    assert outcome("paths-on", measured).measured == pytest.approx(1.04)
     assert outcome("paths-off", measured).measured == pytest.approx(1.001)
     assert outcome("thp-success", measured).measured == pytest.approx(0.5)
 
 
 def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, list[str]]] = []
+    setups: list[str] = []
 
-    def instructions(built: str, kernel_args: list[str]) -> dict[str, Cost]:
+    def instructions(built: str, *, setup: str, kernel_args: list[str]) -> dict[str, Cost]:
         asked.append((built, kernel_args))
+        setups.append(setup)
         return {"fault-4k": Cost("fault-4k", 10, 10 * (1000 + len(asked)), 5)}
 
     def supply(built: str, seed: int, kernel_args: list[str]) -> Supply:
@@ -239,10 +243,11 @@ def test_costs_are_measured_kernel_by_kernel(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(huge_supply, "measure", supply)
     found = list(costs.measure(print))
     assert asked[0][0].split() == [*qemu.RECIPE.fragments, "x86-colour-unset"]
-    assert [built for built, _ in asked[1:]] == ["ours"] * 3
-    assert [words for _, words in asked] == [[], [], ["page_color=16,fold"], ["page_color=16,hop"]]
+    assert [built for built, _ in asked[3:]] == ["ours"] * 9
+    assert [words for _, words in asked[::3]] == [[], [], ["page_color=16,fold"], ["page_color=16,hop"]]
+    assert setups[0] != setups[1] != setups[2] == setups[5]
     by = {(one.variant, one.metric, one.parameters["call"]): one for one in found}
-    assert by["hop", "instructions", "fault-4k"].samples == [1004]
+    assert by["hop", "instructions", "fault-4k"].samples == [1010, 1011, 1012]
     assert by["stock", "huge share", "transparent huge pages"].samples == [0.9] * costs.SEEDS
     assert by["fold", "huge share", "hugetlb's"].rounds == list(range(1, costs.SEEDS + 1))
     judged = outcome("thp-success", Measured(records={"costs": found}))

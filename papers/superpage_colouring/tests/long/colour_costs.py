@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from lab.kernel.build import Built
@@ -24,13 +23,6 @@ from papers.superpage_colouring.tests.long import colour_guest, lock_hold
 COLOURS = colour_guest.COLOURS
 HOLDING = '"$0" map 16384 4 1; "$0" cow 256 10 1; "$0" exec 1 10 1'
 UNEVEN = 12000
-# Twenty programs are begun in less than a tick of the timer, and by whether one falls among them they take 373,000 or
-# 392,000 instructions each, of one kernel; of 400, a tick more or less is a quarter of a percent at most.
-WORKS = tuple(replace(work, repetitions=400) if work.kind == "exec" else work for work in kernel_cost.WORKS)
-# How many programs run before something is counted. What the CPU's lists have then decides how often they are filled
-# and emptied meanwhile: with that, or with a few bytes of code, an exec takes up to 0.5 % more. So each number is the
-# mean of these beginnings.
-BEGINNINGS = (0, 7, 20)
 
 
 def variants() -> dict[str, tuple[Built, tuple[str, ...]]]:
@@ -54,20 +46,13 @@ def table(head: str, rows: dict[str, dict[str, float]]) -> Iterator[str]:
 
 def costs(kernel: Built, args: Sequence[str] = ()) -> dict[str, float]:
     """Return {name of the work: instructions of an operation} of the kernel with these arguments."""
-    found = [
-        kernel_cost.measure(
-            kernel, works=WORKS, setup=f"i=0; while [ $i -lt {count} ]; do (:); i=$((i + 1)); done", kernel_args=args
-        )
-        for count in BEGINNINGS
-    ]
-    assert [one["fault-4k"].ops for one in found] == [16384] * len(found)
-    return {work.name: fmean(one[work.name].each for one in found) for work in WORKS}
+    return {name: fmean(each) for name, each in kernel_cost.from_each_beginning(kernel, args).items()}
 
 
 def calls() -> Iterator[str]:
     """Yield the kernel's instructions for an operation of each kind."""
     found = {name: costs(built, args) for name, (built, args) in variants().items()}
-    rows = {work.name: {name: each[work.name] for name, each in found.items()} for work in WORKS}
+    rows = {work.name: {name: each[work.name] for name, each in found.items()} for work in kernel_cost.WORKS}
     yield from table("instructions of the kernel", rows)
 
 
