@@ -17,8 +17,6 @@ from papers.superpage_colouring.report import charts
 NAMES = {
     "stock": "stock",
     "shuffle": "stock, shuffled at boot",
-    # Only in records that an earlier version of the series gave, which had this mode.
-    "linear": "colour (linear)",
     "fold": "colour (fold)",
     "hop": "colour",
     "mask": "colours of its own",
