@@ -14,8 +14,8 @@ fi
 tools/setup/lab-deps.sh
 # The series' documents are read by Sphinx, and their sources by Coccinelle's rules, where these can be had.
 if [ "$OKOSU_LAB" = full ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-sphinx coccinelle >/dev/null 2>&1 ||
-        echo "okosu: the series are not read by Sphinx and Coccinelle (fix: apt-get install python3-sphinx coccinelle)" >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-sphinx python3-yaml coccinelle >/dev/null 2>&1 ||
+        echo "okosu: the series are not read by Sphinx and Coccinelle (fix: apt-get install python3-sphinx python3-yaml coccinelle)" >&2
 fi
 # What `make build` leaves out, because only the long tests want it.
 .venv/bin/ninja -C build --quiet vec-inlines

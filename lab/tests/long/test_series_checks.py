@@ -122,7 +122,9 @@ def test_the_documents_are_read_without_a_new_warning(of: Series, before: Path, 
         copy = tmp_path / ("with" if folder == after else "without")
         subprocess.run(["cp", "-al", f"{folder}/.", copy], check=True)
         words = ("make", "htmldocs", f"SPHINXDIRS={names}", "SPHINXOPTS=-j1")
-        status, text = run(copy, *words, PYTHONDONTWRITEBYTECODE="1")
+        # Debian's Sphinx and YAML are those of Debian's Python, whatever else is called python3.
+        path = f"/usr/bin:{os.environ['PATH']}"
+        status, text = run(copy, *words, PATH=path, PYTHONDONTWRITEBYTECODE="1")
         assert status == 0, text[-3000:]
         return messages(copy, text)
 
