@@ -16,9 +16,9 @@ from lab.run import qemu
 from lab.tests.long import x86_guest
 from lab.tests.long.base import BASE
 
-TIMEOUT_S = 1800.0
-# The time-out of each test, in seconds, on an emulated machine.
-EACH_S = 120
+TIMEOUT_S = 3600.0
+# The time-out of each test, in seconds, on an emulated machine: two need 120 where the host is busy.
+EACH_S = 300
 # Huge pages that are reserved before each test.
 PAGES = 128
 
