@@ -22,8 +22,21 @@ EACH_S = 300
 # Huge pages that are reserved before each test.
 PAGES = 128
 
+# What run_vmtests.sh of Linux 7.3 calls otherwise than that of 6.12, has no more, and has besides.
+_RENAMED = {"hugepage-mmap": "hugetlb-mmap", "hugepage-mremap": "hugetlb-mremap", "hugepage-shm": "hugetlb-shm"}
+_GONE = ("hugepage-vmemmap", "map_hugetlb")
+_NEW = ("folio_split_race_test", "guard-regions", "merge", "pfnmap", "process_madv", "soft-dirty")
+
+
+def _on_base(calls: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return those of 6.12's `calls` that the base has, as it calls them, and `more` of 7.3's."""
+    if BASE != "7.3":
+        return tuple(calls)
+    return (*(_RENAMED.get(call, call) for call in calls if call not in _GONE), *more)
+
+
 # Calls as in run_vmtests.sh; where they depend on the size of the machine, those for 1 GiB.
-CALLS = (
+_CALLS = (
     "compaction_test",
     "cow",
     "droppable",
@@ -64,9 +77,10 @@ CALLS = (
     "uffd-stress shmem 20 4",
     "uffd-unit-tests",
 )
+CALLS = _on_base(_CALLS, _NEW)
 
 # The calls that need pages of hugetlbfs. Those that need pages of 1 GiB or poison memory cannot run in this machine.
-HUGETLB = (
+_HUGETLB = (
     "hugepage-mmap",
     "hugepage-mremap",
     "hugepage-shm",
@@ -80,6 +94,7 @@ HUGETLB = (
     "uffd-stress hugetlb-private 64 4",
     "uffd-unit-tests",
 )
+HUGETLB = _on_base(_HUGETLB)
 
 # khugepaged.c of 6.12.117 uses this macro without including its definition.
 _FORGOTTEN = "CPPFLAGS=-DKSFT_SKIP=4"
