@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import pytest
+
 from lab import cache
 from lab.kernel import build, config, llvm, series, source, tree
 from lab.tests.long.base import BASE
@@ -23,6 +25,7 @@ _STRICT = ("W=1", "C=2", "KCFLAGS=")
 _COMPLAINT = re.compile(r"^(\S+?):[\d:]+ ((?:\S+\(\) )?(?:warn|warning|error): .*)$", re.M)
 # Debian has no package of it: a program that was built somewhere is named by OKOSU_SMATCH.
 SMATCH = os.environ.get("OKOSU_SMATCH") or shutil.which("smatch")
+NEEDS_SMATCH = pytest.mark.skipif(not SMATCH, reason="smatch is missing: build it and name the program by OKOSU_SMATCH")
 
 
 class Workbench:

@@ -20,7 +20,7 @@ import pytest
 from lab.kernel import series, source, tree
 from lab.kernel.series import Series
 from lab.tests.long.base import BASE
-from lab.tests.long.kernel_commits import SMATCH
+from lab.tests.long.kernel_commits import NEEDS_SMATCH, SMATCH
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
 
@@ -152,7 +152,7 @@ def test_what_coccinelle_s_rules_are_against_is_found(before: Path, tmp_path: Pa
     assert messages(tmp_path, said(tmp_path, *words))
 
 
-@pytest.mark.skipif(not SMATCH, reason="smatch is missing: build it and name the program by OKOSU_SMATCH")
+@NEEDS_SMATCH
 def test_what_smatch_is_against_is_found(tmp_path: Path) -> None:
     wrong = "int f(int *p)\n{\n\tint a = *p;\n\n\tif (!p)\n\t\treturn 1;\n\treturn a;\n}\n"
     (tmp_path / "wrong.c").write_text(wrong)

@@ -15,7 +15,7 @@ import pytest
 from lab.kernel.build import Built
 from lab.run import guest, uml
 from lab.tests.long.base import BASE
-from lab.tests.long.kernel_commits import SMATCH, Workbench, code
+from lab.tests.long.kernel_commits import NEEDS_SMATCH, Workbench, code
 from papers.simd_kernel.tests.long import rep_movs_tool
 from papers.simd_kernel.tests.long.rep_movs_tool import OBJECT, ORIGINAL, SERIES
 
@@ -37,21 +37,13 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     return Workbench(tmp_path_factory.mktemp("um"), SERIES, "um")
 
 
-def test_gcc_and_sparse_have_nothing_to_say_that_they_did_not_say_before(bench: Workbench) -> None:
-    asked = bench.config("um")
+@pytest.mark.parametrize("checker", ["complaints", pytest.param("smatch", marks=NEEDS_SMATCH)])
+def test_gcc_sparse_and_smatch_have_nothing_new_to_say(bench: Workbench, checker: str) -> None:
+    asked, check = bench.config("um"), getattr(bench, checker)
     bench.checkout(bench.commits[0])
-    before = bench.complaints(asked, *OTHERS, *ORIGINAL)
+    before = check(asked, *OTHERS, *ORIGINAL)
     bench.checkout(bench.commits[-1])
-    assert bench.complaints(asked, *OTHERS, *ORIGINAL, OBJECT) <= before
-
-
-@pytest.mark.skipif(not SMATCH, reason="smatch is missing: build it and name the program by OKOSU_SMATCH")
-def test_smatch_has_nothing_to_say_that_it_did_not_say_before(bench: Workbench) -> None:
-    asked = bench.config("um")
-    bench.checkout(bench.commits[0])
-    before = bench.smatch(asked, *OTHERS, *ORIGINAL)
-    bench.checkout(bench.commits[-1])
-    assert bench.smatch(asked, *OTHERS, *ORIGINAL, OBJECT) <= before
+    assert check(asked, *OTHERS, *ORIGINAL, OBJECT) <= before
 
 
 def test_nothing_but_the_two_functions_is_new(bench: Workbench) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.tests.long.kernel_commits import SMATCH
+from lab.tests.long.kernel_commits import NEEDS_SMATCH
 from lab.tests.long.series_figures import Figures
 from papers.zero_offload.tests.long.series_figures import SUBJECT
 
@@ -20,6 +20,6 @@ def test_w1_and_sparse_have_nothing_new_to_say(tmp_path: Path) -> None:
     assert Figures(tmp_path, SUBJECT).complaints() == Counter()
 
 
-@pytest.mark.skipif(not SMATCH, reason="smatch is missing: build it and name the program by OKOSU_SMATCH")
+@NEEDS_SMATCH
 def test_smatch_has_nothing_new_to_say(tmp_path: Path) -> None:
     assert Figures(tmp_path, SUBJECT).smatch() == Counter()
