@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the first touch of a huge page costs, and giving it back, marked for the model. ENGINE is what
  * clears pages: one that does ahead of their use, `thread` on a kernel that has the series as it is
- * to be sent; `free`, where who frees a page clears it; or `none`, where a fault has to. In each of
- * TIMES rounds the regions are
+ * to be sent; SWITCH:COUNT, on a kernel that has somebody else's, which clears all free pages once 1
+ * is written to the pool's file SWITCH, and whose file COUNT says how many are clean; `free`, where
+ * who frees a page clears it; or `none`, where a fault has to. In each of TIMES rounds the regions
+ * are
  *
  *   label 1  PAGES faults on pages that are clean (not with `none`)
  *   label 2  PAGES faults on pages that the fault has to clear (not with `free`)
@@ -61,9 +63,29 @@ static inline void touch_marked(size_t pages, uint64_t label)
     }
 }
 
+static int by_files(const char *engine)
+{
+    return strchr(engine, ':') != NULL;
+}
+
+static void clear_by_files(const char *engine, long pages)
+{
+    char file[64];
+    const char *count = strchr(engine, ':');
+
+    snprintf(file, sizeof(file), "%.*s", (int)(count - engine), engine);
+    zero_set_number(file, 1);
+    zero_wait_count(count + 1, pages);
+    zero_set_number(file, 0);
+}
+
 /* Have so many pages cleared ahead, and nothing more once they are. */
 static void clear_ahead(const char *engine, long pages)
 {
+    if (by_files(engine)) {
+        clear_by_files(engine, pages);
+        return;
+    }
     if (zero_by_thread(engine))
         zero_set_number("prezero_cpu_percent", 100);
     zero_ahead(engine, pages);
@@ -75,7 +97,7 @@ static long served(const char *engine, int clean)
 {
     if (zero_by_thread(engine) || !strcmp(engine, "free"))
         return zero_line("/proc/vmstat", clean ? "htlb_prezero_hit" : "htlb_prezero_miss");
-    if (!strcmp(engine, "none"))
+    if (!strcmp(engine, "none") || by_files(engine))
         return 0;
     return zero_stat(clean ? "served_clean" : "served_dirty");
 }

@@ -103,17 +103,22 @@ static inline void zero_sleep_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* Wait until so many pages are clean; the program ends if they are not after a while. */
-static inline void zero_wait_clean(long pages)
+/* Wait until a file of the pool says that so many pages are clean; the program ends if it does not
+ * after a while. */
+static inline void zero_wait_count(const char *file, long pages)
 {
-    for (int tries = 0; zero_number("zeroed_hugepages") < pages; tries++) {
+    for (int tries = 0; zero_number(file) < pages; tries++) {
         if (tries > 3000) {
-            fprintf(stderr, "only %ld of %ld pages are clean\n", zero_number("zeroed_hugepages"),
-                    pages);
+            fprintf(stderr, "only %ld of %ld pages are clean\n", zero_number(file), pages);
             exit(1);
         }
         zero_sleep_ms(10);
     }
+}
+
+static inline void zero_wait_clean(long pages)
+{
+    zero_wait_count("zeroed_hugepages", pages);
 }
 
 /* Whether ENGINE of a program's words is `thread`: what clears on a kernel that has the series as it

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -13,21 +12,30 @@ import pytest
 
 from lab.kernel import series, source, tree
 from lab.kernel.build import Built
-from lab.model import model_plugin, plugin_counts
-from lab.model.plugin_counts import Counts
-from lab.run import guest, qemu
+from lab.run import qemu
 from lab.tests.long import x86_guest
 from lab.tests.long.base import BASE
+from papers.zero_offload.tests.long.first_touch import (
+    CLEAN,
+    DIRTY,
+    GIVEN_BACK,
+    LINES,
+    RANGES,
+    SIZES,
+    SMALL,
+    UNTOUCHED,
+    executed,
+    faults,
+    least,
+    lines_lost,
+    middle,
+    show,
+    show_lost,
+    stored,
+)
 
 pytestmark = pytest.mark.skipif("OKOSU_LAB" not in os.environ, reason="make test-lab runs it")
 
-MACHINE = "celeron-900"
-CLEAN, DIRTY, GIVEN_BACK = 1, 2, 3
-# A machine whose second-level cache of 1 MiB holds the working set of zero_neighbour twice, and half of a huge page.
-NEIGHBOUR, UNTOUCHED, LINES = "zen5-9950x", 3, (512 << 10) // 64
-# What clears ahead, and the kernel's arguments. On 7.3 faults clear by ranges in any case, and the kernel has to be
-# told that the model's addresses are those of four levels of page tables.
-ENGINE, RANGES = {"6.12": ("cpu-nt", ("folio_zero.ranges=1",)), "7.3": ("thread", ("no5lvl",))}[BASE]
 # What a fault stores besides the page is less: more on 7.3, with the series or without.
 BESIDE = {"6.12": 4096, "7.3": 4608}[BASE]
 # The instructions of a fault on a clean page, at most, over those of one on a dirty page less the clearing. The
@@ -35,30 +43,6 @@ BESIDE = {"6.12": 4096, "7.3": 4608}[BASE]
 MOST = 1.15
 CLEARING = 200
 ZERO_ON_FREE = Path(__file__).with_name("zero_on_free.patch")
-
-
-@dataclass(frozen=True)
-class Size:
-    """A size of pages: the guest program, how many pages the pool has, how often each is touched, and the guest."""
-
-    program: str
-    page: int
-    pages: int
-    times: int
-    memory: str = qemu.MEMORY
-    kernel_args: tuple[str, ...] = ()
-
-    @property
-    def touches(self) -> int:
-        return self.pages * self.times
-
-
-# The model knows no guest of 3.5 GiB or more, in which the third GiB is the only one that is whole.
-SIZES = {
-    "2 MiB": Size("zero_fault", 2 << 20, 64, 1),
-    "1 GiB": Size("zero_gigantic", 1 << 30, 1, 4, "3328M", ("hugepagesz=1G", "hugepages=1")),
-}
-SMALL = SIZES["2 MiB"]
 
 
 @pytest.fixture(scope="module")
@@ -73,45 +57,6 @@ def at_free() -> Built:
     ours = series.find("hugetlb-prezero", BASE)
     more = replace(ours, patches=(*ours.patches, ZERO_ON_FREE))
     return qemu.build(series=(), source=tree.patched(source.find(base=BASE), [more]), base=BASE)
-
-
-def faults(
-    built: Built, size: Size = SMALL, engine: str = ENGINE, kernel_args: Sequence[str] = RANGES
-) -> dict[int, list[Counts]]:
-    """Return what the kernel did in each marked touch and end of a mapping, by label."""
-    command = [str(guest.build() / size.program), engine, str(size.pages), str(size.times)]
-    args = (*kernel_args, *size.kernel_args)
-    outcome = qemu.run(built, command, kernel_args=args, model=MACHINE, timeout=3600.0, memory=size.memory)
-    assert outcome.status == 0, outcome.console
-    clean, dirty = (0 if engine == "none" else size.touches), (0 if engine in ("none", "free") else size.touches)
-    assert outcome.stdout.split() == f"clean {clean} dirty {dirty}".encode().split()
-    found: dict[int, list[Counts]] = {CLEAN: [], DIRTY: [], GIVEN_BACK: []}
-    for region in plugin_counts.inside(model_plugin.regions(outcome.files[model_plugin.COUNTS])):
-        found[region.label].append(region.kernel)
-    touched = [0 if engine == "none" else size.touches, 0 if engine == "free" else size.touches]
-    assert [len(counts) for counts in found.values()] == [*touched, sum(touched)]
-    return found
-
-
-def stored(counts: Counts) -> int:
-    return counts.store_bytes
-
-
-def executed(counts: Counts) -> int:
-    return counts.instructions
-
-
-def middle(counts: list[Counts], of: Callable[[Counts], int]) -> float:
-    return median(map(of, counts))
-
-
-def least(counts: list[Counts], of: Callable[[Counts], int]) -> int:
-    """Return the smallest count: the clearing takes so long that the clock ticks in most of the faults."""
-    return min(map(of, counts))
-
-
-def show(what: str, counts: list[Counts]) -> None:
-    print(f"{what}: {least(counts, executed):,} instructions, {least(counts, stored):,} bytes stored")
 
 
 @pytest.mark.parametrize("name", SIZES if BASE == "7.3" else ("2 MiB",))
@@ -168,20 +113,8 @@ def test_who_frees_a_page_pays_for_it_where_pages_are_cleared_then(built: Built,
 
 
 def test_a_first_touch_leaves_the_lines_of_others_where_they_were(built: Built) -> None:
-    pages = 16
-    command = [str(guest.build() / "zero_neighbour"), ENGINE, str(pages)]
-    outcome = qemu.run(built, command, kernel_args=RANGES, model=NEIGHBOUR, timeout=3600.0)
-    assert outcome.status == 0, outcome.console
-    assert outcome.stdout.split() == f"clean {pages} dirty {pages}".encode().split()
-    lost: dict[int, list[int]] = {CLEAN: [], DIRTY: [], UNTOUCHED: []}
-    for region in plugin_counts.inside(model_plugin.regions(outcome.files[model_plugin.COUNTS])):
-        lost[region.label].append(region.user.misses(2))
-        assert region.user.loads >= LINES
-    assert [len(each) for each in lost.values()] == [pages, pages, 2 * pages]
-    for what, label in (("clean", CLEAN), ("cleared by the fault", DIRTY), ("no touch", UNTOUCHED)):
-        print(
-            f"{what}: of {LINES:,} lines {median(lost[label]):,.0f} ({min(lost[label])} to {max(lost[label])}) are lost"
-        )
+    lost = lines_lost(built)
+    show_lost(lost)
     # The clock's ticks and the fault itself take some; the clearing of a page, twice as large as the cache, takes most.
     assert median(lost[UNTOUCHED]) <= 0.01 * LINES
     assert median(lost[CLEAN]) <= 0.02 * LINES

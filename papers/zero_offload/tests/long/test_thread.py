@@ -16,6 +16,7 @@ from lab.run.outcome import Outcome
 from lab.tests.long import mm_selftests, x86_guest
 from lab.tests.long.base import BASE
 from papers.zero_offload.tests.long import prezero_guest
+from papers.zero_offload.tests.long.other_prezero import starved_wait
 from papers.zero_offload.tests.long.prezero_guest import BIG
 
 pytestmark = [
@@ -235,6 +236,12 @@ def test_a_large_page_is_clean_until_it_is_made_into_smaller_ones(built: Built) 
     assert outcome.stdout.decode().split() == [
         *("0", "0", "512", "had", "htlb_prezero_hit", "0", "htlb_prezero_miss", "1")
     ]
+
+
+def test_the_only_large_page_is_had_at_once_though_its_thread_is_starved(built: Built) -> None:
+    # It is had dirty, and the second is for clearing it. Who takes it would be killed after two, its thread's hog after
+    # five.
+    assert starved_wait(built, "prezero_hugepages") < 200
 
 
 # What needs the only page of 1 GiB while it is being cleared, and what the pools hold then: pages of 1 GiB, free ones,
