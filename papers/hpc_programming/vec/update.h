@@ -163,6 +163,12 @@ VEC_INLINE void ROUTINE(scale)(TYPE a, TYPE *x, size_t n)
             STEP(7);
         }
     }
+    for (; sizeof(VEC) == 64 && n >= block / 2; n -= block / 2, x += block / 2) {
+        STEP(0);
+        STEP(1);
+        STEP(2);
+        STEP(3);
+    }
     for (; n >= LANES; n -= LANES, x += LANES)
         STEP(0);
     if (n)
