@@ -37,7 +37,7 @@ LISTINGS = {
 SCALAR = "paper-plain-scalar"
 """The plain daxpy, with the compiler kept from making vector code of it."""
 _LIMITS = {"dsum": "limit-load", "dsumsq": "limit-load", "ddot": "limit-load2", "daxpy": "limit-load2-store1"}
-_WIDTHS = {"avx512": 512.0, "avx2": 256.0, "sse2": 128.0, "neon": 128.0}
+_WIDTHS = {"avx512": 512.0, "avx2": 256.0, "sse2": 128.0, "neon": 128.0, "sve256": 256.0, "sve512": 512.0}
 
 
 _IN_FLIGHT = {"plain": 1, "sse1": 2, "sse4": 8}

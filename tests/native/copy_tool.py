@@ -19,14 +19,14 @@ ISAS = ("sse2", "avx2", "avx512")
 ROWS = ("ref", "loop8", "libc") + (
     ("rep-movsb", "rep-line", "block512", *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS))
     if X86
-    else ("neon",)
+    else ("neon", "sve256", "sve512")
 )
 
 
 def lacking() -> set[str]:
     """The variants that this machine cannot run."""
     has = flags()
-    needs = {"avx2": "avx2", "avx512": "avx512bw", "lately": "erms"}
+    needs = {"avx2": "avx2", "avx512": "avx512bw", "lately": "erms", "sve256": "sve", "sve512": "sve"}
     return {row for row in ROWS for name, flag in needs.items() if name in row.split("-") and flag not in has}
 
 

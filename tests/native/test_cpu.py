@@ -54,6 +54,9 @@ def test_features_are_the_kernels(compiled: Callable[..., Path], widest: int, wi
         expected = {name for name, needs in NEEDS.items() if needs <= listed}
     else:
         expected = {"neon", "dczva"} if "asimd" in listed else set()
+        length = Path("/proc/sys/abi/sve_default_vector_length")
+        if "sve" in listed and length.exists():
+            expected |= {f"sve{8 * int(length.read_text())}"} & {f"sve{bits}" for bits in (256, 512) if bits <= widest}
     assert set(names.split()) == expected or expected - set(names.split()) <= {"dczva"}
 
 

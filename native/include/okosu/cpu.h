@@ -22,7 +22,9 @@ extern "C" {
 #define OKOSU_CPU_FSRM (UINT64_C(1) << 5)   /* the same for short copies */
 #define OKOSU_CPU_CLZERO (UINT64_C(1) << 6)
 #define OKOSU_CPU_NEON (UINT64_C(1) << 16)
-#define OKOSU_CPU_DCZVA (UINT64_C(1) << 17) /* DC ZVA is allowed at EL0 */
+#define OKOSU_CPU_DCZVA (UINT64_C(1) << 17)  /* DC ZVA is allowed at EL0 */
+#define OKOSU_CPU_SVE256 (UINT64_C(1) << 18) /* SVE, its vectors being of 256 bits */
+#define OKOSU_CPU_SVE512 (UINT64_C(1) << 19) /* SVE, its vectors being of 512 bits */
 
 /* The features of this machine; read once. Calls nothing, so that it may be used before main and
  * inside an ifunc resolver. */

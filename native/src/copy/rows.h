@@ -25,6 +25,8 @@ okosu_copy_function okosu_copy_large_sse2, okosu_copy_large_avx2, okosu_copy_lar
 #elif defined(__aarch64__)
 extern const struct okosu_copy_variant okosu_copy_row_neon;
 okosu_copy_function okosu_copy_neon, okosu_copy_large_neon;
+okosu_copy_function okosu_copy_sve256, okosu_copy_large_sve256;
+okosu_copy_function okosu_copy_sve512, okosu_copy_large_sve512;
 #endif
 #pragma GCC visibility pop
 

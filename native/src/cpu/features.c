@@ -59,14 +59,35 @@ static uint64_t read_features(void)
 
 #elif defined(__aarch64__)
 
+#include <asm/unistd.h>
+#include <linux/prctl.h>
+
+/* Bytes of this thread's vectors of SVE; 0: it has none. The kernel is asked without a function of
+ * the C library, which may not be ready to be called yet. */
+static long sve_bytes(void)
+{
+    register long number __asm__("x8") = __NR_prctl;
+    register long result __asm__("x0") = PR_SVE_GET_VL;
+
+    __asm__ volatile("svc 0" : "+r"(result) : "r"(number) : "memory");
+    return result < 0 ? 0 : result & PR_SVE_VL_LEN_MASK;
+}
+
 /* DCZID_EL0.DZP, bit 4: DC ZVA is prohibited (Arm ARM, D19.2). Advanced SIMD is part of the Linux
  * ABI of AArch64. */
 static uint64_t read_features(void)
 {
-    uint64_t dczid;
+    uint64_t dczid, found = OKOSU_CPU_NEON;
+    long bytes = sve_bytes();
 
     __asm__("mrs %0, dczid_el0" : "=r"(dczid));
-    return OKOSU_CPU_NEON | (dczid & 16 ? 0 : OKOSU_CPU_DCZVA);
+    if (!(dczid & 16))
+        found |= OKOSU_CPU_DCZVA;
+    if (OKOSU_WIDEST >= 256 && bytes == 32)
+        found |= OKOSU_CPU_SVE256;
+    if (OKOSU_WIDEST >= 512 && bytes == 64)
+        found |= OKOSU_CPU_SVE512;
+    return found;
 }
 
 #else
@@ -97,9 +118,10 @@ int okosu_cpu_names(uint64_t features, char *text, size_t size)
         uint64_t bit;
         const char *name;
     } names[] = {
-        {OKOSU_CPU_SSE2, "sse2"},     {OKOSU_CPU_SSE3, "sse3"}, {OKOSU_CPU_AVX2, "avx2"},
-        {OKOSU_CPU_AVX512, "avx512"}, {OKOSU_CPU_ERMS, "erms"}, {OKOSU_CPU_FSRM, "fsrm"},
-        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_NEON, "neon"}, {OKOSU_CPU_DCZVA, "dczva"},
+        {OKOSU_CPU_SSE2, "sse2"},     {OKOSU_CPU_SSE3, "sse3"},     {OKOSU_CPU_AVX2, "avx2"},
+        {OKOSU_CPU_AVX512, "avx512"}, {OKOSU_CPU_ERMS, "erms"},     {OKOSU_CPU_FSRM, "fsrm"},
+        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_NEON, "neon"},     {OKOSU_CPU_DCZVA, "dczva"},
+        {OKOSU_CPU_SVE256, "sve256"}, {OKOSU_CPU_SVE512, "sve512"},
     };
     size_t length = 0;
 

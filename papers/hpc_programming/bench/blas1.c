@@ -105,6 +105,13 @@ const struct blas1_limit *blas1_limits(void)
         return blas1_limits_avx512;
     if (features & OKOSU_CPU_AVX2)
         return blas1_limits_avx2;
+#elif defined(BLAS1_SVE)
+    uint64_t features = okosu_cpu_features();
+
+    if (features & OKOSU_CPU_SVE512)
+        return blas1_limits_sve512;
+    if (features & OKOSU_CPU_SVE256)
+        return blas1_limits_sve256;
 #endif
     return blas1_limits_base;
 }

@@ -139,6 +139,8 @@ const struct blas1_limit *blas1_limits(void);
 extern const struct blas1_limit blas1_limits_base[];
 #if defined(__x86_64__)
 extern const struct blas1_limit blas1_limits_avx2[], blas1_limits_avx512[];
+#elif defined(__aarch64__)
+extern const struct blas1_limit blas1_limits_sve256[], blas1_limits_sve512[];
 #endif
 
 #endif

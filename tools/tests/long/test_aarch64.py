@@ -43,26 +43,63 @@ def test_the_binaries_are_for_aarch64(built: Path) -> None:
         assert int.from_bytes(header[18:20], "little") == 183  # EM_AARCH64
 
 
-def test_every_size_and_address_of_neon(built: Path) -> None:
-    """All of vec-check, of which `meson test` runs only a part: 30 s."""
+def emulated(program: Path, *words: str, cpu: str) -> str:
+    """Return what a program for AArch64 prints on a processor of QEMU's."""
     done = subprocess.run(
-        [*QEMU, built / "papers/hpc_programming/tests/vec-check"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [*QEMU, program, *words], env=os.environ | {"QEMU_CPU": cpu}, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "neon: ok\nref: ok\n"
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-def test_neon_is_chosen(built: Path) -> None:
-    done = subprocess.run(
-        [*QEMU, built / "papers/hpc_programming/tests/vec-dispatch", "chosen"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "neon\n"
+# Processors, by the variant that is chosen there: vectors of SVE of 512 and of 256 bits, and those for which there are
+# no routines, of 128 bits, or no SVE.
+PROCESSORS = {
+    "sve512": ("max,sve-default-vector-length=64",),
+    "sve256": ("max,sve-default-vector-length=32",),
+    "neon": ("max,sve-default-vector-length=16", "max,sve=off"),
+}
+ON = [(variant, cpu) for variant, cpus in PROCESSORS.items() for cpu in cpus]
+
+
+@pytest.mark.parametrize(("variant", "cpu"), [(variant, cpus[-1]) for variant, cpus in PROCESSORS.items()])
+def test_every_size_and_address(built: Path, variant: str, cpu: str) -> None:
+    """All of vec-check, of which `meson test` runs only a part: 30 s each."""
+    verdicts = {"neon": "ok", "ref": "ok", "sve256": "not on this CPU", "sve512": "not on this CPU", variant: "ok"}
+    lines = emulated(built / "papers/hpc_programming/tests/vec-check", cpu=cpu).splitlines()
+    assert dict(line.split(": ") for line in lines) == verdicts
+
+
+@pytest.mark.parametrize(("variant", "cpu"), ON)
+def test_the_widest_vectors_are_chosen(built: Path, variant: str, cpu: str) -> None:
+    assert emulated(built / "papers/hpc_programming/tests/vec-dispatch", "chosen", cpu=cpu) == f"{variant}\n"
+
+
+@pytest.mark.parametrize("area", ["copy", "zero"])
+@pytest.mark.parametrize(("variant", "cpu"), ON)
+def test_copies_and_sets(built: Path, variant: str, cpu: str, area: str) -> None:
+    lines = emulated(built / f"native/src/check/{area}-check", cpu=cpu).splitlines()
+    assert f"ok: {variant}" in lines
+    lacking = {"sve256", "sve512"} - {variant}
+    assert {line.split(": ")[1] for line in lines if line.startswith("skipped: sve")} == lacking
+
+
+@pytest.fixture(scope="module")
+def changed_length(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("sve") / "sve_length"
+    words = ["-static", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/native/include"]
+    words += [f"-I{ROOT}/papers/hpc_programming/vec", str(ROOT / "tests/native/programs/sve_length.c")]
+    words += [str(built / "native/lib/libokosu.a"), "-lm", "-lpthread", "-o", str(program)]
+    subprocess.run(["aarch64-linux-gnu-gcc", *words], check=True)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("variant", "bytes_"), [("sve256", 16), ("sve256", 64), ("sve256", 128), ("sve512", 16), ("sve512", 32)]
+)
+def test_a_thread_may_change_the_length_of_its_vectors(changed_length: Path, variant: str, bytes_: int) -> None:
+    # One row of each area.
+    assert emulated(changed_length, str(bytes_), cpu=PROCESSORS[variant][0]) == "3\n"
 
 
 # These tests check the machine, not the program: its bogomips, and how long its instructions take.

@@ -7,13 +7,7 @@
 #include <arm_neon.h>
 #include <float.h>
 
-#include "vec/variant.h"
-
-/* Running sums are kept in this many registers: an addition takes four cycles, and two begin in
- * each. */
-#define NEON_REGISTERS 8
-
-enum neon_term { NEON_SUM, NEON_ABS, NEON_SQUARE, NEON_SCALED_SQUARE, NEON_PRODUCT };
+#include "vec/arm.h"
 
 #define T double
 #define V float64x2_t
@@ -33,26 +27,7 @@ enum neon_term { NEON_SUM, NEON_ABS, NEON_SQUARE, NEON_SCALED_SQUARE, NEON_PRODU
 #define LARGEST DBL_MAX
 #define SCALE_UP 0x1p600
 #define SCALE_DOWN 0x1p-600
-#include "vec/neon_type.h"
-#undef T
-#undef V
-#undef LANES
-#undef NAME
-#undef LOAD
-#undef STORE
-#undef ALL
-#undef ADD
-#undef ABS
-#undef SCALE
-#undef FMA
-#undef ACROSS
-#undef FUSED
-#undef ROOT
-#undef SMALLEST
-#undef LARGEST
-#undef SCALE_UP
-#undef SCALE_DOWN
-
+#include "vec/arm_type.h"
 /* vaddvq_f32 pairs neighbours; the interface says halves first. */
 static inline float across_float(float32x4_t sums)
 {
@@ -77,32 +52,11 @@ static inline float across_float(float32x4_t sums)
 #define LARGEST FLT_MAX
 #define SCALE_UP 0x1p100f
 #define SCALE_DOWN 0x1p-90f
-#include "vec/neon_type.h"
+#include "vec/arm_type.h"
 
-OKOSU_ROUTINE(vec, 20, neon) = {
-    .about = {.name = "neon",
-              .needs = OKOSU_CPU_NEON,
-              .doc = "128-bit vectors, fused; 8 sums of 2 or 4"},
-    .dpartials = dPARTIALS,
-    .spartials = sPARTIALS,
-    .dsum = dsum,
-    .dsumsq = dsumsq,
-    .dasum = dasum,
-    .ddot = ddot,
-    .dnrm2 = dnrm2,
-    .daxpy = daxpy,
-    .dscal = dscal,
-    .dtriad = dtriad,
-    .ddot_strided = ddot_strided,
-    .daxpy_strided = daxpy_strided,
-    .ssum = ssum,
-    .ssumsq = ssumsq,
-    .sasum = sasum,
-    .sdot = sdot,
-    .snrm2 = snrm2,
-    .saxpy = saxpy,
-    .sscal = sscal,
-    .striad = striad,
-    .sdot_strided = sdot_strided,
-    .saxpy_strided = saxpy_strided,
-};
+OKOSU_ROUTINE(vec, 20, neon) = {.about = {.name = "neon",
+                                          .needs = OKOSU_CPU_NEON,
+                                          .doc = "128-bit vectors, fused; 8 sums of 2 or 4"},
+                                .dpartials = dPARTIALS,
+                                .spartials = sPARTIALS,
+                                VEC_MEMBERS};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The NEON routines of one element type; included once for each, by vector.aarch64.c, after it has
- * defined T (element), V (vector of it), LANES, NAME() and the operations named below. No include
- * guard. */
+/* The routines of AArch64 of one element type; included once for each, by vector.aarch64.c and sve.h,
+ * after these have defined T (element), V (vector of it), LANES, NAME() and the operations named below.
+ * With LOAD_PART and STORE_PART, which treat the first `count` lanes and load zeros into the others, no
+ * element is treated alone. No include guard. */
 
-enum { NAME(PARTIALS) = NEON_REGISTERS * LANES };
+enum { NAME(PARTIALS) = ARM_SUMS * LANES };
 
+#ifndef LOAD_PART
 /* The first `count` < LANES elements, zeros after them: a zero term changes no sum. */
 static inline V NAME(load_part)(const T *x, size_t count)
 {
@@ -14,51 +16,53 @@ static inline V NAME(load_part)(const T *x, size_t count)
         part[i] = x[i];
     return LOAD(part);
 }
+#define LOAD_PART NAME(load_part)
+#endif
 
-static inline __attribute__((always_inline)) V NAME(add_term)(enum neon_term term, V sum, V x, V y,
+static inline __attribute__((always_inline)) V NAME(add_term)(enum arm_term term, V sum, V x, V y,
                                                               T scale)
 {
     switch (term) {
-    case NEON_SUM:
+    case ARM_SUM:
         return ADD(sum, x);
-    case NEON_ABS:
+    case ARM_ABS:
         return ADD(sum, ABS(x));
-    case NEON_SQUARE:
+    case ARM_SQUARE:
         return FMA(sum, x, x);
-    case NEON_SCALED_SQUARE:
+    case ARM_SCALED_SQUARE:
         x = SCALE(x, scale);
         return FMA(sum, x, x);
-    case NEON_PRODUCT:
+    case ARM_PRODUCT:
         return FMA(sum, x, y);
     }
     __builtin_unreachable();
 }
 
 /* `term` is a constant at every call, so that each caller becomes a loop of its own. */
-static inline __attribute__((always_inline)) T NAME(reduce)(enum neon_term term, const T *x,
+static inline __attribute__((always_inline)) T NAME(reduce)(enum arm_term term, const T *x,
                                                             const T *y, T scale, size_t n)
 {
-    V sums[NEON_REGISTERS];
+    V sums[ARM_SUMS];
     size_t i = 0;
 
 #pragma GCC unroll 8
-    for (int v = 0; v < NEON_REGISTERS; v++)
+    for (int v = 0; v < ARM_SUMS; v++)
         sums[v] = ALL(0);
     for (; n - i >= NAME(PARTIALS); i += NAME(PARTIALS)) {
 #pragma GCC unroll 8
-        for (int v = 0; v < NEON_REGISTERS; v++)
+        for (int v = 0; v < ARM_SUMS; v++)
             sums[v] = NAME(add_term)(term, sums[v], LOAD(x + i + v * LANES),
                                      LOAD(y + i + v * LANES), scale);
     }
     /* The tail goes on round the ring, so that element i is always in sum i mod PARTIALS. */
 #pragma GCC unroll 8
-    for (int v = 0; v < NEON_REGISTERS; v++) {
+    for (int v = 0; v < ARM_SUMS; v++) {
         if (n - i >= LANES) {
             sums[v] = NAME(add_term)(term, sums[v], LOAD(x + i), LOAD(y + i), scale);
             i += LANES;
         } else if (i < n) {
-            sums[v] = NAME(add_term)(term, sums[v], NAME(load_part)(x + i, n - i),
-                                     NAME(load_part)(y + i, n - i), scale);
+            sums[v] = NAME(add_term)(term, sums[v], LOAD_PART(x + i, n - i),
+                                     LOAD_PART(y + i, n - i), scale);
             i = n;
         }
     }
@@ -69,22 +73,22 @@ static inline __attribute__((always_inline)) T NAME(reduce)(enum neon_term term,
 
 static T NAME(sum)(const T *x, size_t n)
 {
-    return NAME(reduce)(NEON_SUM, x, x, 1, n);
+    return NAME(reduce)(ARM_SUM, x, x, 1, n);
 }
 
 static T NAME(sumsq)(const T *x, size_t n)
 {
-    return NAME(reduce)(NEON_SQUARE, x, x, 1, n);
+    return NAME(reduce)(ARM_SQUARE, x, x, 1, n);
 }
 
 static T NAME(asum)(const T *x, size_t n)
 {
-    return NAME(reduce)(NEON_ABS, x, x, 1, n);
+    return NAME(reduce)(ARM_ABS, x, x, 1, n);
 }
 
 static T NAME(dot)(const T *x, const T *y, size_t n)
 {
-    return NAME(reduce)(NEON_PRODUCT, x, y, 1, n);
+    return NAME(reduce)(ARM_PRODUCT, x, y, 1, n);
 }
 
 /* A sum of squares from n * SMALLEST on (the least normal number) has lost at most one relative
@@ -98,7 +102,7 @@ static T NAME(nrm2)(const T *x, size_t n)
     if (sum >= (T)n * SMALLEST && sum <= LARGEST)
         return ROOT(sum);
     T scale = sum < 1 ? SCALE_UP : SCALE_DOWN;
-    return ROOT(NAME(reduce)(NEON_SCALED_SQUARE, x, x, scale, n)) / scale;
+    return ROOT(NAME(reduce)(ARM_SCALED_SQUARE, x, x, scale, n)) / scale;
 }
 
 static void NAME(axpy)(T a, const T *x, T *y, size_t n)
@@ -117,8 +121,13 @@ static void NAME(axpy)(T a, const T *x, T *y, size_t n)
     }
     for (; n - i >= LANES; i += LANES)
         STORE(y + i, FMA(LOAD(y + i), by, LOAD(x + i)));
+#ifdef STORE_PART
+    if (i < n)
+        STORE_PART(y + i, n - i, FMA(LOAD_PART(y + i, n - i), by, LOAD_PART(x + i, n - i)));
+#else
     for (; i < n; i++)
         y[i] = FUSED(a, x[i], y[i]);
+#endif
 }
 
 static void NAME(triad)(T a, const T *b, const T *c, T *out, size_t n)
@@ -137,8 +146,13 @@ static void NAME(triad)(T a, const T *b, const T *c, T *out, size_t n)
     }
     for (; n - i >= LANES; i += LANES)
         STORE(out + i, FMA(LOAD(b + i), by, LOAD(c + i)));
+#ifdef STORE_PART
+    if (i < n)
+        STORE_PART(out + i, n - i, FMA(LOAD_PART(b + i, n - i), by, LOAD_PART(c + i, n - i)));
+#else
     for (; i < n; i++)
         out[i] = FUSED(a, c[i], b[i]);
+#endif
 }
 
 static void NAME(scal)(T a, T *x, size_t n)
@@ -152,8 +166,13 @@ static void NAME(scal)(T a, T *x, size_t n)
     }
     for (; n - i >= LANES; i += LANES)
         STORE(x + i, SCALE(LOAD(x + i), a));
+#ifdef STORE_PART
+    if (i < n)
+        STORE_PART(x + i, n - i, SCALE(LOAD_PART(x + i, n - i), a));
+#else
     for (; i < n; i++)
         x[i] *= a;
+#endif
 }
 
 /* Where a vector of n > 0 elements begins: at its far end if the increment is negative. */
@@ -195,3 +214,24 @@ static void NAME(axpy_strided)(size_t n, T a, const T *x, ptrdiff_t incx, T *y, 
     for (size_t i = 0; i < n; i++)
         y[(ptrdiff_t)i * incy] = FUSED(a, x[(ptrdiff_t)i * incx], y[(ptrdiff_t)i * incy]);
 }
+
+#undef T
+#undef V
+#undef LANES
+#undef NAME
+#undef LOAD
+#undef STORE
+#undef LOAD_PART
+#undef STORE_PART
+#undef ALL
+#undef ADD
+#undef ABS
+#undef SCALE
+#undef FMA
+#undef ACROSS
+#undef FUSED
+#undef ROOT
+#undef SMALLEST
+#undef LARGEST
+#undef SCALE_UP
+#undef SCALE_DOWN
