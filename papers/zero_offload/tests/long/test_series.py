@@ -19,7 +19,7 @@ NAME = "hugetlb-prezero"
 CHANGED = (
     *("mm/hugetlb.o", "mm/memfd.o", "mm/memory.o", "mm/memory-failure.o", "fs/hugetlbfs/inode.o"),
     *("mm/migrate.o", "mm/mempolicy.o", "mm/hugetlb_cgroup.o", "arch/x86/mm/hugetlbpage.o"),
-    *({"7.3": ("mm/hugetlb_sysfs.o", "mm/vmstat.o", "mm/page_alloc.o")}.get(BASE, ())),
+    *{"6.12": ("mm/userfaultfd.o",), "7.3": ("mm/hugetlb_sysfs.o", "mm/vmstat.o", "mm/page_alloc.o")}[BASE],
 )
 COMMITS = {"6.12": 11, "7.3": 6}
 USER = "mm/hugetlb_zero_user.o"
