@@ -141,7 +141,7 @@ def test_who_waits_for_a_page_can_be_killed(built: Built, how: str) -> None:
 
 
 def test_who_needs_the_mutex_of_a_fault_that_waits_can_be_killed(built: Built) -> None:
-    # A machine of two CPUs has 16 mutexes for faults, so that some of the 60 have that of the first, and many share one.
+    # A machine of two CPUs has 16 mutexes for faults: some of the 60 have that of the first, and many share one.
     script = f"""
         now() {{ t=$(cut -d' ' -f1 /proc/uptime | tr -d .); t=${{t#0}}; echo ${{t#0}}; }}
         echo 60000 > {MOCK}/delay_ms; echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo dma > $P/zero_engine

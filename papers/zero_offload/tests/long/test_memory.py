@@ -128,6 +128,17 @@ def test_an_engine_has_as_much_more_time_as_a_page_is_larger(built: Built) -> No
 
 
 @engines
+def test_a_large_page_has_more_parts_than_a_channel_has_room_for(built: Built) -> None:
+    script = f"""
+        echo 100 > {MOCK}/room; echo 1 > {BIG}/zero_target; echo dma > {BIG}/zero_engine
+        until grep -q '^cleared 1' {BIG}/zero_stats || ! grep -q '^failed 0' {BIG}/zero_stats; do sleep 0.1; done
+        cat {BIG}/zero_stats"""
+    args = (CHANNEL, "hugepagesz=1G", "hugepages=1")
+    found = prezero_guest.stats(prezero_guest.run(built, script, *args, memory="3328M", nodes=1, exact=True))
+    assert (found["cleared"], found["failed"], found["timed_out"]) == (1, 0, 0)
+
+
+@engines
 def test_the_rate_bounds_what_is_cleared_in_a_second(built: Built) -> None:
     # 20 MiB in a second are ten pages; without a limit all 32 are cleared.
     script = f"""

@@ -83,6 +83,19 @@ def test_one_that_maps_its_pages_as_if_it_reserved_them_waits_for_none(built: Bu
     assert (found["free"], found["waited"], found["timed_out"]) == (2, 0, 0)
 
 
+def test_who_reserves_while_pages_are_posted_leaves_no_reservation_behind(built: Built) -> None:
+    # Two reserve and give back all the time, and one takes pages without a reservation, so that others are posted.
+    script = f"""
+        echo 4 > $P/nr_hugepages; echo 4 > $P/zero_target; echo user > $P/zero_engine
+        $BIN/zero_daemon good > /dev/null &
+        many() {{ for time in $(seq 100); do $BIN/zero_wait $1 > /dev/null; done; }}
+        many reserve & one=$!; many reserve & two=$!; many touch & three=$!; wait $one $two $three
+        {SETTLE}; echo reserved $(cat $P/resv_hugepages)"""
+    found = prezero_guest.stats(prezero_guest.run(built, script, exact=True))
+    assert (found["free"], found["reserved"], found["stuck"]) == (4, 0, 0)
+    assert found["cleared"] > 20
+
+
 def test_one_that_could_not_be_told_what_it_has_can_ask_again(built: Built) -> None:
     script = """
         $BIN/zero_daemon faulty > /tmp/said & daemon=$!
