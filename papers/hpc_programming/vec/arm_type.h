@@ -105,31 +105,7 @@ static T NAME(nrm2)(const T *x, size_t n)
     return ROOT(NAME(reduce)(ARM_SCALED_SQUARE, x, x, scale, n)) / scale;
 }
 
-static void NAME(axpy)(T a, const T *x, T *y, size_t n)
-{
-    V by = ALL(a);
-    size_t i = 0;
-
-    for (; n - i >= 8 * LANES; i += 8 * LANES) {
-        V out[8];
-#pragma GCC unroll 8
-        for (int v = 0; v < 8; v++)
-            out[v] = FMA(LOAD(y + i + v * LANES), by, LOAD(x + i + v * LANES));
-#pragma GCC unroll 8
-        for (int v = 0; v < 8; v++)
-            STORE(y + i + v * LANES, out[v]);
-    }
-    for (; n - i >= LANES; i += LANES)
-        STORE(y + i, FMA(LOAD(y + i), by, LOAD(x + i)));
-#ifdef STORE_PART
-    if (i < n)
-        STORE_PART(y + i, n - i, FMA(LOAD_PART(y + i, n - i), by, LOAD_PART(x + i, n - i)));
-#else
-    for (; i < n; i++)
-        y[i] = FUSED(a, x[i], y[i]);
-#endif
-}
-
+/* `out` may be b itself. */
 static void NAME(triad)(T a, const T *b, const T *c, T *out, size_t n)
 {
     V by = ALL(a);
@@ -153,6 +129,11 @@ static void NAME(triad)(T a, const T *b, const T *c, T *out, size_t n)
     for (; i < n; i++)
         out[i] = FUSED(a, c[i], b[i]);
 #endif
+}
+
+static void NAME(axpy)(T a, const T *x, T *y, size_t n)
+{
+    NAME(triad)(a, y, x, y, n);
 }
 
 static void NAME(scal)(T a, T *x, size_t n)
