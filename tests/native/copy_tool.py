@@ -9,7 +9,7 @@ import errno
 import platform
 import re
 
-from routine_tool import LAST, Checker, Choice, avoids_512_bits, flags
+from routine_tool import LAST, Checker, Choice, avoids_512_bits, flags, splits_vectors
 
 USES = ("any", "near", "far")
 CHECKER = Checker("copy-check", USES)
@@ -30,12 +30,18 @@ def lacking() -> set[str]:
     return {row for row in ROWS for name, flag in needs.items() if name in row.split("-") and flag not in has}
 
 
+def widest() -> str:
+    """The variant of the widest vectors that are used unasked."""
+    absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
+    return next(isa for isa in reversed(ISAS) if isa not in absent)
+
+
 def always() -> tuple[int, str]:
-    """The largest size that the widest variant always copies, whatever was chosen, and that variant."""
+    """The largest size that one variant always copies, whatever was chosen, and that variant."""
     if not X86:
         return 128, "neon"
-    absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
-    return next(pair for pair in ((1024, "avx512"), (512, "avx2"), (128, "sse2")) if pair[1] not in absent)
+    own = "sse2" if splits_vectors() else widest()
+    return {"sse2": 128, "avx2": 512, "avx512": 1024}[own], own
 
 
 def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

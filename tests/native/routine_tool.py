@@ -33,12 +33,27 @@ def listed() -> set[str]:
     return set()
 
 
+def facts() -> dict[str, str]:
+    """What /proc/cpuinfo says of the first CPU."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    lines = text.split("\n\n")[0].replace("\t", "").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def splits_vectors() -> bool:
+    """Whether these cores move each half of a vector of 256 bits by itself: AMD's Excavator, Zen 1 and Zen+, by family
+    and model, which the library does not ask for (AMD's Software Optimization Guides of families 15h and 17h)."""
+    found = facts()
+    if found.get("vendor_id") != "AuthenticAMD":
+        return False
+    family, model = int(found["cpu family"]), int(found["model"])
+    return family == 0x15 or (family == 0x17 and model < 0x30)
+
+
 def avoids_512_bits() -> bool:
     """Whether these cores lower their clock for vectors of 512 bits: Intel's family 6, model 85."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    facts = dict(line.replace("\t", "").split(":", 1) for line in text.split("\n\n")[0].splitlines())
     wanted = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "85"}
-    return all(facts.get(name, "").strip() == value for name, value in wanted.items())
+    return wanted.items() <= facts().items()
 
 
 @dataclass(frozen=True)

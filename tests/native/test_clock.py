@@ -90,11 +90,11 @@ def test_ten_milliseconds_are_ten_milliseconds() -> None:
 @pytest.mark.alone
 def test_a_multiplication_takes_a_whole_number_of_additions() -> None:
     """A busy sibling of this hyperthread slows additions most: the ratio was 3.003 alone, and 2.79 beside a busy
-    sibling.
+    sibling. On a Zen 1 whose siblings are another machine's it was 3.28 for a second at a time.
     """
     latency = 0.0
     with Idleness() as idle:
-        for _ in range(10):
+        for _ in range(60):
             # The core's frequency varies, so each chain is compared with its neighbours in time.
             pairs = itertools.pairwise(run("chains")["pairs"])
             now = median(2 * multiply / (before + after) for (before, multiply), (after, _) in pairs)
@@ -102,7 +102,7 @@ def test_a_multiplication_takes_a_whole_number_of_additions() -> None:
                 latency = now
                 break
             latency = max(latency, now)
-            time.sleep(0.1)
+            time.sleep(0.25)
     if idle.share < 0.5 and latency / round(latency) <= 0.95:
         pytest.skip("no CPU idled: other work slowed the additions")
     assert 2 <= round(latency) <= 5

@@ -18,7 +18,7 @@ from routine_tool import classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
 INLINE = Path(__file__).parent / "programs/copy_inline.c"
-SSE2, AVX2, AVX512, ERMS, FSRM = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5
+SSE2, AVX2, AVX512, ERMS, FSRM, FP128 = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 7
 """Bits of okosu/cpu.h."""
 
 
@@ -72,6 +72,14 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
         # A desktop of 2008: SSE2 only, and stores past the caches for copies of which L3 cannot hold both arrays.
         (SSE2, "0x8000 0x40000 0x800000", "4194304 sse2, max nt-sse2", "max sse2", "3640 sse2, max nt-sse2"),
         (SSE2 | AVX2, "0 0 0", "2097152 avx2, max nt-avx2", "max avx2", "3640 avx2, max nt-avx2"),
+        # Zen 1: vectors of 256 bits by halves.
+        (
+            SSE2 | AVX2 | FP128,
+            "0x8000 0x80000 0x800000",
+            "4194304 sse2, max nt-sse2",
+            "max sse2",
+            "3640 sse2, max nt-sse2",
+        ),
         (
             SSE2 | AVX2 | ERMS,
             "0x8000 0x40000 0x1e00000",

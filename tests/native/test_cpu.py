@@ -52,12 +52,13 @@ def test_features_are_the_kernels(compiled: Callable[..., Path], widest: int, wi
     listed = routine_tool.listed() - without
     if platform.machine() == "x86_64":
         expected = {name for name, needs in NEEDS.items() if needs <= listed}
+        expected |= {"fp128"} if "avx2" in expected and routine_tool.splits_vectors() else set()
     else:
         expected = {"neon", "dczva"} if "asimd" in listed else set()
         length = Path("/proc/sys/abi/sve_default_vector_length")
         if "sve" in listed and length.exists():
             expected |= {f"sve{8 * int(length.read_text())}"} & {f"sve{bits}" for bits in (256, 512) if bits <= widest}
-    assert set(names.split()) == expected or expected - set(names.split()) <= {"dczva"}
+    assert set(names.split()) == expected or expected - set(names.split()) <= {"dczva", "fp128"}
 
 
 ISA = """
@@ -65,12 +66,22 @@ ISA = """
 #define __builtin_cpu_init()
 #define __builtin_cpu_supports(feature) (!strstr(LACKS, feature))
 #define __builtin_cpu_is(name) (!strcmp(CPU, name))
+#include <cpuid.h>
+#define __get_cpuid(leaf, a, b, c, d) ((leaf) == 0x8000001a && PATHS >= 0 ? (*(a) = PATHS, 1) : 0)
 #include "choose/isa.h"
 int main(void)
 {
-    return okosu_isa_here();
+    return okosu_isa_here() << 4 | okosu_isa_copies();
 }
 """
+
+
+def isa(compiled: Callable[..., Path], cpu: str, lacks: str = "", paths: int = -1, **defined: int) -> tuple[int, int]:
+    """The widest vectors of such a processor, and those of copies: 0 (SSE2), 1 (AVX2), 2 (AVX-512)."""
+    defines = [f'-DCPU="{cpu}"', f'-DLACKS="{lacks}"', f"-DPATHS={paths}"]
+    defines += [f"-D{name}={value}" for name, value in defined.items()]
+    program = compiled(ISA, f"-I{ROOT / 'native/src'}", *defines)
+    return divmod(subprocess.run([program], check=False).returncode, 16)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
@@ -90,12 +101,31 @@ int main(void)
 def test_the_widest_vectors_that_are_used_unasked(
     compiled: Callable[..., Path], cpu: str, lacks: str, widest: int
 ) -> None:
-    program = compiled(ISA, f"-I{ROOT / 'native/src'}", f'-DCPU="{cpu}"', f'-DLACKS="{lacks}"')
-    assert subprocess.run([program], check=False).returncode == widest
+    assert isa(compiled, cpu, lacks) == (widest, widest)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
+@pytest.mark.parametrize(
+    ("cpu", "paths", "copies"),
+    [
+        # What leaf 8000_001Ah says: MOVU and FP128, or MOVU and FP256, whatever model a hypervisor tells.
+        ("znver1", 3, 0),
+        ("znver2", 6, 1),
+        ("znver1", 6, 1),
+        # A hypervisor hides it, or there is none.
+        ("znver1", 0, 0),
+        ("bdver4", -1, 0),
+        ("znver3", 0, 1),
+        ("haswell", -1, 1),
+    ],
+)
+def test_where_vectors_go_by_halves_copies_take_shorter_ones(
+    compiled: Callable[..., Path], cpu: str, paths: int, copies: int
+) -> None:
+    assert isa(compiled, cpu, "avx512f", paths) == (1, copies)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
 @pytest.mark.parametrize(("bits", "widest"), [(512, 2), (256, 1), (128, 0)])
 def test_a_build_for_tests_uses_none_that_are_wider(compiled: Callable[..., Path], bits: int, widest: int) -> None:
-    program = compiled(ISA, f"-I{ROOT / 'native/src'}", '-DCPU="znver5"', '-DLACKS=""', f"-DOKOSU_WIDEST={bits}")
-    assert subprocess.run([program], check=False).returncode == widest
+    assert isa(compiled, "znver5", OKOSU_WIDEST=bits) == (widest, widest)

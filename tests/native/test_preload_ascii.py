@@ -143,9 +143,7 @@ def test_a_language_s_own_characters_are_left_to_libc(
         ["grep", "-now", "host[^[:space:].]*"],
     ],
 )
-def test_programs_print_the_same(
-    command: list[str], locales: Callable[[str], dict[str, str]], tmp_path: Path
-) -> None:
+def test_programs_print_the_same(command: list[str], locales: Callable[[str], dict[str, str]], tmp_path: Path) -> None:
     text, proof = tmp_path / "text", tmp_path / "proof"
     text.write_text("".join(f"User{i * 7919 % 9973}@host{i % 97}.example.org said {i}\n" for i in range(12000)))
     env = locales(PLAIN)

@@ -34,12 +34,13 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
     size_t l3 = caches->l3 > L3_AT_LEAST ? caches->l3 : L3_AT_LEAST;
     bool widest = features & OKOSU_CPU_AVX512;
     bool fast_short = features & OKOSU_CPU_FSRM;
-    bool avx2_alone = !widest && features & OKOSU_CPU_AVX2;
+    bool avx2 = features & OKOSU_CPU_AVX2 && !(features & OKOSU_CPU_FP128);
+    bool avx2_alone = !widest && avx2;
     size_t string_from = fast_short ? l1d / 15 : l1d / 4;
     size_t vectors_to = fast_short && !widest ? l1d / 24 : string_from;
     size_t near = widest ? l1d / 2 : l1d / 12 * 5;
 
-    if (features & OKOSU_CPU_AVX2) {
+    if (avx2) {
         vector = &okosu_copy_row_avx2.about;
         stream = &okosu_copy_row_nt_avx2.about;
         lately = &okosu_copy_row_lately_avx2.about;

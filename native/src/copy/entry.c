@@ -30,14 +30,14 @@ const struct okosu_copy_own *okosu_copy_own(void)
         [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 16 * 64,
                               ENTRIES(avx512)},
     };
-    return &owns[okosu_isa_here()];
+    return &owns[okosu_isa_copies()];
 }
 
 #if OKOSU_IFUNC
 #define ENTRY(name, route)                                                                         \
     __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
-        enum okosu_isa isa = okosu_isa_here();                                                     \
+        enum okosu_isa isa = okosu_isa_copies();                                                   \
         return isa == OKOSU_ISA_AVX512 ? okosu_copy_entry_avx512_##route                           \
                : isa == OKOSU_ISA_AVX2 ? okosu_copy_entry_avx2_##route                             \
                                        : okosu_copy_entry_sse2_##route;                            \

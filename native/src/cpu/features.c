@@ -11,7 +11,7 @@
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
+#include "narrow.h"
 
 /* XCR0: which registers the kernel saves. Bits from Intel's SDM volume 1, section 13.3. */
 #define XCR0_YMM 0x06u
@@ -44,6 +44,8 @@ static uint64_t read_features(void)
         if (OKOSU_WIDEST >= 256 && (xcr0 & XCR0_YMM) == XCR0_YMM && (c1 & bit_AVX) &&
             (c1 & bit_FMA) && (b7 & bit_AVX2)) {
             found |= OKOSU_CPU_AVX2;
+            if (okosu_cpu_narrow())
+                found |= OKOSU_CPU_FP128;
             if (OKOSU_WIDEST >= 512 && (xcr0 & XCR0_ZMM) == XCR0_ZMM && (b7 & avx512) == avx512)
                 found |= OKOSU_CPU_AVX512;
         }
@@ -120,8 +122,8 @@ int okosu_cpu_names(uint64_t features, char *text, size_t size)
     } names[] = {
         {OKOSU_CPU_SSE2, "sse2"},     {OKOSU_CPU_SSE3, "sse3"},     {OKOSU_CPU_AVX2, "avx2"},
         {OKOSU_CPU_AVX512, "avx512"}, {OKOSU_CPU_ERMS, "erms"},     {OKOSU_CPU_FSRM, "fsrm"},
-        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_NEON, "neon"},     {OKOSU_CPU_DCZVA, "dczva"},
-        {OKOSU_CPU_SVE256, "sve256"}, {OKOSU_CPU_SVE512, "sve512"},
+        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_FP128, "fp128"},   {OKOSU_CPU_NEON, "neon"},
+        {OKOSU_CPU_DCZVA, "dczva"},   {OKOSU_CPU_SVE256, "sve256"}, {OKOSU_CPU_SVE512, "sve512"},
     };
     size_t length = 0;
 
