@@ -23,8 +23,10 @@
  * the clocks. */
 #define BENCH_AWAY_SHARE 0.01
 #define BENCH_AWAY_NS 2000
-/* Runs of one batch before it is given up; with --smoke there is one. */
+/* Runs of one batch before it is given up, and where its point has had its share of --seconds; with
+ * --smoke there is one. */
 #define BENCH_ATTEMPTS 5
+#define BENCH_LATE_ATTEMPTS 2
 /*
  * A chain does not feel another hardware thread on the same core (of this machine or, in a guest,
  * of the host), but the width of the core does: bench_width_ticks() then takes a tenth to a half

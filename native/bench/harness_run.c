@@ -125,12 +125,14 @@ static void wait_calm(struct bench *bench)
 }
 
 static void sample(struct bench *bench, const struct bench_point *point, struct slot *slot,
-                   unsigned round)
+                   unsigned round, uint64_t end)
 {
     const struct bench_row *row = slot->row;
     /* --smoke shows only that each row can be timed, also on a busy machine, and nobody quotes its
      * numbers: its first batch is kept, whatever disturbed it. */
-    int most = bench->options.smoke ? 1 : BENCH_ATTEMPTS;
+    int most = bench->options.smoke                              ? 1
+               : end != UINT64_MAX && bench->clock.start() > end ? BENCH_LATE_ATTEMPTS
+                                                                 : BENCH_ATTEMPTS;
 
     for (int attempt = 1; attempt <= most; attempt++) {
         uint64_t before, after, ticks;
@@ -232,7 +234,7 @@ static void run_rounds(struct bench *bench, const struct bench_point *point, str
             break;
         bench_shuffle(bench, order, count);
         for (size_t i = 0; i < count; i++)
-            sample(bench, point, &slots[order[i]], round);
+            sample(bench, point, &slots[order[i]], round, end);
     }
 }
 

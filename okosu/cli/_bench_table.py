@@ -127,7 +127,7 @@ def _remarks(result: Result, found: Sequence[Comparison]) -> list[str]:
     dropped, shared = sum(row.dropped for row in result.rows), sum(row.shared for row in result.rows)
     total = dropped + sum(len(row.samples) for row in result.rows)
     if dropped:
-        said.append(f"{dropped} of {total} batches are left out: the core's speed changed in each of five tries.")
+        said.append(f"{dropped} of {total} batches are left out: the core's speed changed in every try.")
     if shared:
         said.append(f"{shared} of {total} batches never had the core to themselves: another hyperthread was busy.")
     return [line for text in said for line in ("", *textwrap.wrap(text, WIDTH))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -203,6 +204,18 @@ def test_a_disturbed_batch_is_run_five_times_at_most() -> None:
     always = notes_of(run(FAKE, "always", "--rounds", "6")[0])[0].count("b")
     # Each run of a batch calls the routine twice: once to warm up and once timed.
     assert always - quiet == 6 * 4 * 2
+
+
+@needs_fake
+def test_a_disturbed_batch_is_run_twice_once_its_point_has_had_its_time() -> None:
+    def batches(mode: str) -> int:
+        notes = notes_of(run(FAKE, mode, "--rounds=9000", "--seconds=1", "--points=sum/10/throughput/8/16")[0])
+        (found,) = (re.fullmatch(r"second point: (\d+) batches", note) for note in notes if note.startswith("second"))
+        assert found
+        return int(found[1])
+
+    # The first point has all of the second, and the second one the fewest rounds, three.
+    assert batches("always") - batches("steady") == 3 * 1 * 2
 
 
 @needs_fake

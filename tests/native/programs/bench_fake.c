@@ -113,7 +113,7 @@ static int sweep(struct bench *bench)
     };
     struct bench_point point = {.n = 10, .footprint = 80, .align = {8, 16}, .mode = "throughput"};
     const double own[] = {1.5, 2.5};
-    size_t count = 0;
+    size_t count = 0, first;
     const size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     const size_t *chosen = bench_sizes(bench, sizes, 9, 3, &count);
     int error;
@@ -133,7 +133,9 @@ static int sweep(struct bench *bench)
     bench_note(bench, "sizes %zu: %zu %zu %zu", count, chosen[0], chosen[count / 2],
                chosen[count - 1]);
     point.unit = "ns";
+    first = batches;
     error = bench_point_run(bench, &point, rows, 2);
+    bench_note(bench, "second point: %zu batches", batches - first);
     bench_absent(bench, "mkl", "not there", "make peers");
     bench_absent(bench, "mkl", "not there", "make peers");
     if (bench_wants_routine(bench, "sum") && bench_wants_variant(bench, "own")) {
