@@ -31,7 +31,7 @@ set -- .venv/bin/python -m pytest --timeout 5400
 if [ "$OKOSU_LAB" = full ]; then
     OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py papers/simd_kernel/tests/long/test_um_rep_movs.py \
         lab/tests/long/test_x86_boot.py lab/tests/long/test_series_checks.py papers/common/tests/long/test_together.py \
-        papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
+        papers/common/tests/long/test_uffd_unregister.py papers/superpage_colouring/tests/long --ignore-glob='*/test_paper.py'
     zero=papers/zero_offload/tests/long
     OKOSU_BASE=7.3 "$@" $zero/test_series.py $zero/test_series_checks.py $zero/test_thread.py $zero/test_cost.py \
         $zero/test_debug.py $zero/test_kcsan.py $zero/test_selftests.py $zero/test_memory.py $zero/test_hotplug.py \

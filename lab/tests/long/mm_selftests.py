@@ -128,6 +128,12 @@ def build() -> Path:
     return cache.made("selftests", key, fill)
 
 
+def kernel(applied: Sequence[str]) -> Built:
+    """Return the base's kernel with the series `applied` for these tests: without uffd-unregister the tests of events
+    in uffd-unit-tests fail now and then, on the kernel as it is too."""
+    return qemu.build(series=(*series.on(BASE, applied), "uffd-unregister"), base=BASE)
+
+
 def program(name: str, of: series.Series) -> Path:
     """Return one of the tests that a series adds to the tree, built."""
     tree = source.find(base=of.base)

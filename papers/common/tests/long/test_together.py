@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -61,11 +60,12 @@ def test_one_kernel_has_them_all_and_each_one_s_own_tests_pass_in_it(built: Buil
 
 
 @full
-def test_the_tree_s_own_tests_that_pass_without_them_pass_with_all_at_work(built: Built) -> None:
-    programs: Path = mm_selftests.build()
+def test_the_tree_s_own_tests_that_pass_without_them_pass_with_all_at_work() -> None:
+    x86_guest.kernel()
+    programs = mm_selftests.build()
     calls = tuple(dict.fromkeys((*mm_selftests.CALLS, *mm_selftests.HUGETLB)))
-    stock = mm_selftests.run(qemu.build(series=(), base=BASE), programs, calls)
+    stock = mm_selftests.run(mm_selftests.kernel(()), programs, calls)
     passing = [call for call, status in stock.items() if status == PASSED]
     assert len(passing) >= AT_LEAST, stock
-    found = mm_selftests.run(built, programs, passing, COLOURS, AHEAD)
+    found = mm_selftests.run(mm_selftests.kernel(qemu.RECIPE.series), programs, passing, COLOURS, AHEAD)
     assert {call: status for call, status in found.items() if status != PASSED} == {}

@@ -7,10 +7,8 @@ import os
 
 import pytest
 
-from lab.kernel import series
 from lab.run import qemu
 from lab.tests.long import mm_selftests, x86_guest
-from lab.tests.long.base import BASE
 from papers.superpage_colouring.tests.long import colour_guest
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
@@ -23,8 +21,8 @@ AT_LEAST = 20
 @pytest.fixture(scope="module")
 def stock() -> dict[str, str]:
     x86_guest.kernel()
-    others = tuple(name for name in series.on(BASE, qemu.RECIPE.series) if name != "page-colour")
-    found = mm_selftests.run(qemu.build(series=others, base=BASE), mm_selftests.build())
+    others = [name for name in qemu.RECIPE.series if name != "page-colour"]
+    found = mm_selftests.run(mm_selftests.kernel(others), mm_selftests.build())
     assert list(found.values()).count(PASSED) >= AT_LEAST, found
     return found
 
@@ -33,5 +31,5 @@ def stock() -> dict[str, str]:
 def test_what_passes_on_the_kernel_as_it_is_passes(stock: dict[str, str], mode: str) -> None:
     args = () if mode == "off" else (f"page_color={colour_guest.COLOURS},{mode}",)
     passing = [call for call, status in stock.items() if status == PASSED]
-    found = mm_selftests.run(qemu.build(base=BASE), mm_selftests.build(), passing, args)
+    found = mm_selftests.run(mm_selftests.kernel(qemu.RECIPE.series), mm_selftests.build(), passing, args)
     assert {call: status for call, status in found.items() if status != PASSED} == {}

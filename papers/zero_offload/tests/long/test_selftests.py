@@ -10,7 +10,6 @@ import pytest
 
 from lab.run import qemu
 from lab.tests.long import mm_selftests, x86_guest
-from lab.tests.long.base import BASE
 from papers.zero_offload.tests.long import prezero_guest
 from papers.zero_offload.tests.long.prezero_guest import DEBUG, POOL
 
@@ -29,7 +28,7 @@ def programs() -> Path:
 
 @pytest.fixture(scope="module")
 def passing(programs: Path) -> list[str]:
-    stock = mm_selftests.run(qemu.build(series=(), base=BASE), programs, mm_selftests.HUGETLB)
+    stock = mm_selftests.run(mm_selftests.kernel(()), programs, mm_selftests.HUGETLB)
     found = [call for call, status in stock.items() if status == PASSED]
     assert len(found) >= AT_LEAST, stock
     return found
@@ -40,5 +39,5 @@ def test_what_passes_on_the_kernel_as_it_is_passes(passing: list[str], programs:
     P={POOL}; {prezero_guest.ahead(mm_selftests.PAGES)}
     until [ $(cat $P/zeroed_hugepages) -ge {mm_selftests.PAGES // 2} ]; do sleep 0.1; done
     """
-    found = mm_selftests.run(qemu.build(base=BASE), programs, passing, (DEBUG,), before)
+    found = mm_selftests.run(mm_selftests.kernel(qemu.RECIPE.series), programs, passing, (DEBUG,), before)
     assert {call: status for call, status in found.items() if status != PASSED} == {}
