@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu: which instructions this processor and this kernel let a program use. Variants are chosen by
- * these, never by vendor or family number. */
+ * these, and by a processor's model only where no bit says what its vectors cost (choose/isa.h). */
 #ifndef OKOSU_CPU_H
 #define OKOSU_CPU_H
 
