@@ -35,6 +35,8 @@ SETTLE = f"""
     {_STATS}; echo free $(cat $P/free_hugepages)"""
 # A further channel of the mock of a DMA controller, which waits.
 CHANNEL = "hugetlb_zero_mock.channels=2"
+# With these a page stays in work for ten seconds, unless its engine ends with it.
+LATE = (CHANNEL, "hugetlb_zero.timeout_ms=10000")
 # What clears, by name: the engine of the guest programs, and the script that prepares it. On 6.12 they are in the order
 # of how long they wait: a thread, a slow controller, a daemon. On 7.3 there is a thread, which is seldom or nearly
 # always at a page that somebody takes.
@@ -94,6 +96,21 @@ def scans(outcome: Outcome) -> dict[str, tuple[int, int]]:
     """Return (pages scanned, pages compared) of each way that zero_check printed."""
     lines = [line.split() for line in outcome.stdout.decode().splitlines()]
     return {words[0]: (int(words[1]), int(words[2])) for words in lines if len(words) == 3}
+
+
+def locked(engine: str, how: str) -> str:
+    """Return the script in which one process waits for a page that the engine does not end with, and another needs a
+    lock that the first takes (zero_lock); for a kernel with LATE."""
+    return f"""
+        mkdir /tmp/huge; mount -t hugetlbfs none /tmp/huge; echo 60000 > {MOCK}/delay_ms
+        $BIN/zero_daemon slow 60000 > /dev/null &
+        $BIN/zero_lock {engine} {how}; grep -e '^running' -e '^timed_out' $P/zero_stats"""
+
+
+def killed_at_once(outcome: Outcome) -> bool:
+    """Say whether both processes of locked() were gone within 100 ms, the page being in work as before."""
+    found = stats(outcome)
+    return max(found["took"], found["waiter"]) <= 100 and (found["running"], found["timed_out"]) == (1, 0)
 
 
 def ahead(pages: int) -> str:

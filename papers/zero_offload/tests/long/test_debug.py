@@ -11,7 +11,7 @@ from lab.kernel.build import Built
 from lab.run import qemu
 from lab.tests.long import x86_guest
 from lab.tests.long.base import BASE
-from papers.zero_offload.tests.long import prezero_guest, test_thread
+from papers.zero_offload.tests.long import prezero_guest, test_kernel, test_thread
 from papers.zero_offload.tests.long.prezero_guest import CHANNEL, ENGINES, SERVED
 
 pytestmark = pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="make test-lab-full runs it")
@@ -42,6 +42,15 @@ def test_the_series_own_tests_do_nothing_forbidden(built: Built) -> None:
     outcome = qemu.run(built, ["true"], kernel_args=(x86_guest.KUNIT,), timeout=TIMEOUT_S, memory="768M", exact=True)
     assert f"# {SUITE}: pass" in outcome.log
     assert x86_guest.complaints(outcome.log) == []
+
+
+@pytest.mark.skipif(BASE != "6.12", reason="nothing waits on this base")
+@pytest.mark.parametrize("how", test_kernel.LOCKS)
+def test_who_waits_gives_up_and_takes_locks_in_order(built: Built, how: str) -> None:
+    script, args = prezero_guest.locked(test_kernel.LOCKS[how], how), (*prezero_guest.LATE, *x86_guest.DEBUG_ARGUMENTS)
+    outcome = prezero_guest.run(built, script, *args, nodes=1, exact=True, memory="1G", timeout=TIMEOUT_S)
+    assert x86_guest.complaints(outcome.log) == []
+    assert prezero_guest.killed_at_once(outcome)
 
 
 @pytest.mark.skipif(BASE != "7.3", reason="the series is another on this base")

@@ -111,10 +111,14 @@ def test_the_thread_is_no_idle_one_while_its_page_is_waited_for(built: Built) ->
 # What waits for a page in work, by name: who clears it and never ends, and the command.
 WAITS = {
     "touch": ("dma", "$BIN/zero_wait touch"),
+    "touch what is lent": ("user", "$BIN/zero_wait touch"),
     "fallocate": ("dma", "fallocate -l 2097152 /tmp/huge/file"),
     "resize": ("dma", "sh -c 'echo 0 > '$P/nr_hugepages"),
     "reserve": ("user", "$BIN/zero_wait reserve"),
+    "mount": ("user", "mount -t hugetlbfs -o min_size=2M none /tmp/huge"),
 }
+# What takes a lock and waits, by name (zero_lock): who clears the page and never ends.
+LOCKS = {"fallocate": "dma", "map": "user", "segment": "user", "resize": "dma", "copy": "dma", "touch": "dma"}
 
 
 @pytest.mark.parametrize("how", WAITS)
@@ -150,13 +154,20 @@ def test_who_needs_the_mutex_of_a_fault_that_waits_can_be_killed(built: Built) -
         until grep -q '^waited 1' $P/zero_stats; do sleep 0.02; done
         for one in $(seq 60); do $BIN/zero_wait touch & others="$others $!"; done
         until grep -q '^waited 61' $P/zero_stats; do sleep 0.02; done
-        from=$(now); kill -9 $others; wait $others || true; echo took $(($(now) - from))
+        most=0; for one in $others; do
+            from=$(now); kill -9 $one; wait $one || true; took=$(($(now) - from)); [ $took -le $most ] || most=$took
+        done; echo took $most
         kill -9 $first; wait $first || echo died $?; grep -e '^running' -e '^timed_out' $P/zero_stats"""
     outcome = prezero_guest.run(built, script, CHANNEL, "hugetlb_zero.timeout_ms=10000", nodes=1, exact=True)
     found = prezero_guest.stats(outcome)
-    # Sixty processes that end take time of their own.
-    assert found["took"] <= 40
+    assert found["took"] <= 10
     assert (found["died"], found["running"], found["timed_out"]) == (128 + 9, 1, 0)
+
+
+@pytest.mark.parametrize("how", LOCKS)
+def test_who_needs_a_lock_of_one_that_waits_can_be_killed(built: Built, how: str) -> None:
+    outcome = prezero_guest.run(built, prezero_guest.locked(LOCKS[how], how), *prezero_guest.LATE, nodes=1, exact=True)
+    assert prezero_guest.killed_at_once(outcome)
 
 
 def test_a_target_of_more_pages_than_there_are_is_all_of_them(built: Built) -> None:

@@ -94,6 +94,15 @@ def test_a_page_that_breaks_is_lost_and_handed_to_nobody(breaking: Built, state:
         assert (found["caught_dirty"], found["caught_written"], found["stuck"]) == (0, 0, 0)
 
 
+@engines
+@full
+@pytest.mark.parametrize("how", ["pin", "broken"])
+def test_who_needs_a_lock_of_one_that_waits_can_be_killed(breaking: Built, how: str) -> None:
+    script = f"mount -t debugfs none /sys/kernel/debug 2> /dev/null || true; {prezero_guest.locked('dma', how)}"
+    outcome = prezero_guest.run(breaking, script, *prezero_guest.LATE, nodes=1, exact=True, memory=ROOM)
+    assert prezero_guest.killed_at_once(quiet(outcome))
+
+
 @full
 @pytest.mark.parametrize("engine", [PLAIN, "user"] if BASE == "6.12" else [PLAIN])
 def test_pages_without_most_of_their_struct_pages_are_cleared_as_others(breaking: Built, engine: str) -> None:

@@ -19,12 +19,15 @@ NAME = "hugetlb-prezero"
 CHANGED = (
     *("mm/hugetlb.o", "mm/memfd.o", "mm/memory.o", "mm/memory-failure.o", "fs/hugetlbfs/inode.o"),
     *("mm/migrate.o", "mm/mempolicy.o", "mm/hugetlb_cgroup.o", "arch/x86/mm/hugetlbpage.o"),
-    *{"6.12": ("mm/userfaultfd.o",), "7.3": ("mm/hugetlb_sysfs.o", "mm/vmstat.o", "mm/page_alloc.o")}[BASE],
+    *{
+        "6.12": ("mm/userfaultfd.o", "ipc/shm.o", "drivers/dma-buf/udmabuf.o"),
+        "7.3": ("mm/hugetlb_sysfs.o", "mm/vmstat.o", "mm/page_alloc.o"),
+    }[BASE],
 )
 COMMITS = {"6.12": 11, "7.3": 6}
 USER = "mm/hugetlb_zero_user.o"
-# With this option the file that waits for zeroing pages before it poisons them is compared as well.
-WITH = {"X86_MCE": "y", "MEMORY_FAILURE": "y"}
+# With these the files that wait for zeroing pages before they poison or pin them are compared as well.
+WITH = {"X86_MCE": "y", "MEMORY_FAILURE": "y", **({"SYNC_FILE": "y", "UDMABUF": "y"} if BASE == "6.12" else {})}
 # A daemon and its ioctls are a part of the series on that base alone.
 daemon = pytest.mark.skipif(BASE != "6.12", reason="the series has no daemon on this base")
 
