@@ -170,6 +170,18 @@ def test_who_needs_a_lock_of_one_that_waits_can_be_killed(built: Built, how: str
     assert prezero_guest.killed_at_once(outcome)
 
 
+def test_a_copy_whose_page_is_in_work_before_it_is_taken_again_is_made_later(built: Built) -> None:
+    # The pool's only page goes back to it between two steps of UFFDIO_COPY, and the engine may be the first to have it:
+    # at one copy of ten, in a guest whose CPUs run side by side.
+    script = f"""
+        echo 1 > $P/nr_hugepages; echo 1 > $P/zero_target; echo 1 > {MOCK}/delay_ms; echo dma > $P/zero_engine
+        $BIN/zero_copy 1 {100 * ROUNDS}; {prezero_guest.SETTLE}"""
+    found = prezero_guest.stats(prezero_guest.run(built, script, CHANNEL, nodes=1))
+    assert (found["copied"], found["free"]) == (100 * ROUNDS, 1)
+    assert (found["caught_dirty"], found["caught_written"], found["stuck"]) == (0, 0, 0)
+    assert found["waited"] > 0
+
+
 def test_a_target_of_more_pages_than_there_are_is_all_of_them(built: Built) -> None:
     # Three times this number is two, in 32 bits: so few were to be left before any were cleared again.
     script = """
