@@ -13,8 +13,8 @@
  *   broken     memory of the page is reported broken, and other memory: the lock of such reports
  *
  * Half a second after the other has asked for the lock it is killed. Lines on stdout, NAME NUMBER: took,
- * the milliseconds until it was gone, and waiter, the same of the first, which is killed after it. For pin the kernel needs CONFIG_UDMABUF, and for broken
- * hwpoison/corrupt-pfn in debugfs. */
+ * the milliseconds until it was gone, and waiter, the same of the first, which is killed after it. For
+ * pin the kernel needs CONFIG_UDMABUF, and for broken hwpoison/corrupt-pfn in debugfs. */
 #include "zero_pages.h"
 
 #include <linux/udmabuf.h>
