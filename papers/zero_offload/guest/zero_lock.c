@@ -27,7 +27,7 @@
 #include <sys/shm.h>
 #include <sys/syscall.h>
 
-enum { SMALL_PAGE = 4096, PAUSE_MS = 500 };
+enum { PAUSE_MS = 500 };
 
 static int file, monitor;
 static char *area, *source;
@@ -90,7 +90,7 @@ static void make_segment(void)
 
 static void make_small_segment(void)
 {
-    if (shmget(IPC_PRIVATE, SMALL_PAGE, IPC_CREAT | 0600) < 0)
+    if (shmget(IPC_PRIVATE, ZERO_SMALL_PAGE, IPC_CREAT | 0600) < 0)
         work_fail("shmget");
 }
 
@@ -153,18 +153,13 @@ static void unmap_area(void)
 
 static void find_frame(void)
 {
-    uint64_t *page = zero_map(1, 0), entry;
-    int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    off_t where = (off_t)((uintptr_t)page / SMALL_PAGE * sizeof(entry));
+    uint64_t *page = zero_map(1, 0);
 
     if (!page)
         work_fail("mmap");
     *page = 1;
-    if (map < 0 || pread(map, &entry, sizeof(entry), where) != sizeof(entry))
-        work_fail("/proc/self/pagemap");
-    close(map);
+    snprintf(frame, sizeof(frame), "%llu", (unsigned long long)zero_frame(page));
     zero_unmap(page, 1);
-    snprintf(frame, sizeof(frame), "%llu", (unsigned long long)(entry & ((UINT64_C(1) << 55) - 1)));
 }
 
 static void report(void)
@@ -174,12 +169,12 @@ static void report(void)
 
 static void break_small(void)
 {
-    char *page = mmap(NULL, SMALL_PAGE, PROT_READ | PROT_WRITE,
+    char *page = mmap(NULL, ZERO_SMALL_PAGE, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (page == MAP_FAILED)
         work_fail("mmap");
-    madvise(page, SMALL_PAGE, MADV_HWPOISON);
+    madvise(page, ZERO_SMALL_PAGE, MADV_HWPOISON);
 }
 
 static const struct way {

@@ -16,6 +16,7 @@
 #define ZERO_SIZE 0
 #endif
 #define ZERO_WORDS (ZERO_PAGE / sizeof(uint64_t))
+#define ZERO_SMALL_PAGE 4096
 
 static inline void zero_path(char *path, size_t size, const char *file)
 {
@@ -157,6 +158,19 @@ static inline void zero_unmap(uint64_t *at, size_t pages)
 static inline uint64_t *zero_page_of(uint64_t *at, size_t page)
 {
     return at + page * ZERO_WORDS;
+}
+
+/* The number of the page of memory that is mapped there. */
+static inline uint64_t zero_frame(const void *at)
+{
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t entry;
+    off_t where = (off_t)((uintptr_t)at / ZERO_SMALL_PAGE * sizeof(entry));
+
+    if (fd < 0 || pread(fd, &entry, sizeof(entry), where) != sizeof(entry))
+        work_fail("/proc/self/pagemap");
+    close(fd);
+    return entry & ((UINT64_C(1) << 55) - 1);
 }
 
 /* Every word of a page is read: one that is not 0 ends the program. */

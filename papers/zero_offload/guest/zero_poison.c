@@ -23,26 +23,13 @@
 #include <linux/mman.h>
 #include <signal.h>
 
-enum { POOL = 8, PART = 4, BROKEN = 2, SMALL_PAGE = 4096, INTO_PAGE = 3 };
+enum { POOL = 8, PART = 4, BROKEN = 2, INTO_PAGE = 3 };
 /* What a thread that has begun has used at least: it has cleared some of the page. */
 enum { ENOUGH_US = 100 };
 
 #define INJECT "/sys/kernel/debug/hwpoison/corrupt-pfn"
 #define UNPOISON "/sys/kernel/debug/hwpoison/unpoison-pfn"
 #define SOFT_OFFLINE "/sys/devices/system/memory/soft_offline_page"
-
-/* The number of the page of memory that is mapped there. */
-static uint64_t frame_of(const void *at)
-{
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    uint64_t entry;
-    off_t where = (off_t)((uintptr_t)at / SMALL_PAGE * sizeof(entry));
-
-    if (fd < 0 || pread(fd, &entry, sizeof(entry), where) != sizeof(entry))
-        work_fail("/proc/self/pagemap");
-    close(fd);
-    return entry & ((UINT64_C(1) << 55) - 1);
-}
 
 static uint64_t *map_filled(size_t pages)
 {
@@ -71,13 +58,14 @@ static void report_failing(uint64_t frame)
 {
     char text[32];
 
-    snprintf(text, sizeof(text), "%#llx", (unsigned long long)(frame + INTO_PAGE) * SMALL_PAGE);
+    snprintf(text, sizeof(text), "%#llx",
+             (unsigned long long)(frame + INTO_PAGE) * ZERO_SMALL_PAGE);
     zero_set(SOFT_OFFLINE, text);
 }
 
 static void advise(uint64_t *page, int advice)
 {
-    if (madvise((char *)page + (size_t)INTO_PAGE * SMALL_PAGE, SMALL_PAGE, advice))
+    if (madvise((char *)page + (size_t)INTO_PAGE * ZERO_SMALL_PAGE, ZERO_SMALL_PAGE, advice))
         work_fail("madvise");
 }
 
@@ -101,7 +89,7 @@ static uint64_t break_free(const char *state, const char *engine, const char *us
 {
     int zeroing = !strcmp(state, "zeroing"), failing = !strcmp(state, "failing");
     uint64_t *at = map_filled(zeroing ? 1 : PART);
-    uint64_t frame = frame_of(zero_page_of(at, zeroing ? 0 : BROKEN));
+    uint64_t frame = zero_frame(zero_page_of(at, zeroing ? 0 : BROKEN));
 
     zero_unmap(at, zeroing ? 1 : PART);
     if (!zeroing)
@@ -138,7 +126,7 @@ static uint64_t *reserve_and_report(uint64_t frame)
 static void break_reserved(const char *engine)
 {
     uint64_t *at = map_filled(PART);
-    uint64_t frame = frame_of(zero_page_of(at, BROKEN));
+    uint64_t frame = zero_frame(zero_page_of(at, BROKEN));
 
     /* Whole again it is a page as any other, which is to be cleared. */
     zero_unmap(at, PART);
@@ -154,7 +142,7 @@ static void break_reserved(const char *engine)
     at = reserve_and_report(frame);
     for (size_t i = 0; i < POOL - 1; i++) {
         zero_scan(zero_page_of(at, i), "beside a broken page");
-        if (frame_of(zero_page_of(at, i)) == frame)
+        if (zero_frame(zero_page_of(at, i)) == frame)
             work_wrong("a broken page was handed out");
         zero_fill(zero_page_of(at, i), i);
     }
@@ -184,7 +172,7 @@ static uint64_t *map_copied(size_t pages)
 static uint64_t break_mapped(int copied)
 {
     uint64_t *at = copied ? map_copied(PART) : map_filled(PART);
-    uint64_t frame = frame_of(zero_page_of(at, BROKEN));
+    uint64_t frame = zero_frame(zero_page_of(at, BROKEN));
     pid_t child;
     int status;
 
@@ -211,12 +199,12 @@ static uint64_t break_mapped(int copied)
 static uint64_t break_softly(void)
 {
     uint64_t *at = map_filled(PART);
-    uint64_t frame = frame_of(zero_page_of(at, BROKEN));
+    uint64_t frame = zero_frame(zero_page_of(at, BROKEN));
 
     advise(zero_page_of(at, BROKEN), MADV_SOFT_OFFLINE);
     for (size_t i = 0; i < PART; i++)
         zero_verify(zero_page_of(at, i), i, "after a page was taken out of use");
-    if (frame_of(zero_page_of(at, BROKEN)) == frame)
+    if (zero_frame(zero_page_of(at, BROKEN)) == frame)
         work_wrong("a page that fails is still in use");
     zero_unmap(at, PART);
     return frame;
@@ -233,7 +221,7 @@ static void use_all_but(uint64_t frame)
         uint64_t *page = zero_page_of(at, (size_t)i);
 
         zero_scan(page, "after a page broke");
-        if (frame_of(page) == frame)
+        if (zero_frame(page) == frame)
             work_wrong("a broken page was handed out");
     }
     if (at)
