@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero_copy PROCESSES ROUNDS: processes, at most 16, that all copy huge pages to where they are missing (UFFDIO_COPY),
- * out of memory that is not mapped: the kernel gives back the page that it took, takes one for the time
- * of the copy, and then one to keep, while the others take theirs. Each page is compared with its source
- * in full. The last line on stdout is "copied", and how many pages were. */
+/* zero_copy PROCESSES ROUNDS: processes, 16 at most, that all copy huge pages to where they are missing
+ * (UFFDIO_COPY), out of memory that is not mapped: the kernel gives back the page that it took, takes
+ * one for the time of the copy, and then one to keep, while the others take theirs. Each page is
+ * compared with its source in full. The last line on stdout is "copied", and how many pages were. */
 #include "zero_pages.h"
 
 #include <linux/userfaultfd.h>
