@@ -237,14 +237,17 @@ static void ask(const struct way *way, int to_parent, const char *engine)
     exit(0);
 }
 
-/* Milliseconds until a child is gone. */
-static double kill_and_wait(pid_t process)
+/* Milliseconds until a child is gone; `waits`: it must have been there to be killed. */
+static double kill_and_wait(pid_t process, int waits)
 {
     double begun = work_now();
+    int status;
 
     kill(process, SIGKILL);
-    if (waitpid(process, NULL, 0) != process)
+    if (waitpid(process, &status, 0) != process)
         work_fail("waitpid");
+    if (waits && (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL))
+        work_wrong("one that was to wait");
     return (work_now() - begun) * 1e3;
 }
 
@@ -269,7 +272,7 @@ int main(int argc, char **argv)
     if (read(ends[0], &waiter, sizeof(waiter)) != sizeof(waiter))
         work_wrong("what asks for the lock");
     zero_sleep_ms(PAUSE_MS);
-    printf("took %.0f\n", kill_and_wait(asker));
-    printf("waiter %.0f\n", kill_and_wait(waiter));
+    printf("took %.0f\n", kill_and_wait(asker, 0));
+    printf("waiter %.0f\n", kill_and_wait(waiter, 1));
     return 0;
 }
