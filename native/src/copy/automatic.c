@@ -61,7 +61,9 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                             avx2_alone ? &okosu_copy_row_libc.about : string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, vector);
+        /* What is too large for any cache is not near. */
+        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l3 / 2, vector);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, stream);
         okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9, vector);
     }
     okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);

@@ -51,7 +51,8 @@
 	\move \r\h, -\width(%rdi,%rdx)
 .endm
 
-/* Below 16 bytes, by general registers; two and three bytes take no branch. */
+/* Below 16 bytes, by general registers; two and three bytes take no branch. The shorter leaf comes first,
+ * so that neither lies across two lines. */
 .macro below_16
 	cmp $8, %edx
 	jae 4f
@@ -66,10 +67,10 @@
 6:	movb %cl, (%rdi)
 0:	ret
 	.p2align 4
-4:	two mov, %rcx, %r8, 8
+5:	two mov, %ecx, %r8d, 4
 	ret
 	.p2align 4
-5:	two mov, %ecx, %r8d, 4
+4:	two mov, %rcx, %r8, 8
 	ret
 .endm
 

@@ -58,8 +58,8 @@ bool check_large_overlap(const struct subject *subject)
     static const size_t distances[] = {1,   2,    7,    8,    15,   16,   31,   32,   33,    63,
                                        64,  65,   127,  128,  129,  255,  256,  257,  511,   512,
                                        513, 1000, 2047, 2048, 4032, 4095, 4096, 4097, 10000, 40000};
-    static const size_t sizes[] = {301,  512,  513,  600,  700,   800,   900,  1024,
-                                   1025, 2049, 4096, 4133, 16385, 33000, 70001};
+    static const size_t sizes[] = {301,  512,  513,  600,  700,  800,  900,   1024,  1025, 2048,
+                                   2049, 3001, 4096, 4133, 5120, 5121, 16385, 33000, 70001};
     enum { ROOM = 70001 + 40000 + 3 * MARGIN };
     static unsigned char got[ROOM], want[ROOM];
     bool right = true;

@@ -8,6 +8,7 @@
 #define OKOSU_COPY_STREAM(p, v) _mm_stream_si128((__m128i *)(p), (__m128i)(v))
 #define OKOSU_COPY_FENCE() _mm_sfence()
 #define OKOSU_COPY_AHEAD 1024
+#define OKOSU_COPY_LONG 2048
 #include "copy/vector.h"
 
 OKOSU_ROUTINE(copy, 60, sse2) = {
