@@ -36,6 +36,13 @@ def test_variants_and_entries() -> None:
     assert {f"ok: {name}" for name in wanted} <= set(done.stdout.splitlines())
 
 
+@pytest.mark.skipif(not X86, reason="a variant of x86-64")
+def test_entries_that_leave_the_rest_to_narrower_vectors() -> None:
+    """What the entries hand on is set right too, and no upper half of a register stays in use behind it."""
+    done = zero_tool.run(OKOSU_ZERO="sse2", OKOSU_CHECK_STEP="5")
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.skipif(
     not {"avx512bw", "erms"} <= zero_tool.flags() or avoids_512_bits(), reason="needs AVX-512 that is fast, and ERMS"
 )

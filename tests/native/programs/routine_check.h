@@ -57,6 +57,11 @@ bool all_are(const unsigned char *p, size_t count, int byte);
  * variable says so, for builds in which each takes long. The broken routines meet every case. */
 bool is_due(void);
 
+/* Whether the processor tells if the upper halves of ymm0 to ymm15 are in use (XGETBV with 1 in ECX; Intel
+ * SDM volume 1, section 13.2). A routine that does not clean them makes the caller's SSE instructions slow
+ * on many processors of Intel's. */
+bool tells_upper_halves(void);
+
 /* Each returns whether the subject is right, and prints the first thing that is wrong. */
 bool check_offsets(const struct subject *subject);
 bool check_pairs(const struct subject *subject);

@@ -3,6 +3,9 @@
 #include "memory_check.h"
 #include "routine_check.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +90,42 @@ static void arena_drop(struct arena *arena)
     free(arena->src);
 }
 
+bool tells_upper_halves(void)
+{
+#if defined(__x86_64__)
+    static int tells = -1;
+    unsigned a, b, c, d;
+
+    if (tells < 0)
+        tells = __get_cpuid_count(1, 0, &a, &b, &c, &d) && (c & bit_OSXSAVE) && (c & bit_AVX) &&
+                __get_cpuid_count(13, 1, &a, &b, &c, &d) && (a & 4);
+    return tells;
+#else
+    return false;
+#endif
+}
+
+static void clean_upper_halves(void)
+{
+#if defined(__x86_64__)
+    if (tells_upper_halves())
+        __asm__ volatile("vzeroupper");
+#endif
+}
+
+static bool upper_halves_are_clean(void)
+{
+#if defined(__x86_64__)
+    uint32_t low = 0, high;
+
+    if (tells_upper_halves())
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+    return !(low & 4);
+#else
+    return true;
+#endif
+}
+
 /* One call on n bytes, `to` and `from` bytes from a line, between canaries. */
 static bool one_call(const struct subject *subject, struct arena *arena, size_t to, size_t from,
                      int byte, size_t n)
@@ -94,8 +133,16 @@ static bool one_call(const struct subject *subject, struct arena *arena, size_t 
     size_t first = MARGIN + to, end = first + n;
     unsigned char *got = arena->got, *want = arena->want;
     const unsigned char *src = arena->src + MARGIN + from;
-    bool right = call(subject, got + first, src, byte, n) == got + first &&
-                 memcmp(got, want, first) == 0 && memcmp(got + end, want + end, MARGIN) == 0 &&
+
+    clean_upper_halves();
+    void *back = call(subject, got + first, src, byte, n);
+
+    if (!upper_halves_are_clean()) {
+        printf("%s(n %zu) leaves upper halves of registers in use\n", subject->name, n);
+        return false;
+    }
+    bool right = back == got + first && memcmp(got, want, first) == 0 &&
+                 memcmp(got + end, want + end, MARGIN) == 0 &&
                  (subject->copy ? memcmp(got + first, src, n) == 0
                                 : all_are(got + first, n, subject->zero_only ? 0 : byte));
 
