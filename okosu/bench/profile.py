@@ -81,13 +81,14 @@ def text(result: Result) -> str:
 
 def _keeps_promise(section: str, row: Row, header: Header | None) -> bool:
     """Whether a variant may serve what the section is for (native/include/okosu/copy.h): a copy that will be read soon
-    is left in the caches, and one of which nothing is known is left there where it fits.
+    is left in the caches where they hold its destination, and one of which nothing is known where they hold all of it.
 
     What a copy past the caches costs its reader is in no row.
     """
     if not row.variant.startswith(_PAST_CACHES) or section in ("far", "page"):
         return True
-    return section == "" and header is not None and row.footprint > header.caches.get("L3", 0)
+    held = row.n if section == "near" else row.footprint
+    return header is not None and held > header.caches.get("L3", 0)
 
 
 def choose(rows: Sequence[Row]) -> list[tuple[int, str]]:

@@ -19,7 +19,7 @@ extern "C" {
  * no error exists, errno stays as it was.
  *
  * okosu_copy      nothing is known of the destination: never meant to be slower than libc's memcpy
- * okosu_copy_near the destination will be read soon: it is left in the caches
+ * okosu_copy_near the destination will be read soon: it is left in the caches if they can hold it
  * okosu_copy_far  it will not be read soon: large copies go past the caches
  * okosu_copy_move the ranges may overlap in any way */
 OKOSU_API void *okosu_copy(void *dst, const void *src, size_t n);

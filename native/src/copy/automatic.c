@@ -61,8 +61,8 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                             avx2_alone ? &okosu_copy_row_libc.about : string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);
-        /* What is too large for any cache is not near. */
-        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l3 / 2, vector);
+        /* What no cache can hold is not left in one. */
+        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l3, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, stream);
         okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9, vector);
     }
