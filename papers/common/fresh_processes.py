@@ -29,7 +29,7 @@ PROCESSES = 25
 """A floor with one point in doubt fails where 18 processes are below it; with ten points in doubt, 20."""
 ROUNDS = 7
 """Rounds of every process but the first; only their median is used. The first has as many as the first stage."""
-BUDGET_S = 90.0
+BUDGET_S = 180.0
 """Of each bench: no further process is started with which its processes would have taken longer."""
 POINTS = 200
 """Most points of one bench that are measured again: about as many as the length of its option --points allows."""

@@ -179,8 +179,8 @@ def test_the_number_of_processes_depends_on_time_alone() -> None:
     given = result("b", [])
     quick, _ = runs(lambda words: given, iter(float(second) for second in range(99)))
     assert len(quick) == fresh_processes.PROCESSES
-    slow, _ = runs(lambda words: given, iter(20.0 * turn for turn in range(99)))
-    # 20, 40, 60 and 80 s are within the limit; with a fifth process they would be 100.
+    slow, _ = runs(lambda words: given, iter(40.0 * turn for turn in range(99)))
+    # 40, 80, 120 and 160 s are within the limit; with a fifth process they would be 200.
     assert len(slow) == 4
 
 
@@ -189,7 +189,7 @@ def test_a_bench_that_takes_long_leaves_the_others_their_processes() -> None:
 
     def run(name: str, words: Sequence[str]) -> Result:
         nonlocal now
-        now += 20 if name == "slow" else 1
+        now += 40 if name == "slow" else 1
         return result(name, [])
 
     def none(experiment: Experiment, words: tuple[str, ...]) -> Said:
