@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf, log
+import itertools
+from collections.abc import Mapping, Sequence
+from math import exp, inf, log
 from pathlib import Path
+from typing import NamedTuple
 
 from okosu.bench.figures import is_entry
 from okosu.bench.rows import Header, Result, Row
@@ -31,9 +33,25 @@ WITHIN = 0.02
 """What a variant loses against the best by this much or less is taken for noise, as the logarithm of a ratio."""
 CHANGE = 0.05
 """What another class has to save, summed over the sizes that were measured: a border follows no single measurement."""
+HANDED_ON = 8.0
+"""Cycles by which a variant must be faster than what the library takes without a profile: a size that its entry hands
+on takes more (5 on Zen 1), and where sizes come in no order a further class is guessed wrong more often.
+"""
 _PAST_CACHES = ("nt-", "clzero")
 LIBC = "libc"
 """The row of the tables that is the C library's routine, which is measured as the peer glibc."""
+
+
+class Stretch(NamedTuple):
+    """Neighbouring sizes for which a profile names one variant, and the library without a profile one."""
+
+    section: str
+    sizes: tuple[int, ...]
+    """Bytes, rising: those that were measured."""
+    learned: str
+    built_in: str
+    factors: tuple[float, ...]
+    """For each size, the worst cost of what is built in, against the fastest variant, over that of what was learned."""
 
 
 def points(name: str) -> list[str]:
@@ -61,13 +79,8 @@ def text(result: Result) -> str:
     if result.header is not None:
         lines.append(f"# {result.header.features}; {result.header.rounds} rounds, seed {result.header.seed}")
     before = len(lines)
-    for section, routine, modes in BENCHES[result.name]:
-        rows = [
-            row
-            for row in result.rows
-            if row.routine == routine and row.mode in modes and _keeps_promise(section, row, result.header)
-        ]
-        if classes := choose(rows):
+    for section, rows in _by_section(result.name, result.rows, result.header):
+        if classes := choose(rows, _built_in(section, rows[0].routine, result.rows)):
             lines += [f"[{section}]"] if section else []
             lines += [f"{up_to if up_to else 'max'} {variant}" for up_to, variant in classes]
     if len(lines) == before:
@@ -77,6 +90,45 @@ def text(result: Result) -> str:
             f"okosu bench {result.name} --profile FILE, without --only, --variant and --sizes",
         )
     return "\n".join(lines) + "\n"
+
+
+def was_learned(options: Sequence[str]) -> bool:
+    """Whether a benchmark with these options measured the points of a profile."""
+    return "--points" in options
+
+
+def beside_built_in(name: str, rows: Sequence[Row], header: Header | None) -> list[Stretch]:
+    """What is learned beside what the library chooses without it, as the rows of its own entries say."""
+    found: list[Stretch] = []
+    for section, held in _by_section(name, rows, header):
+        built_in = _built_in(section, held[0].routine, rows)
+        learned = dict.fromkeys(built_in, "")
+        for up_to, variant in reversed(choose(held, built_in)):
+            learned |= {n: variant for n in built_in if not up_to or n <= up_to}
+        losses = {n: _losses([row for row in held if row.n == n]) for n in built_in}
+        pairs = [(learned[n], built_in[n], n) for n in sorted(built_in)]
+        known = [pair for pair in pairs if {*pair[:2]} <= losses[pair[2]].keys()]
+        for (ours, theirs), some in itertools.groupby(known, lambda pair: pair[:2]):
+            sizes = tuple(n for _, _, n in some)
+            factors = tuple(exp(losses[n][theirs] - losses[n][ours]) for n in sizes)
+            found.append(Stretch(section, sizes, ours, theirs, factors))
+    return found
+
+
+def _built_in(section: str, routine: str, rows: Sequence[Row]) -> dict[int, str]:
+    """The variant that the library takes without a profile, by size, as the rows of its own entry name it."""
+    entry = "_".join(filter(None, ["okosu", "zero" if section == "page" else routine, section]))
+    return {row.n: row.config for row in rows if row.variant == entry and row.routine == routine}
+
+
+def _by_section(name: str, rows: Sequence[Row], header: Header | None) -> list[tuple[str, list[Row]]]:
+    """The rows that decide each section of a profile; no section without a row."""
+    found = []
+    for section, routine, modes in BENCHES[name]:
+        measured = [row for row in rows if row.routine == routine and row.mode in modes]
+        if kept := [row for row in measured if _keeps_promise(section, row, header)]:
+            found.append((section, kept))
+    return found
 
 
 def _keeps_promise(section: str, row: Row, header: Header | None) -> bool:
@@ -91,14 +143,18 @@ def _keeps_promise(section: str, row: Row, header: Header | None) -> bool:
     return header is not None and held > header.caches.get("L3", 0)
 
 
-def choose(rows: Sequence[Row]) -> list[tuple[int, str]]:
+def choose(rows: Sequence[Row], built_in: Mapping[int, str] | None = None) -> list[tuple[int, str]]:
     """The (largest size, variant) of each class in rising order; the last class has size 0, "everything above".
 
     At each size a variant loses by its worst cost against the fastest, over modes and placements, because a default
     must not lose badly anywhere. The classes are those of the least sum of losses, where another class has to save
-    CHANGE of it at least. Only variants that were measured in every mode and placement at a size take part there.
+    CHANGE of it at least. Only variants that were measured in every mode and placement at a size take part there, and
+    those that are not `built_in` for it with HANDED_ON cycles more.
     """
-    losses = {n: lost for n in sorted({row.n for row in rows}) if (lost := _losses([r for r in rows if r.n == n]))}
+    losses = {}
+    for n in sorted({row.n for row in rows}):
+        if lost := _losses([row for row in rows if row.n == n], (built_in or {}).get(n)):
+            losses[n] = lost
     change = CHANGE
     while len(classes := _classes(losses, change)) > MOST_CLASSES:
         change *= 2
@@ -116,8 +172,9 @@ def _classes(losses: dict[int, dict[str, float]], change: float) -> list[tuple[i
         ends = {}
         least = min((total for total, _ in before.values()), default=0.0)
         joined = next((classes for total, classes in before.values() if total == least), [])
-        for name in sorted(lost):
-            loss = max(0.0, lost[name] - WITHIN)
+        # Of equal sums that of the variant is taken which loses least, in what is noise too.
+        for raw, name in sorted((raw, name) for name, raw in lost.items()):
+            loss = max(0.0, raw - WITHIN)
             stays, classes = before.get(name, (inf, []))
             if joined and least + change <= stays:
                 ends[name] = (least + change + loss, [*joined, (n, name)])
@@ -128,8 +185,10 @@ def _classes(losses: dict[int, dict[str, float]], change: float) -> list[tuple[i
     return min(ends.values(), key=lambda end: end[0], default=(0.0, []))[1]
 
 
-def _losses(rows: Sequence[Row]) -> dict[str, float]:
+def _losses(rows: Sequence[Row], built_in: str | None = None) -> dict[str, float]:
     """For each variant, the logarithm of its worst cost relative to the fastest variant at the same place.
+
+    Where it is known what is `built_in`, each other variant costs HANDED_ON more.
 
     A cost is that of the fastest round: among so few, what disturbed the others decides the median.
     """
@@ -138,6 +197,7 @@ def _losses(rows: Sequence[Row]) -> dict[str, float]:
         name = LIBC if row.kind == "peer" and row.variant == "glibc" else row.variant
         own = name == LIBC or (row.kind == "okosu" and not is_entry(row))
         if own and row.samples and (cost := min(row.samples)) > 0:
+            cost += HANDED_ON * (built_in is not None and name != built_in)
             places.setdefault((row.mode, tuple(row.align), row.footprint), {})[name] = cost
     if not places:
         return {}

@@ -121,6 +121,7 @@ def measure(names: list[str], args: argparse.Namespace) -> int:
         session.end(status == 0)
     if args.profile is not None and status == 0:
         _write_profile(session.results[names[0]], args.profile)
+        print(_bench_table.learned(session.results[names[0]]), file=table, end="", flush=True)
     if args.json == "-":
         print(files.encode(session.envelope).decode())
     print(f"records: {session.path}", file=sys.stderr)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from statistics import quantiles
+from statistics import geometric_mean, quantiles
 
-from okosu.bench import figures
+from okosu.bench import figures, profile
 from okosu.bench.figures import Comparison
-from okosu.bench.rows import Result, Row
+from okosu.bench.rows import Header, Result, Row
 from okosu.report import bench, formats
 from okosu.stats.paired import Interval
 
@@ -29,6 +29,34 @@ def listing(result: Result) -> str:
         usable = "yes" if variant.usable else "no"
         lines += _hanging(f"  {variant.name:<20} {usable:>6}  {variant.needs or 'nothing':<16} {variant.doc}", 46)
     return "\n".join(lines)
+
+
+BESIDE_HEAD = ("use", "bytes", "learned", "built in", "built in takes")
+
+
+def beside_built_in(name: str, rows: Sequence[Row], header: Header | None) -> list[list[str]]:
+    """A row of texts for each stretch of sizes, under BESIDE_HEAD: the last cell is how much longer than what was
+    learned the built-in choice takes where each is worst, in the mean over the sizes and at the worst of them.
+    """
+    found = []
+    for one in profile.beside_built_in(name, rows, header):
+        bytes_ = " to ".join(formats.size(n) for n in dict.fromkeys((one.sizes[0], one.sizes[-1])))
+        takes = f"{geometric_mean(one.factors) - 1:+.0%} (at most {max(one.factors) - 1:+.0%})"
+        if one.learned == one.built_in:
+            takes = "the same"
+        found.append([one.section or "any", bytes_, one.learned, one.built_in, takes])
+    return found
+
+
+def learned(result: Result) -> str:
+    """The profile that was learned, beside the choice without it; "" where no entry of the library was measured."""
+    found = beside_built_in(result.name, result.rows, result.header)
+    if not found:
+        return ""
+    rows = [list(BESIDE_HEAD), *found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(["", "learned, beside what is chosen without a profile", *lines]) + "\n"
 
 
 def render(result: Result) -> str:

@@ -8,8 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from okosu import plugins
-from okosu.cli import _table
+from okosu.bench import profile, rows
+from okosu.cli import _bench_table, _table
 from okosu.errors import usage
 from okosu.records import files, summary
 from okosu.records.files import File
@@ -67,6 +70,8 @@ def of(envelope: File, source: Source) -> Summary:
         again = commands.bench(envelope) if isinstance(envelope, BenchFile) else ""
         made.command = again or " ".join(envelope.plan.command)
         made.sections = _kept(envelope).sections
+    if isinstance(envelope, BenchFile) and profile.was_learned(envelope.plan.options):
+        made.sections += _profiles(envelope)
     if isinstance(envelope, ReproduceFile):
         made.compared = envelope.compared
     measured = [record for record in envelope.records if record.samples and record.stage != "pilot"]
@@ -125,6 +130,16 @@ def _trials(paths: list[Path], held: list[TryFile]) -> Summary:
 def _kept(held: BenchFile | ReproduceFile | dict[str, Any]) -> Kept:
     every: list[Kept] = [keep(held) for keep in plugins.load("okosu.summary").values()]
     return Kept([one for kept in every for one in kept.sections], next((k.command for k in every if k.command), ""))
+
+
+def _profiles(file: BenchFile) -> list[Section]:
+    """What was learned beside what is built in, for each bench of which a profile was made."""
+    made = []
+    for name, found in rows.from_records(file.records).items():
+        header = msgspec.convert(file.plan.benches[name]["header"], rows.Header)
+        body = [[header.features, *row] for row in _bench_table.beside_built_in(name, found, header)]
+        made.append(Section(id=f"profile-{name}", head=["instructions", *_bench_table.BESIDE_HEAD], body=body))
+    return made
 
 
 def _selftest(held: dict[str, Any]) -> Kept:

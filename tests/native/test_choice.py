@@ -36,7 +36,7 @@ AREAS = {
     "copy": Area(
         copy_tool.CHECKER, copy_tool.seen, ("ref", "loop8"), tuple(set(copy_tool.ROWS) - copy_tool.lacking()), 14
     ),
-    "zero": Area(zero_tool.CHECKER, zero_tool.seen, ("loop8", "loop8"), X86_NAMES, 9),
+    "zero": Area(zero_tool.CHECKER, zero_tool.seen, ("loop8", "loop8"), X86_NAMES, 10),
 }
 
 

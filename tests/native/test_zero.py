@@ -63,7 +63,7 @@ def test_automatic_choice_with_avx512() -> None:
             "0x8000 0x40000 0x800000",
             {
                 "any": "8388608 sse2, max nt-sse2",
-                "near": "196608 sse2, max sse2",
+                "near": "8388608 sse2, max nt-sse2",
                 "far": "2048 sse2, 8192 nt-sse2, max nt-sse2",
                 "page": "4096 nt-sse2, max nt-sse2",
             },

@@ -230,6 +230,33 @@ def test_a_profile_leaves_in_the_caches_what_fits_and_what_is_read_soon() -> Non
     ]  # fmt: skip
 
 
+def test_a_profile_does_not_leave_what_is_built_in_for_the_cost_of_handing_on() -> None:
+    by = profile.HANDED_ON
+    costs = {("hot", 16): {"vec": 10.0, "rep": 14.0 - by}, ("hot", 64): {"vec": 40.0, "rep": 28.0 - by}}
+    assert profile.choose(copies(costs)) == [(0, "rep")]
+    assert profile.choose(copies(costs), {16: "vec", 64: "vec"}) == [(16, "vec"), (0, "rep")]
+    assert profile.choose(copies(costs), {16: "rep", 64: "rep"}) == [(0, "rep")]
+
+
+def test_a_profile_stands_beside_what_is_built_in() -> None:
+    """By hand: hot the library takes vec, which is 20 % behind rep at 64 bytes; cold and at 16 bytes both are alike."""
+    costs = {(mode, n): {"vec": 600.0, "rep": 600.0} for mode in ("hot", "cold") for n in (16, 64)}
+    costs["hot", 64] = {"vec": 1200.0, "rep": 1000.0}
+    made = copies(costs)
+    entries = [("", "vec", "hot"), ("", "vec", "cold"), ("_near", "rep", "hot"), ("_far", "vec", "cold")]
+    made += [
+        row("copy", f"okosu_copy{use}", n=n, footprint=2 * n, mode=mode, cost=9.0, config=config)
+        for use, config, mode in entries
+        for n in (16, 64)
+    ]
+    found = profile.beside_built_in("copy", made, None)
+    assert [one[:4] for one in found] == [
+        ("", (16, 64), "rep", "vec"), ("near", (16, 64), "rep", "rep"), ("far", (16, 64), "vec", "vec"),
+    ]  # fmt: skip
+    assert found[0].factors == pytest.approx((1.0, 1.2))
+    assert found[1].factors == found[2].factors == (1.0, 1.0)
+
+
 def test_a_profile_names_libc_where_nothing_is_faster() -> None:
     made = copies({(mode, n): {"vec": float(n)} for mode in ("hot", "cold") for n in (16, 64)})
     glibc = {16: 20.0, 64: 48.0}

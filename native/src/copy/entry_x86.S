@@ -10,8 +10,9 @@
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
- * widest vectors are those of ISA; what is larger than sixteen vectors (of SSE2, eight) it leaves to the
- * C function okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
+ * widest vectors are those of ISA; what is larger than sixteen vectors (of SSE2, eight, or 2 KiB where the
+ * choice is SSE2's) it leaves to the C function okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant
+ * itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
 
 .macro two move, a, b, width
@@ -344,15 +345,96 @@
 	ret
 .endm
 
+/* 16 vectors at most: half of them from the start and half to the end. */
+.macro ends_256_sse2
+	.irp k, 0, 1, 2, 3, 4, 5, 6, 7
+	movdqu 16*\k(%rsi), %xmm\k
+	.endr
+	.irp k, 8, 9, 10, 11, 12, 13, 14, 15
+	movdqu 16*\k-256(%rsi,%rdx), %xmm\k
+	.endr
+	.irp k, 0, 1, 2, 3, 4, 5, 6, 7
+	movdqu %xmm\k, 16*\k(%rdi)
+	.endr
+	.irp k, 8, 9, 10, 11, 12, 13, 14, 15
+	movdqu %xmm\k, 16*\k-256(%rdi,%rdx)
+	.endr
+.endm
+
+/* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
+ * addresses, and the last four. The rest, and what goes backward, is left to \beyond.
+ *
+ * Three turns are a store more than the 16 that 209 to 256 bytes need where both ends lie on 16 bytes, and
+ * take 18.5 cycles for 17 (Zen 1); ends that do not would take 33 without turns, for 23. One branch tells
+ * both conditions, so that where sizes come in no order it is rarely guessed wrong. The loop begins on a
+ * line of the code without a NOP that is executed. */
+.macro above_128_sse2 beyond
+	.p2align 6
+	.skip -(22f - 21f) & 63, 0x90
+21:	cmp $2048, %rdx
+	ja \beyond
+	.if ROUTE >= 0
+	cmp %edx, okosu_copy_routes+ROUTE*ROUTE_SIZE(%rip)
+	jb \beyond
+	.endif
+	mov %rdi, %rcx
+	sub %rsi, %rcx
+	cmp %rdx, %rcx
+	jb \beyond
+	test $4096-64, %ecx
+	je \beyond
+	lea -209(%rdx), %r8
+	mov %edi, %ecx
+	or %edx, %ecx
+	shl $60, %rcx
+	or %r8, %rcx
+	cmp $256-209, %rcx
+	jbe 23f
+	mov %edi, %r8d
+	and $15, %r8d
+	mov $16, %ecx
+	sub %r8, %rcx
+	movdqu (%rsi), %xmm4
+	movdqu -64(%rsi,%rdx), %xmm5
+	movdqu -48(%rsi,%rdx), %xmm6
+	movdqu -32(%rsi,%rdx), %xmm7
+	movdqu -16(%rsi,%rdx), %xmm8
+	lea -64(%rdx), %r8
+22:	movdqu 16(%rsi,%rcx), %xmm1
+	movdqu 32(%rsi,%rcx), %xmm2
+	movdqu 48(%rsi,%rcx), %xmm3
+	movdqu (%rsi,%rcx), %xmm0
+	movaps %xmm1, 16(%rdi,%rcx)
+	movaps %xmm0, (%rdi,%rcx)
+	movaps %xmm2, 32(%rdi,%rcx)
+	movaps %xmm3, 48(%rdi,%rcx)
+	add $64, %rcx
+	cmp %r8, %rcx
+	jb 22b
+	movups %xmm5, -64(%rdi,%rdx)
+	movups %xmm6, -48(%rdi,%rdx)
+	movups %xmm7, -32(%rdi,%rdx)
+	movups %xmm8, -16(%rdi,%rdx)
+	movups %xmm4, (%rdi)
+	ret
+	.p2align 6
+23:	ends_256_sse2
+	ret
+.endm
+
+	.hidden okosu_copy_routes
+	.set ROUTE_SIZE, 24
+
 .macro body_sse2 beyond
 	mov %rdi, %rax
 	cmp $64, %rdx
 	jbe 1f
 	cmp $128, %rdx
-	ja \beyond
+	ja 21f
 	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
 	ret
 	up_to_64_sse2
+	above_128_sse2 \beyond
 .endm
 
 .macro begin_function name
@@ -372,12 +454,14 @@
 .macro functions isa
 	.hidden okosu_copy_large_\isa
 	.set NEAR, 0
+	.set ROUTE, -1
 	begin_function okosu_copy_\isa
 	body_\isa okosu_copy_large_\isa
 	end_function okosu_copy_\isa
 	.irp route, 0, 1, 2, 3
 	.hidden okosu_copy_beyond_\isa\()_\route
 	.set NEAR, \route == 1
+	.set ROUTE, \route
 	begin_function okosu_copy_entry_\isa\()_\route
 	body_\isa okosu_copy_beyond_\isa\()_\route
 	end_function okosu_copy_entry_\isa\()_\route

@@ -22,6 +22,11 @@ struct okosu_copy_route {
     okosu_copy_function *entry; /* where there is no IFUNC: what the public function jumps to */
 };
 
+/* entry_x86.S relies on this layout. */
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct okosu_copy_route) == 24 &&
+                                       offsetof(struct okosu_copy_route, limits) == 0),
+               "a route is three words, the limits first");
+
 static inline uint64_t okosu_copy_limits(size_t own, size_t lately)
 {
     return (own < UINT32_MAX ? own : UINT32_MAX) |

@@ -44,8 +44,9 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
 
     /* Vectors do not store faster to what lies beyond the second-level cache, a quarter of which is
      * left to other data. */
-    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], l2 / 4 * 3, widest);
-    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], SIZE_MAX, string ? string : widest);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], string ? l2 / 4 * 3 : l3, widest);
+    /* What no cache can hold is not left in one. */
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], SIZE_MAX, string ? string : streams);
 
     okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], STRING_FROM, widest);
     okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], STREAM_FROM, string ? string : streams);
