@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import exp, inf, log
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
+from okosu.bench import figures
 from okosu.bench.figures import is_entry
 from okosu.bench.rows import Header, Result, Row
 from okosu.errors import OkosuError
@@ -37,9 +39,22 @@ HANDED_ON = 8.0
 """Cycles by which a variant must be faster than what the library takes without a profile: a size that its entry hands
 on takes more (5 on Zen 1), and where sizes come in no order a further class is guessed wrong more often.
 """
+NOISES = 2.0
+"""Times the noise by which it must be faster besides."""
+_LONG = 1024
+"""Bytes of a copy or set of which it takes no part that is seen to be handed on."""
 _PAST_CACHES = ("nt-", "clzero")
 LIBC = "libc"
 """The row of the tables that is the C library's routine, which is measured as the peer glibc."""
+
+
+class BuiltIn(NamedTuple):
+    """What the library takes without a profile."""
+
+    variants: dict[int, str]
+    """By size in bytes."""
+    noise: float
+    """How far two rows of one routine lie apart, as the logarithm of a ratio: the median."""
 
 
 class Stretch(NamedTuple):
@@ -102,11 +117,12 @@ def beside_built_in(name: str, rows: Sequence[Row], header: Header | None) -> li
     found: list[Stretch] = []
     for section, held in _by_section(name, rows, header):
         built_in = _built_in(section, held[0].routine, rows)
-        learned = dict.fromkeys(built_in, "")
+        variants = built_in.variants
+        learned = dict.fromkeys(variants, "")
         for up_to, variant in reversed(choose(held, built_in)):
-            learned |= {n: variant for n in built_in if not up_to or n <= up_to}
-        losses = {n: _losses([row for row in held if row.n == n]) for n in built_in}
-        pairs = [(learned[n], built_in[n], n) for n in sorted(built_in)]
+            learned |= {n: variant for n in variants if not up_to or n <= up_to}
+        losses = {n: _losses([row for row in held if row.n == n]) for n in variants}
+        pairs = [(learned[n], variants[n], n) for n in sorted(variants)]
         known = [pair for pair in pairs if {*pair[:2]} <= losses[pair[2]].keys()]
         for (ours, theirs), some in itertools.groupby(known, lambda pair: pair[:2]):
             sizes = tuple(n for _, _, n in some)
@@ -115,10 +131,17 @@ def beside_built_in(name: str, rows: Sequence[Row], header: Header | None) -> li
     return found
 
 
-def _built_in(section: str, routine: str, rows: Sequence[Row]) -> dict[int, str]:
-    """The variant that the library takes without a profile, by size, as the rows of its own entry name it."""
+def _built_in(section: str, routine: str, rows: Sequence[Row]) -> BuiltIn:
+    """What the library takes without a profile, as the rows of its own entry name it.
+
+    The entry and the variant that it takes are the same code, so that two rows differ by noise, but for short sizes.
+    """
     entry = "_".join(filter(None, ["okosu", "zero" if section == "page" else routine, section]))
-    return {row.n: row.config for row in rows if row.variant == entry and row.routine == routine}
+    entries = [row for row in rows if row.variant == entry and row.routine == routine]
+    least = {(row.variant, figures.point(row)): min(row.samples) for row in rows if row.samples and min(row.samples) > 0}
+    pairs = [((entry, at), (row.config, at)) for row in entries if row.n >= _LONG and (at := figures.point(row))]
+    apart = [abs(log(least[one] / least[other])) for one, other in pairs if one in least and other in least]
+    return BuiltIn({row.n: row.config for row in entries}, median(apart) if apart else 0.0)
 
 
 def _by_section(name: str, rows: Sequence[Row], header: Header | None) -> list[tuple[str, list[Row]]]:
@@ -143,17 +166,17 @@ def _keeps_promise(section: str, row: Row, header: Header | None) -> bool:
     return header is not None and held > header.caches.get("L3", 0)
 
 
-def choose(rows: Sequence[Row], built_in: Mapping[int, str] | None = None) -> list[tuple[int, str]]:
+def choose(rows: Sequence[Row], built_in: BuiltIn | None = None) -> list[tuple[int, str]]:
     """The (largest size, variant) of each class in rising order; the last class has size 0, "everything above".
 
     At each size a variant loses by its worst cost against the fastest, over modes and placements, because a default
     must not lose badly anywhere. The classes are those of the least sum of losses, where another class has to save
-    CHANGE of it at least. Only variants that were measured in every mode and placement at a size take part there, and
-    those that are not `built_in` for it with HANDED_ON cycles more.
+    CHANGE of it at least. Only variants that were measured in every mode and placement at a size take part there.
+    Where it is known what is built in, the others must be faster by HANDED_ON cycles and NOISES times the noise.
     """
     losses = {}
     for n in sorted({row.n for row in rows}):
-        if lost := _losses([row for row in rows if row.n == n], (built_in or {}).get(n)):
+        if lost := _losses([row for row in rows if row.n == n], built_in):
             losses[n] = lost
     change = CHANGE
     while len(classes := _classes(losses, change)) > MOST_CLASSES:
@@ -185,10 +208,8 @@ def _classes(losses: dict[int, dict[str, float]], change: float) -> list[tuple[i
     return min(ends.values(), key=lambda end: end[0], default=(0.0, []))[1]
 
 
-def _losses(rows: Sequence[Row], built_in: str | None = None) -> dict[str, float]:
-    """For each variant, the logarithm of its worst cost relative to the fastest variant at the same place.
-
-    Where it is known what is `built_in`, each other variant costs HANDED_ON more.
+def _losses(rows: Sequence[Row], built_in: BuiltIn | None = None) -> dict[str, float]:
+    """For each variant, the logarithm of its worst cost at one size relative to the fastest variant at the same place.
 
     A cost is that of the fastest round: among so few, what disturbed the others decides the median.
     """
@@ -197,7 +218,8 @@ def _losses(rows: Sequence[Row], built_in: str | None = None) -> dict[str, float
         name = LIBC if row.kind == "peer" and row.variant == "glibc" else row.variant
         own = name == LIBC or (row.kind == "okosu" and not is_entry(row))
         if own and row.samples and (cost := min(row.samples)) > 0:
-            cost += HANDED_ON * (built_in is not None and name != built_in)
+            if built_in and name != built_in.variants.get(row.n, name):
+                cost = cost * exp(NOISES * built_in.noise) + HANDED_ON
             places.setdefault((row.mode, tuple(row.align), row.footprint), {})[name] = cost
     if not places:
         return {}

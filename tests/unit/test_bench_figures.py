@@ -234,8 +234,21 @@ def test_a_profile_does_not_leave_what_is_built_in_for_the_cost_of_handing_on() 
     by = profile.HANDED_ON
     costs = {("hot", 16): {"vec": 10.0, "rep": 14.0 - by}, ("hot", 64): {"vec": 40.0, "rep": 28.0 - by}}
     assert profile.choose(copies(costs)) == [(0, "rep")]
-    assert profile.choose(copies(costs), {16: "vec", 64: "vec"}) == [(16, "vec"), (0, "rep")]
-    assert profile.choose(copies(costs), {16: "rep", 64: "rep"}) == [(0, "rep")]
+    vec, rep = ({16: name, 64: name} for name in ("vec", "rep"))
+    assert profile.choose(copies(costs), profile.BuiltIn(vec, 0.0)) == [(16, "vec"), (0, "rep")]
+    assert profile.choose(copies(costs), profile.BuiltIn(rep, 0.0)) == [(0, "rep")]
+    # rep saves log(40 / 28) = 0.36 of 64 bytes: more than twice a noise of 0.1, less than twice one of 0.2.
+    assert profile.choose(copies(costs), profile.BuiltIn(vec, 0.1)) == [(16, "vec"), (0, "rep")]
+    assert profile.choose(copies(costs), profile.BuiltIn(vec, 0.2)) == [(0, "vec")]
+
+
+def test_the_noise_of_a_profile_is_between_two_rows_of_one_routine() -> None:
+    made = copies({("hot", n): {"vec": 1000.0, "rep": 900.0} for n in (64, 1024, 4096, 16384)})
+    made += [
+        row("copy", "okosu_copy", n=n, footprint=2 * n, mode="hot", cost=cost, config="vec")
+        for n, cost in {64: 2000.0, 1024: 1010.0, 4096: 1020.0, 16384: 1100.0}.items()
+    ]
+    assert profile._built_in("", "copy", made).noise == pytest.approx(log(1.02))
 
 
 def test_a_profile_stands_beside_what_is_built_in() -> None:
