@@ -138,7 +138,8 @@ def _built_in(section: str, routine: str, rows: Sequence[Row]) -> BuiltIn:
     """
     entry = "_".join(filter(None, ["okosu", "zero" if section == "page" else routine, section]))
     entries = [row for row in rows if row.variant == entry and row.routine == routine]
-    least = {(row.variant, figures.point(row)): min(row.samples) for row in rows if row.samples and min(row.samples) > 0}
+    timed = [row for row in rows if row.samples and min(row.samples) > 0]
+    least = {(row.variant, figures.point(row)): min(row.samples) for row in timed}
     pairs = [((entry, at), (row.config, at)) for row in entries if row.n >= _LONG and (at := figures.point(row))]
     apart = [abs(log(least[one] / least[other])) for one, other in pairs if one in least and other in least]
     return BuiltIn({row.n: row.config for row in entries}, median(apart) if apart else 0.0)
