@@ -75,6 +75,22 @@
 	ret
 .endm
 
+/* Up to 64 bytes, from label 1. */
+.macro up_to_64_sse2
+	.p2align 6
+1:	cmp $32, %rdx
+	ja 2f
+	cmp $16, %rdx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two movdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	four movdqu, %xmm, 0, 1, 2, 3, 16
+	ret
+.endm
+
 /* In the near entry 65 to 128 bytes in halves of a line, the last stored first (elsewhere two moves,
  * of which cold lines take the fewer the better): a load of 8 bytes of what was copied
  * then finds them in one store, also where that lies across two lines, from which a store of 64
@@ -345,19 +361,17 @@
 	.endr
 .endm
 
-/* 65 bytes and more: up to 128 eight vectors, and up to 2048 as vector.h has it: the first vector, turns of four that are stored to aligned
+/* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
  * addresses, and the last four. The rest, and what goes backward, is left to \beyond.
  *
  * Three turns are a store more than the 16 that 209 to 256 bytes need where both ends lie on 16 bytes, and
  * take 18.5 cycles for 17 (Zen 1); ends that do not would take 33 without turns, for 23. One branch tells
  * both conditions, so that where sizes come in no order it is rarely guessed wrong. The loop begins on a
  * line of the code without a NOP that is executed. */
-.macro above_64_sse2 beyond
+.macro above_128_sse2 beyond
 	.p2align 6
 	.skip -(22f - 21f) & 63, 0x90
-21:	cmp $128, %rdx
-	jbe 24f
-	cmp $2048, %rdx
+21:	cmp $2048, %rdx
 	ja \beyond
 	.if ROUTE >= 0
 	cmp %edx, okosu_copy_routes+ROUTE*ROUTE_SIZE(%rip)
@@ -406,32 +420,21 @@
 	.p2align 6
 23:	ends_256_sse2
 	ret
-	.p2align 6
-24:	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
-	ret
 .endm
 
 	.hidden okosu_copy_routes
 	.set ROUTE_SIZE, 24
 
-/* 16 to 32 bytes, which most copies are, take no branch, and up to 64 one, with the tests in an order
- * that is guessed wrong least often in mixtures of small sizes. */
 .macro body_sse2 beyond
 	mov %rdi, %rax
 	cmp $64, %rdx
+	jbe 1f
+	cmp $128, %rdx
 	ja 21f
-	cmp $32, %edx
-	ja 7f
-	cmp $16, %edx
-	jb 1f
-	two movdqu, %xmm0, %xmm1, 16
+	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
 	ret
-	.p2align 6
-7:	four movdqu, %xmm, 0, 1, 2, 3, 16
-	ret
-	.p2align 6
-1:	below_16
-	above_64_sse2 \beyond
+	up_to_64_sse2
+	above_128_sse2 \beyond
 .endm
 
 .macro begin_function name

@@ -90,15 +90,38 @@ static void arena_drop(struct arena *arena)
     free(arena->src);
 }
 
+#if defined(__x86_64__)
+static bool upper_halves_in_use(void)
+{
+    uint32_t low, high;
+
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+    return low & 4;
+}
+
+/* Some emulators have the instruction, and always say the same. */
+static bool is_told(void)
+{
+    unsigned a, b, c, d;
+    bool used;
+
+    if (!__get_cpuid_count(1, 0, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX) ||
+        !__get_cpuid_count(13, 1, &a, &b, &c, &d) || !(a & 4))
+        return false;
+    __asm__ volatile("vpcmpeqd %%ymm0, %%ymm0, %%ymm0" : : : "xmm0");
+    used = upper_halves_in_use();
+    __asm__ volatile("vzeroupper");
+    return used && !upper_halves_in_use();
+}
+#endif
+
 bool tells_upper_halves(void)
 {
 #if defined(__x86_64__)
     static int tells = -1;
-    unsigned a, b, c, d;
 
     if (tells < 0)
-        tells = __get_cpuid_count(1, 0, &a, &b, &c, &d) && (c & bit_OSXSAVE) && (c & bit_AVX) &&
-                __get_cpuid_count(13, 1, &a, &b, &c, &d) && (a & 4);
+        tells = is_told();
     return tells;
 #else
     return false;
@@ -116,11 +139,7 @@ static void clean_upper_halves(void)
 static bool upper_halves_are_clean(void)
 {
 #if defined(__x86_64__)
-    uint32_t low = 0, high;
-
-    if (tells_upper_halves())
-        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
-    return !(low & 4);
+    return !tells_upper_halves() || !upper_halves_in_use();
 #else
     return true;
 #endif
