@@ -112,7 +112,7 @@ static bool is_told(void)
     if (!__get_cpuid_count(1, 0, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX) ||
         !__get_cpuid_count(13, 1, &a, &b, &c, &d) || !(a & 4))
         return false;
-    __asm__ volatile("vpcmpeqd %%ymm0, %%ymm0, %%ymm0" : : : "xmm0");
+    __asm__ volatile("vcmptrueps %%ymm0, %%ymm0, %%ymm0" : : : "xmm0");
     used = upper_halves_in_use();
     __asm__ volatile("vzeroupper");
     return used && !upper_halves_in_use();
