@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: what x86-64 calls with AVX-512 or AVX2, and the avx512 and avx2 variants, in assembly for
- * the sake of where the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles; each
- * branch that is taken and each further line of code adds one cycle. So each size class takes at
- * most one more branch than the class before it, and its code begins on a line.
+/* entry: what x86-64 calls, and the variants avx512, avx2 and sse2, in assembly for the sake of where the
+ * code lies. A set of 128 bytes takes as long as an empty call, 7 cycles; each branch that is taken and
+ * each further line of code adds one cycle. So each size class takes at most one more branch than the
+ * class before it, and its code begins on a line.
  *
  * Where sizes come in no order, a branch that is guessed wrong costs as much as setting a kilobyte.
  * So there are few classes, tested from small to large, and stores that overlap instead of further
@@ -98,7 +98,7 @@
 	.p2align 6
 10:	eight \n
 	lea 256(%rdi), %rcx
-	and $-64, %rcx
+	and $-WIDTH, %rcx
 	lea -256(%rdi,\n), %r8
 	.p2align 6
 9:	vmovdqa64 %zmm16, (%rcx)
@@ -113,7 +113,7 @@
 
 /* One function. `zero`: it is called without a byte. `route`: it serves that route, of which it looks
  * at the choice where n is above 512. */
-.macro function name, n, n32, zero, route
+.macro function_avx512 name, n, n32, zero, route
 	.globl \name
 	.hidden \name
 	.type \name, @function
@@ -177,12 +177,63 @@
 	jmp *okosu_zero_routes+\route*ROUTE_SIZE+ROUTE_REST(%rip)
 .endm
 
-/* The same with AVX2. Where lines are in no cache, stores that come in the order of their addresses
- * are a tenth faster than those of both ends first. The first two come before the tests, and the last
- * ones need no index: on Zen 1 a load of what was stored comes up to a fifth earlier for it. */
+/* The same with AVX2 and with SSE2. Where lines are in no cache, stores that come in the order of their
+ * addresses are a tenth faster than those of both ends first. The first two come before the tests, and
+ * the last ones need no index: on Zen 1 a load of what was stored comes up to a fifth earlier for it. */
 
-/* Below 32 bytes; nothing here leaves an upper half that would have to be cleaned. */
-.macro below_32_avx2 n, n32, zero
+/* What the two name differently. The byte of %esi is put into the places of a vector in two steps, of
+ * which sizes below a vector do without the second. */
+.macro zero_avx2
+	vpxor %xmm0, %xmm0, %xmm0
+.endm
+
+.macro zero_sse2
+	pxor %xmm0, %xmm0
+.endm
+
+.macro splat_begin_avx2
+	vmovd %esi, %xmm0
+.endm
+
+.macro splat_begin_sse2
+	movd %esi, %xmm0
+	punpcklbw %xmm0, %xmm0
+	pshuflw $0, %xmm0, %xmm0
+.endm
+
+.macro splat_end_avx2
+	vpbroadcastb %xmm0, %ymm0
+.endm
+
+.macro splat_end_sse2
+	punpcklqdq %xmm0, %xmm0
+.endm
+
+.macro store_avx2 at:vararg
+	vmovdqu %ymm0, \at
+.endm
+
+.macro store_sse2 at:vararg
+	movups %xmm0, \at
+.endm
+
+.macro store_aligned_avx2 at:vararg
+	vmovdqa %ymm0, \at
+.endm
+
+.macro store_aligned_sse2 at:vararg
+	movaps %xmm0, \at
+.endm
+
+.macro clean_avx2
+	vzeroupper
+.endm
+
+.macro clean_sse2
+.endm
+
+/* Below a vector; nothing here leaves an upper half that would have to be cleaned. */
+.macro below_avx2 n, n32, zero
 	cmp $16, \n32
 	jae 3f
 	.if \zero
@@ -221,16 +272,40 @@
 	ret
 .endm
 
+.macro below_sse2 n, n32, zero
+	cmp $8, \n32
+	jae 2f
+	cmp $4, \n32
+	jae 4f
+	movd %xmm0, %ecx
+	cmp $1, \n32
+	ja 6f
+	jb 0f
+	mov %cl, (%rdi)
+0:	ret
+6:	mov %cx, (%rdi)
+	mov %cl, -1(%rdi,\n)
+	ret
+	.p2align 4
+4:	movd %xmm0, (%rdi)
+	movd %xmm0, -4(%rdi,\n)
+	ret
+	.p2align 4
+2:	movq %xmm0, (%rdi)
+	movq %xmm0, -8(%rdi,\n)
+	ret
+.endm
+
 /* `count` vectors from \at on. */
-.macro vectors_avx2 count, at, rest:vararg
+.macro vectors isa, count, at, rest:vararg
 	.set OFFSET, 0
 	.rept \count
-	vmovdqu %ymm0, \at+OFFSET(\rest)
-	.set OFFSET, OFFSET + 32
+	store_\isa \at+OFFSET(\rest)
+	.set OFFSET, OFFSET + WIDTH
 	.endr
 .endm
 
-.macro function_avx2 name, n, n32, zero, route
+.macro function isa, name, n, n32, zero, route
 	.globl \name
 	.hidden \name
 	.type \name, @function
@@ -238,76 +313,86 @@
 	.cfi_startproc
 \name:
 	.if \zero
-	vpxor %xmm0, %xmm0, %xmm0
+	zero_\isa
 	.else
-	vmovd %esi, %xmm0
+	splat_begin_\isa
 	.endif
 	mov %rdi, %rax
-	cmp $32, \n
+	cmp $WIDTH, \n
 	jb 1f
 	.ifeq \zero
-	vpbroadcastb %xmm0, %ymm0
+	splat_end_\isa
 	.endif
-	cmp $64, \n
+	cmp $2*WIDTH, \n
 	ja 5f
-	vmovdqu %ymm0, (%rdi)
-	vmovdqu %ymm0, -32(%rdi,\n)
-	vzeroupper
+	store_\isa (%rdi)
+	store_\isa -WIDTH(%rdi,\n)
+	clean_\isa
 	ret
 	.p2align 6
-1:	below_32_avx2 \n, \n32, \zero
+1:	below_\isa \n, \n32, \zero
 	.p2align 6
-5:	vectors_avx2 2, 0, %rdi
+5:	vectors \isa, 2, 0, %rdi
 	add \n, %rdi
-	cmp $128, \n
+	cmp $4*WIDTH, \n
 	ja 6f
-	vectors_avx2 2, -64, %rdi
-	vzeroupper
+	vectors \isa, 2, -2*WIDTH, %rdi
+	clean_\isa
 	ret
 	.p2align 6
-6:	cmp $256, \n
+6:	cmp $8*WIDTH, \n
 	ja 8f
-	vectors_avx2 2, 64, %rax
-	vectors_avx2 4, -128, %rdi
-	vzeroupper
+	vectors \isa, 2, 2*WIDTH, %rax
+	add $-4*WIDTH, %rdi
+	vectors \isa, 4, 0, %rdi
+	clean_\isa
 	ret
 	.p2align 6
 8:
 	.ifnb \route
 	by_route \route, \n
 	.endif
-	vectors_avx2 2, 64, %rax
-	lea 128(%rax), %rcx
-	and $-64, %rcx
-	lea -128(%rdi), %r8
+	vectors \isa, 2, 2*WIDTH, %rax
+	lea 4*WIDTH(%rax), %rcx
+	and $-WIDTH, %rcx
+	lea -4*WIDTH(%rdi), %r8
 	.p2align 6
-9:	vmovdqa %ymm0, (%rcx)
-	vmovdqa %ymm0, 32(%rcx)
-	vmovdqa %ymm0, 64(%rcx)
-	vmovdqa %ymm0, 96(%rcx)
-	add $128, %rcx
+9:	store_aligned_\isa (%rcx)
+	store_aligned_\isa WIDTH(%rcx)
+	store_aligned_\isa 2*WIDTH(%rcx)
+	store_aligned_\isa 3*WIDTH(%rcx)
+	add $4*WIDTH, %rcx
 	cmp %r8, %rcx
 	jb 9b
-	vectors_avx2 4, 0, %r8
-	vzeroupper
+	vectors \isa, 4, 0, %r8
+	clean_\isa
 	ret
 	.ifnb \route
 7:	mov %rax, %rdi
-	vzeroupper
+	clean_\isa
 	rest_of_route \route, \zero
 	.endif
 	.cfi_endproc
 	.size \name, . - \name
 .endm
 
-	.text
-	function_avx2 okosu_zero_set_avx2, %rdx, %edx, 0
-	function okosu_zero_set_avx512, %rdx, %edx, 0
+.macro functions isa
+	function \isa, okosu_zero_set_\isa, %rdx, %edx, 0
 	.irp route, 0, 1, 2
-	function_avx2 okosu_set_avx2_\route, %rdx, %edx, 0, \route
-	function_avx2 okosu_zero_avx2_\route, %rsi, %esi, 1, \route
-	function okosu_set_avx512_\route, %rdx, %edx, 0, \route
-	function okosu_zero_avx512_\route, %rsi, %esi, 1, \route
+	function \isa, okosu_set_\isa\()_\route, %rdx, %edx, 0, \route
+	function \isa, okosu_zero_\isa\()_\route, %rsi, %esi, 1, \route
+	.endr
+.endm
+
+	.text
+	.set WIDTH, 32
+	functions avx2
+	.set WIDTH, 16
+	functions sse2
+	function_avx512 okosu_zero_set_avx512, %rdx, %edx, 0
+	.irp route, 0, 1, 2
+	function_avx512 okosu_set_avx512_\route, %rdx, %edx, 0, \route
+	function_avx512 okosu_zero_avx512_\route, %rsi, %esi, 1, \route
 	.endr
 
 #endif
