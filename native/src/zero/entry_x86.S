@@ -277,13 +277,17 @@
 	jae 2f
 	cmp $4, \n32
 	jae 4f
-	movd %xmm0, %ecx
 	cmp $1, \n32
 	ja 6f
 	jb 0f
-	mov %cl, (%rdi)
+	.if \zero
+	movb $0, (%rdi)
+	.else
+	mov %sil, (%rdi)
+	.endif
 0:	ret
-6:	mov %cx, (%rdi)
+6:	movd %xmm0, %ecx
+	mov %cx, (%rdi)
 	mov %cl, -1(%rdi,\n)
 	ret
 	.p2align 4
