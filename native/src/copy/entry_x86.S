@@ -22,34 +22,21 @@
 	\move \b, -\width(%rdi,%rdx)
 .endm
 
-.macro four move, r, a, b, c, d, width
-	\move (%rsi), \r\a
-	\move \width(%rsi), \r\b
-	\move -2*\width(%rsi,%rdx), \r\c
-	\move -\width(%rsi,%rdx), \r\d
-	\move \r\a, (%rdi)
-	\move \r\b, \width(%rdi)
-	\move \r\c, -2*\width(%rdi,%rdx)
-	\move \r\d, -\width(%rdi,%rdx)
-.endm
-
-.macro eight move, r, a, b, c, d, e, f, g, h, width
-	\move (%rsi), \r\a
-	\move \width(%rsi), \r\b
-	\move 2*\width(%rsi), \r\c
-	\move 3*\width(%rsi), \r\d
-	\move -4*\width(%rsi,%rdx), \r\e
-	\move -3*\width(%rsi,%rdx), \r\f
-	\move -2*\width(%rsi,%rdx), \r\g
-	\move -\width(%rsi,%rdx), \r\h
-	\move \r\a, (%rdi)
-	\move \r\b, \width(%rdi)
-	\move \r\c, 2*\width(%rdi)
-	\move \r\d, 3*\width(%rdi)
-	\move \r\e, -4*\width(%rdi,%rdx)
-	\move \r\f, -3*\width(%rdi,%rdx)
-	\move \r\g, -2*\width(%rdi,%rdx)
-	\move \r\h, -\width(%rdi,%rdx)
+/* At most `most` bytes: half of the vectors from the start and half of them to the end, in the registers
+ * from \first on. */
+.macro ends move, r, first, width, most, head, tail
+	.irp k, \head
+	\move \width*(\k-\first)(%rsi), \r\k
+	.endr
+	.irp k, \tail
+	\move \width*(\k-\first)-\most(%rsi,%rdx), \r\k
+	.endr
+	.irp k, \head
+	\move \r\k, \width*(\k-\first)(%rdi)
+	.endr
+	.irp k, \tail
+	\move \r\k, \width*(\k-\first)-\most(%rdi,%rdx)
+	.endr
 .endm
 
 /* Below 16 bytes, by general registers; two and three bytes take no branch. The shorter leaf comes first,
@@ -72,22 +59,6 @@
 	ret
 	.p2align 4
 4:	two mov, %rcx, %r8, 8
-	ret
-.endm
-
-/* Up to 64 bytes, from label 1. */
-.macro up_to_64_sse2
-	.p2align 6
-1:	cmp $32, %rdx
-	ja 2f
-	cmp $16, %rdx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two movdqu, %xmm0, %xmm1, 16
-	ret
-	.p2align 4
-2:	four movdqu, %xmm, 0, 1, 2, 3, 16
 	ret
 .endm
 
@@ -138,22 +109,6 @@
 	vmovdqu64 %zmm17, 64(%rdi)
 .endm
 
-/* Half of the vectors from the start, in the registers from zmm16 on, and half of them to the end. */
-.macro ends_avx512 most, head, tail
-	.irp r, \head
-	vmovdqu64 64*(\r-16)(%rsi), %zmm\r
-	.endr
-	.irp r, \tail
-	vmovdqu64 64*(\r-16)-\most(%rsi,%rdx), %zmm\r
-	.endr
-	.irp r, \head
-	vmovdqu64 %zmm\r, 64*(\r-16)(%rdi)
-	.endr
-	.irp r, \tail
-	vmovdqu64 %zmm\r, 64*(\r-16)-\most(%rdi,%rdx)
-	.endr
-.endm
-
 /* 513 to 1024 bytes, as many as there are registers from zmm16 on. A loop in turns of four vectors
  * would store 9, 13 or 17 of them: no class stores more than it. More classes would be guessed wrong
  * more often where sizes come in no order. */
@@ -162,25 +117,25 @@
 	ja \beyond
 	cmp $576, %rdx
 	ja 10f
-	ends_avx512 576, "16, 17, 18, 19, 20", "21, 22, 23, 24"
+	ends vmovdqu64, %zmm, 16, 64, 576, "16, 17, 18, 19, 20", "21, 22, 23, 24"
 	ret
 	.p2align 6
 10:	cmp $640, %rdx
 	ja 11f
-	ends_avx512 640, "16, 17, 18, 19, 20", "21, 22, 23, 24, 25"
+	ends vmovdqu64, %zmm, 16, 64, 640, "16, 17, 18, 19, 20", "21, 22, 23, 24, 25"
 	ret
 	.p2align 6
 11:	cmp $768, %rdx
 	ja 12f
-	ends_avx512 768, "16, 17, 18, 19, 20, 21", "22, 23, 24, 25, 26, 27"
+	ends vmovdqu64, %zmm, 16, 64, 768, "16, 17, 18, 19, 20, 21", "22, 23, 24, 25, 26, 27"
 	ret
 	.p2align 6
 12:	cmp $832, %rdx
 	ja 13f
-	ends_avx512 832, "16, 17, 18, 19, 20, 21, 22", "23, 24, 25, 26, 27, 28"
+	ends vmovdqu64, %zmm, 16, 64, 832, "16, 17, 18, 19, 20, 21, 22", "23, 24, 25, 26, 27, 28"
 	ret
 	.p2align 6
-13:	ends_avx512 1024, "16, 17, 18, 19, 20, 21, 22, 23", "24, 25, 26, 27, 28, 29, 30, 31"
+13:	ends vmovdqu64, %zmm, 16, 64, 1024, "16, 17, 18, 19, 20, 21, 22, 23", "24, 25, 26, 27, 28, 29, 30, 31"
 	ret
 .endm
 
@@ -240,7 +195,7 @@
 	.p2align 6
 8:	cmp $512, %rdx
 	ja 9f
-	eight vmovdqu64, %zmm, 16, 17, 18, 19, 20, 21, 22, 23, 64
+	ends vmovdqu64, %zmm, 16, 64, 512, "16, 17, 18, 19", "20, 21, 22, 23"
 	ret
 	.p2align 6
 9:	above_512 \beyond
@@ -271,25 +226,10 @@
 	ret
 .endm
 
-/* Half of the vectors from the start and half of them to the end, as `head` and `tail` number them.
- * Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. Up to
- * 288 bytes a class for 384 would store a third more than it copies. */
-.macro ends_avx2 most, head, tail
-	.irp k, \head
-	vmovdqu 32*\k(%rsi), %ymm\k
-	.endr
-	.irp k, \tail
-	vmovdqu 32*\k-\most(%rsi,%rdx), %ymm\k
-	.endr
-	.irp k, \head
-	vmovdqu %ymm\k, 32*\k(%rdi)
-	.endr
-	.irp k, \tail
-	vmovdqu %ymm\k, 32*\k-\most(%rdi,%rdx)
-	.endr
-.endm
-
-/* All moves are VEX-encoded: a legacy SSE move would have to preserve the upper halves that wider
+/* Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. Up to 288
+ * bytes a class for 384 would store a third more than it copies.
+ *
+ * All moves are VEX-encoded: a legacy SSE move would have to preserve the upper halves that wider
  * moves left. */
 .macro body_avx2 beyond
 	mov %rdi, %rax
@@ -303,13 +243,13 @@
 	.p2align 6
 7:	cmp $128, %rdx
 	ja 8f
-	four vmovdqu, %ymm, 0, 1, 2, 3, 32
+	ends vmovdqu, %ymm, 0, 32, 128, "0, 1", "2, 3"
 	vzeroupper
 	ret
 	.p2align 6
 8:	cmp $256, %rdx
 	ja 9f
-	eight vmovdqu, %ymm, 0, 1, 2, 3, 4, 5, 6, 7, 32
+	ends vmovdqu, %ymm, 0, 32, 256, "0, 1, 2, 3", "4, 5, 6, 7"
 	vzeroupper
 	ret
 	.p2align 6
@@ -317,23 +257,23 @@
 	ja 10f
 	cmp $288, %rdx
 	ja 12f
-	ends_avx2 288, "0, 1, 2, 3, 4", "5, 6, 7, 8"
+	ends vmovdqu, %ymm, 0, 32, 288, "0, 1, 2, 3, 4", "5, 6, 7, 8"
 	vzeroupper
 	ret
 	.p2align 6
-12:	ends_avx2 384, "0, 1, 2, 3, 4, 5", "6, 7, 8, 9, 10, 11"
+12:	ends vmovdqu, %ymm, 0, 32, 384, "0, 1, 2, 3, 4, 5", "6, 7, 8, 9, 10, 11"
 	vzeroupper
 	ret
 	.p2align 6
 10:	cmp $448, %rdx
 	ja 11f
-	ends_avx2 448, "0, 1, 2, 3, 4, 5, 6", "7, 8, 9, 10, 11, 12, 13"
+	ends vmovdqu, %ymm, 0, 32, 448, "0, 1, 2, 3, 4, 5, 6", "7, 8, 9, 10, 11, 12, 13"
 	vzeroupper
 	ret
 	.p2align 6
 11:	cmp $512, %rdx
 	ja \beyond
-	ends_avx2 512, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
+	ends vmovdqu, %ymm, 0, 32, 512, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
 	vzeroupper
 	ret
 	.p2align 6
@@ -343,22 +283,6 @@
 	.p2align 4
 3:	two vmovdqu, %xmm0, %xmm1, 16
 	ret
-.endm
-
-/* 16 vectors at most: half of them from the start and half to the end. */
-.macro ends_256_sse2
-	.irp k, 0, 1, 2, 3, 4, 5, 6, 7
-	movdqu 16*\k(%rsi), %xmm\k
-	.endr
-	.irp k, 8, 9, 10, 11, 12, 13, 14, 15
-	movdqu 16*\k-256(%rsi,%rdx), %xmm\k
-	.endr
-	.irp k, 0, 1, 2, 3, 4, 5, 6, 7
-	movdqu %xmm\k, 16*\k(%rdi)
-	.endr
-	.irp k, 8, 9, 10, 11, 12, 13, 14, 15
-	movdqu %xmm\k, 16*\k-256(%rdi,%rdx)
-	.endr
 .endm
 
 /* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
@@ -390,10 +314,7 @@
 	or %r8, %rcx
 	cmp $256-209, %rcx
 	jbe 23f
-	mov %edi, %r8d
-	and $15, %r8d
-	mov $16, %ecx
-	sub %r8, %rcx
+	to_aligned_sse2
 	movdqu (%rsi), %xmm4
 	movdqu -64(%rsi,%rdx), %xmm5
 	movdqu -48(%rsi,%rdx), %xmm6
@@ -418,22 +339,69 @@
 	movups %xmm4, (%rdi)
 	ret
 	.p2align 6
-23:	ends_256_sse2
+23:	ends movdqu, %xmm, 0, 16, 256, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
 	ret
 .endm
 
 	.hidden okosu_copy_routes
 	.set ROUTE_SIZE, 24
 
+/* The first vector, those of \middle from dst's first aligned address on, %rcx bytes behind its start, and
+ * those of \tail to the end. Only the first and the tail can lie across two lines, which costs a store
+ * more than another vector would. */
+.macro aligned_middle_sse2 middle, tail
+	movdqu (%rsi), %xmm0
+	.irp k, \middle
+	movdqu 16*(\k-1)(%rsi,%rcx), %xmm\k
+	.endr
+	.irp k, \tail
+	movdqu 16*(\k-9)(%rsi,%rdx), %xmm\k
+	.endr
+	movups %xmm0, (%rdi)
+	.irp k, \middle
+	movaps %xmm\k, 16*(\k-1)(%rdi,%rcx)
+	.endr
+	.irp k, \tail
+	movups %xmm\k, 16*(\k-9)(%rdi,%rdx)
+	.endr
+.endm
+
+/* Bytes from dst to its first aligned address behind it, 1 to 16, into %rcx. */
+.macro to_aligned_sse2
+	mov %edi, %ecx
+	or $-16, %ecx
+	neg %ecx
+.endm
+
+/* 16 to 32 bytes, which most copies are, take no branch, and up to 96 one. The test for what is shorter
+ * comes first, or 2 to 15 bytes that are in no cache take a tenth longer. */
 .macro body_sse2 beyond
 	mov %rdi, %rax
+	cmp $16, %rdx
+	jb 1f
 	cmp $64, %rdx
-	jbe 1f
-	cmp $128, %rdx
-	ja 21f
-	eight movdqu, %xmm, 0, 1, 2, 3, 4, 5, 6, 7, 16
+	ja 7f
+	cmp $32, %edx
+	ja 8f
+	two movdqu, %xmm0, %xmm1, 16
 	ret
-	up_to_64_sse2
+	.p2align 5
+8:	ends movdqu, %xmm, 0, 16, 64, "0, 1", "2, 3"
+	ret
+	.p2align 6
+1:	below_16
+	.p2align 6
+7:	cmp $128, %rdx
+	ja 21f
+	to_aligned_sse2
+	lea 96(%rcx), %r8d
+	cmp %r8, %rdx
+	ja 9f
+	aligned_middle_sse2 "1, 2, 3", "6, 7, 8"
+	ret
+	.p2align 6
+9:	aligned_middle_sse2 "1, 2, 3, 4", "5, 6, 7, 8"
+	ret
 	above_128_sse2 \beyond
 .endm
 
