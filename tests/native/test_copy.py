@@ -40,7 +40,7 @@ def test_variants_and_entries() -> None:
 
 @pytest.mark.skipif(not X86, reason="entries of x86-64")
 def test_no_short_leaf_lies_across_two_lines() -> None:
-    """What fits into a line of the code, from the entry or a branch's target to the return, takes a cycle more across two."""
+    """What fits into a line of the code, from where it is entered to the return, takes a cycle more across two."""
     listing = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", copy_tool.CHECKER.path], capture_output=True, text=True, check=True
     )
