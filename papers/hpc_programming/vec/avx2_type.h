@@ -13,13 +13,26 @@
 #define SQUARE_FROM 256
 #define THIRDS
 #define SMALL (8 * LANES)
-#define SMALL_FILE "vec/avx2_small.h"
+#define SMALL_FILE "vec/small.h"
 
 VEC_TERMS(ROUTINE(quarter_term), ROUTINE(quarter_start), QUARTER, OP128(fmadd), ABS128)
 VEC_TERMS(ROUTINE(one_term), ROUTINE(one_start), TYPE, MULADD_ONE, ABS_ONE)
 
 /* Masks for loads: any LANES neighbours of these are one mask. */
 static const INT ROUTINE(masks)[3 * LANES] = {MASKS};
+
+/* The last `place` lanes of v. */
+VEC_INLINE VEC ROUTINE(fresh)(VEC v, size_t place)
+{
+    return OP(and)(v, (VEC)_mm256_loadu_si256((const __m256i *)&ROUTINE(masks)[place]));
+}
+
+#if LANES > 4
+VEC_INLINE QUARTER ROUTINE(quarter_fresh)(QUARTER v, size_t place)
+{
+    return OP128(and)(v, (QUARTER)_mm_loadu_si128((const __m128i *)&ROUTINE(masks)[place]));
+}
+#endif
 
 VEC_INLINE VEC ROUTINE(masked)(const TYPE *p, size_t place)
 {

@@ -51,7 +51,8 @@ extern const struct okosu_vec_variant *const okosu_vec_rows[];
 extern const struct okosu_variant *const okosu_vec_row_names[];
 
 /* The rows that vec.c compares with. */
-extern const struct okosu_vec_variant okosu_vec_row_avx2, okosu_vec_row_avx512;
+extern const struct okosu_vec_variant okosu_vec_row_sse2, okosu_vec_row_sse3, okosu_vec_row_avx2,
+    okosu_vec_row_avx512;
 
 /* The routines of the usual variants under names of their own, for calls that do not go through the
  * table: okosu_vec_avx512_dsum. */
@@ -64,7 +65,7 @@ VEC_ROUTINES(VEC_DECLARE_AVX512)
 VEC_ROUTINES(VEC_DECLARE_AVX2)
 
 /* okosu_vec_avx512_entry_dsum is the public reduction where the dynamic linker picks it by the CPU
- * (vec.c): the avx512 routine, with no jump before it; so is okosu_vec_avx2_entry_dsum of avx2. It
+ * (vec.c): the avx512 routine, with no jump before it; so are those of avx2, sse3 and sse2. It
  * adds okosu_vec_shift to n, which is -1 if the variant of the entries that were picked is the one in
  * use, and makes every n negative if not; so one comparison finds a short call for the entry. Every
  * other call goes to okosu_vec_any_dsum, which asks the table. */
@@ -73,6 +74,8 @@ extern ptrdiff_t okosu_vec_shift;
 #define VEC_DECLARE_ENTRY(result, give, name, parameters, arguments)                               \
     result okosu_vec_avx512_entry_##name parameters;                                               \
     result okosu_vec_avx2_entry_##name parameters;                                                 \
+    result okosu_vec_sse3_entry_##name parameters;                                                 \
+    result okosu_vec_sse2_entry_##name parameters;                                                 \
     result okosu_vec_any_##name parameters;
 
 VEC_REDUCTIONS(VEC_DECLARE_ENTRY)

@@ -63,13 +63,16 @@ static const struct okosu_vec_variant *_Atomic current = &unresolved;
 ptrdiff_t okosu_vec_shift = PTRDIFF_MIN;
 
 #if defined(__x86_64__)
-/* The row whose entries the dynamic linker picks; NULL: those that ask the table. */
+/* The row whose entries the dynamic linker picks. */
 static const struct okosu_vec_variant *picked(void)
 {
     static const struct okosu_vec_variant *const rows[] = {
         [OKOSU_ISA_AVX2] = &okosu_vec_row_avx2, [OKOSU_ISA_AVX512] = &okosu_vec_row_avx512};
+    enum okosu_isa isa = okosu_isa_here();
 
-    return rows[okosu_isa_here()];
+    if (isa == OKOSU_ISA_SSE2)
+        return __builtin_cpu_supports("sse3") ? &okosu_vec_row_sse3 : &okosu_vec_row_sse2;
+    return rows[isa];
 }
 #endif
 
@@ -174,7 +177,10 @@ static const struct okosu_vec_variant unresolved = {VEC_ROUTINES(MEMBER)};
                                                                                                    \
         if (isa == OKOSU_ISA_AVX512)                                                               \
             return okosu_vec_avx512_entry_##name;                                                  \
-        return isa == OKOSU_ISA_AVX2 ? okosu_vec_avx2_entry_##name : okosu_vec_any_##name;         \
+        if (isa == OKOSU_ISA_AVX2)                                                                 \
+            return okosu_vec_avx2_entry_##name;                                                    \
+        return __builtin_cpu_supports("sse3") ? okosu_vec_sse3_entry_##name                        \
+                                              : okosu_vec_sse2_entry_##name;                       \
     }                                                                                              \
     result okosu_vec_##name parameters __attribute__((ifunc("pick_" #name)));
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sse3: sse2 with the instructions of SSE3 where they save a shuffle; results are the same. */
+#define SSE_ENTRY(name) okosu_vec_sse3_entry_##name
 #include "vec/sse.h"
 
 OKOSU_ROUTINE(vec, 30, sse3) = {.about = {.name = "sse3",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sse2: vectors of every x86-64. */
+#define SSE_ENTRY(name) okosu_vec_sse2_entry_##name
 #include "vec/sse.h"
 
 OKOSU_ROUTINE(vec, 40, sse2) = {

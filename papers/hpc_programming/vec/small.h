@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions over up to eight vectors of AVX2, included by vector.avx2.c for each type: vectors from
- * the beginning and one up to the end of the array, which is loaded whole and of which the lanes that
- * the others have already are then masked. A masked load comes later than a plain one, and eight sums
- * that begin with zeros would all have to be added up. */
+/* Reductions over up to eight vectors of AVX2 or SSE, included by routines.h for each type: vectors from
+ * the beginning and one up to the end of the array, which is loaded whole and of which fresh() takes the
+ * lanes that the others have already. A masked load comes later than a plain one, and eight sums that begin
+ * with zeros would all have to be added up. */
 
-VEC_INLINE QUARTER ROUTINE(quarter_fresh)(QUARTER v, size_t place)
-{
-    return OP128(and)(v, (QUARTER)_mm_loadu_si128((const __m128i *)&ROUTINE(masks)[place]));
-}
-
-VEC_INLINE VEC ROUTINE(fresh)(VEC v, size_t place)
-{
-    return OP(and)(v, (VEC)_mm256_loadu_si256((const __m256i *)&ROUTINE(masks)[place]));
-}
-
-/* 4 < n <= LANES, where a vector has eight lanes. */
+#if LANES > 4
+/* 4 < n <= LANES. */
 VEC_INLINE TYPE ROUTINE(quarters)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
 {
     QUARTER sum0 = ROUTINE(quarter_start)(what, OP128(loadu)(x), OP128(loadu)(y));
@@ -22,6 +13,7 @@ VEC_INLINE TYPE ROUTINE(quarters)(enum vec_term what, const TYPE *x, const TYPE 
 
     return ROUTINE(quarter_total)(sum0 + ROUTINE(quarter_fresh)(sum1, LANES - 8 + n));
 }
+#endif
 
 /* LANES < n <= 2 LANES. */
 VEC_INLINE TYPE ROUTINE(two)(enum vec_term what, const TYPE *x, const TYPE *y, size_t n)
@@ -64,8 +56,10 @@ VEC_INLINE TYPE ROUTINE(small)(enum vec_term what, const TYPE *x, const TYPE *y,
                                size_t before)
 {
     if (VEC_RARE(before >= 4)) {
-        if (LANES > 4 && VEC_RARE(before < LANES))
+#if LANES > 4
+        if (VEC_RARE(before < LANES))
             return ROUTINE(quarters)(what, x, y, n);
+#endif
         if (VEC_RARE(before >= 2 * LANES))
             return ROUTINE(eight)(what, x, y, n, before);
         return ROUTINE(two)(what, x, y, n);
