@@ -8,6 +8,7 @@
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
  * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
  * vectors from `skip` on
+ * - ALIGNED_OPERANDS: if defined, an instruction's operand in memory must be aligned, and OP(load) serves
  * - HALVES: if defined, what lies in L2 is loaded by halves of a vector, HALF, and low(v), high(v)
  * and joined(low, high) serve, with half_term() and OP256(loadu)
  * - SMALL: 0, or up to how many elements, at least 4, SMALL_FILE serves by the function
@@ -159,6 +160,7 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SQUARE_SUMS
 #undef SQUARE_FROM
 #undef THIRDS
+#undef ALIGNED_OPERANDS
 #undef HALVES
 #undef SMALL
 #undef SMALL_FILE

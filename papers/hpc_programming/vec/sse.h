@@ -23,6 +23,7 @@
 #define ABS(a) _mm_and_pd(_mm_castsi128_pd(_mm_set1_epi64x(INT64_MAX)), a)
 #define ABS_ONE(a) __builtin_fabs(a)
 #define SUMS SSE_SUMS
+#define ALIGNED_OPERANDS
 #define SMALL (8 * LANES)
 #define SMALL_FILE "vec/small.h"
 #define ENTRY(name) SSE_ENTRY(d##name)
@@ -76,6 +77,7 @@ VEC_INLINE void dedge(bool scale, bool up, double a, const double *u, const doub
 #define ABS(a) _mm_and_ps(_mm_castsi128_ps(_mm_set1_epi32(INT32_MAX)), a)
 #define ABS_ONE(a) __builtin_fabsf(a)
 #define SUMS SSE_SUMS
+#define ALIGNED_OPERANDS
 #define SMALL (8 * LANES)
 #define SMALL_FILE "vec/small.h"
 #define ENTRY(name) SSE_ENTRY(s##name)
