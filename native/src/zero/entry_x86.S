@@ -178,8 +178,9 @@
 .endm
 
 /* The same with AVX2 and with SSE2. Where lines are in no cache, stores that come in the order of their
- * addresses are a tenth faster than those of both ends first. From two vectors on the first two come before
- * the tests, and the last ones need no index: on Zen 1 a load of what was stored comes up to a fifth earlier for it. */
+ * addresses are a tenth faster than those of both ends first. Above two vectors the first two come before the
+ * tests, and the last ones need no index: on Zen 1 a load of what was stored comes up to a fifth earlier for
+ * it. */
 
 /* What the two name differently. The byte of %esi is put into the places of a vector in two steps, of
  * which sizes below a vector do without the second. */
