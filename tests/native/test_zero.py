@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import errno
 import platform
+import re
+import subprocess
 from pathlib import Path
 
 import copy_tool
@@ -41,6 +43,25 @@ def test_entries_that_leave_the_rest_to_narrower_vectors() -> None:
     """What the entries hand on is set right too, and no upper half of a register stays in use behind it."""
     done = zero_tool.run(OKOSU_ZERO="sse2", OKOSU_CHECK_STEP="5")
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(not X86, reason="entries of x86-64")
+def test_aligned_stores_begin_where_their_vectors_are_aligned() -> None:
+    """The address of a loop's aligned stores is rounded to their width, also on a machine that cannot execute them."""
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", zero_tool.CHECKER.path], capture_output=True, text=True, check=True
+    )
+    width = {"x": 16, "y": 32, "z": 64}
+    seen = set()
+    for function in re.split(r"\n\n(?=\w+ <)", listing.stdout):
+        head = re.match(r"\w+ <okosu_(?:set|zero|zero_set)_(sse2|avx2|avx512)(?:_\d)?>:", function)
+        if not head:
+            continue
+        stored = {width[v] for v in re.findall(r"\bv?mov(?:aps|dqa(?:64)?) +%([xyz])mm\d+,", function)}
+        rounded = {2**64 - int(mask, 16) for mask in re.findall(r"\band +\$0x(ffffffffffff\w+),%r", function)}
+        assert stored == rounded, head[0]
+        seen.add(head[1])
+    assert seen == {"sse2", "avx2", "avx512"}
 
 
 @pytest.mark.skipif(

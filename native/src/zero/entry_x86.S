@@ -98,7 +98,7 @@
 	.p2align 6
 10:	eight \n
 	lea 256(%rdi), %rcx
-	and $-WIDTH, %rcx
+	and $-64, %rcx
 	lea -256(%rdi,\n), %r8
 	.p2align 6
 9:	vmovdqa64 %zmm16, (%rcx)
