@@ -6,7 +6,7 @@ set -eu
 [ "${OKOSU_LAB-}" = full ] && anew=-19 || anew=''
 llvm=${anew:+clang$anew ld.lld$anew llvm-ar$anew}
 complete() {
-    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio dpkg-buildpackage dh_builddeb rsync qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc riscv64-unknown-elf-gcc musl-gcc sbatch; do
+    for tool in gcc make flex bison bc git xz ld sparse setpriv cpio dpkg-buildpackage dh_builddeb rsync qemu-system-x86_64 qemu-x86_64-static busybox verilator g++ mipsel-linux-gnu-gcc riscv64-unknown-elf-gcc musl-gcc sbatch bochs grub-mkrescue xorriso mformat; do
         command -v $tool >/dev/null || return 1
     done
     # Compiles and links against the headers and static libraries that a kernel's build and the guest's programs want.
@@ -20,6 +20,7 @@ complete() {
         command -v $tool >/dev/null || return 1
     done
     [ -e /usr/src/linux-config-6.12 ] || return 1
+    [ -e /usr/lib/grub/i386-pc/linux.mod ] && [ -e /usr/share/bochs/VGABIOS-lgpl-latest ] || return 1
     [ -e /usr/share/i18n/locales/en_US ] || return 1
     [ -e /usr/include/CL/cl.h ] && [ -e /usr/src/linux-source-6.12.tar.xz ] && [ -e /etc/OpenCL/vendors/pocl.icd ]
 }
@@ -29,6 +30,8 @@ building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binuti
 # Debian packages of kernels (okosu lab package), on the configurations of Debian's own.
 packaging='linux-config-6.12 dpkg-dev debhelper kmod rsync'
 booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio debootstrap e2fsprogs'
+# A processor with AVX-512, which QEMU does not emulate, and the disc that it boots from (lab/tests/long/bochs_guest.py).
+emulating='bochs bochsbios vgabios grub-common grub-pc-bin xorriso mtools'
 simulating='verilator g++ gcc-mipsel-linux-gnu gcc-riscv64-unknown-elf'
 # OpenCL on the CPU, for okosu-zerod's engine of that name.
 clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
@@ -36,7 +39,7 @@ clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
 submitting='slurmctld slurmd slurm-client munge'
 # The orders and cases of languages, for tests/native/test_preload_ascii.py.
 speaking='locales'
-packages="$building ${anew:+clang$anew lld$anew llvm$anew} $packaging $booting $simulating $clearing $submitting $speaking"
+packages="$building ${anew:+clang$anew lld$anew llvm$anew} $packaging $booting $emulating $simulating $clearing $submitting $speaking"
 install="apt-get install -y --no-install-recommends $packages"
 as=''
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then

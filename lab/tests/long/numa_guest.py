@@ -37,6 +37,8 @@ echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control
 echo
 {commands}
 echo '== end'
+# The kernel's last words would be within that line.
+sleep 1
 poweroff -f
 """
 
@@ -97,7 +99,12 @@ def run(image: Path, archive: Path) -> dict[str, str]:
         *("-nographic", "-no-reboot", "-nic", "none"),
     ]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    parts = re.split(r"^== (\S+)\r?\n", done.stdout, flags=re.MULTILINE)
+    return answers(done.stdout, done.stderr)
+
+
+def answers(console: str, errors: str) -> dict[str, str]:
+    """Return what init printed between its headings, by these; AssertionError if it did not come to its end."""
+    parts = re.split(r"^== (\S+)\r?\n", console, flags=re.MULTILINE)
     said = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert "end" in said, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "end" in said, console[-4000:] + errors[-4000:]
     return said
