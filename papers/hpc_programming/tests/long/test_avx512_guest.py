@@ -11,7 +11,7 @@ import pytest
 
 from lab.tests.long import bochs_guest, x86_guest
 
-BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[2] / "build")
+BUILD = Path(os.environ.get("OKOSU_NATIVE") or Path(__file__).resolve().parents[4] / "build")
 PROGRAMS = {
     "copy-check": BUILD / "native/src/check/copy-check",
     "zero-check": BUILD / "native/src/check/zero-check",
