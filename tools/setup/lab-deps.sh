@@ -31,7 +31,8 @@ building='linux-source-6.12 gcc libc6-dev make flex bison bc git xz-utils binuti
 packaging='linux-config-6.12 dpkg-dev debhelper kmod rsync'
 booting='util-linux qemu-system-x86 qemu-user-static busybox-static cpio debootstrap e2fsprogs'
 # A processor with AVX-512, which QEMU does not emulate, and the disc that it boots from (lab/tests/long/bochs_guest.py).
-emulating='bochs bochsbios vgabios grub-common grub-pc-bin xorriso mtools'
+# Without bochs-term apt takes bochs-wx, beside which Bochs 2.7 ends by a buffer overflow.
+emulating='bochs bochs-term bochsbios vgabios grub-common grub-pc-bin xorriso mtools'
 simulating='verilator g++ gcc-mipsel-linux-gnu gcc-riscv64-unknown-elf'
 # OpenCL on the CPU, for okosu-zerod's engine of that name.
 clearing='opencl-c-headers pocl-opencl-icd ocl-icd-libopencl1'
