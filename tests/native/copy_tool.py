@@ -9,7 +9,7 @@ import errno
 import platform
 import re
 
-from routine_tool import LAST, Checker, Choice, avoids_512_bits, flags, splits_vectors
+from routine_tool import LAST, Checker, Choice, avoids_512_bits, flags, intel, splits_vectors
 
 USES = ("any", "near", "far")
 CHECKER = Checker("copy-check", USES)
@@ -17,7 +17,13 @@ run, show = CHECKER.run, CHECKER.show
 X86 = platform.machine() == "x86_64"
 ISAS = ("sse2", "avx2", "avx512")
 ROWS = ("ref", "loop8", "libc") + (
-    ("rep-movsb", "rep-line", "block512", *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS))
+    (
+        "rep-movsb",
+        "rep-line",
+        "block512",
+        "avx512-intel",
+        *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS),
+    )
     if X86
     else ("neon", "sve256", "sve512")
 )
@@ -33,7 +39,8 @@ def lacking() -> set[str]:
 def widest() -> str:
     """The variant of the widest vectors that are used unasked."""
     absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
-    return next(isa for isa in reversed(ISAS) if isa not in absent)
+    isa = next(isa for isa in reversed(ISAS) if isa not in absent)
+    return "avx512-intel" if isa == "avx512" and intel() else isa
 
 
 def always() -> tuple[int, str]:
@@ -41,7 +48,7 @@ def always() -> tuple[int, str]:
     if not X86:
         return 128, "neon"
     own = "sse2" if splits_vectors() else widest()
-    return {"sse2": 128, "avx2": 512, "avx512": 1024}[own], own
+    return {"sse2": 128, "avx2": 512, "avx512": 1024, "avx512-intel": 512}[own], own
 
 
 def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

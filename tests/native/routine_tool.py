@@ -56,6 +56,10 @@ def avoids_512_bits() -> bool:
     return wanted.items() <= facts().items()
 
 
+def intel() -> bool:
+    return facts().get("vendor_id") == "GenuineIntel"
+
+
 @dataclass(frozen=True)
 class Checker:
     """One of the programs; `uses` are the words with which its lines of classes begin."""

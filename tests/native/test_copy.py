@@ -19,7 +19,7 @@ from routine_tool import classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
 INLINE = Path(__file__).parent / "programs/copy_inline.c"
-SSE2, AVX2, AVX512, ERMS, FSRM, FP128 = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 7
+SSE2, AVX2, AVX512, ERMS, FSRM, FP128, INTEL = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 7, 1 << 8
 """Bits of okosu/cpu.h."""
 
 
@@ -46,7 +46,7 @@ def test_no_short_leaf_lies_across_two_lines() -> None:
     )
     leaves = 0
     for function in re.split(r"\n\n(?=\w+ <)", listing.stdout):
-        if not re.match(r"\w+ <okosu_copy_(?:entry_)?(?:sse2|avx2|avx512)(?:_\d)?>:", function):
+        if not re.match(r"\w+ <okosu_copy_(?:entry_)?(?:sse2|avx2|avx512|intel)(?:_\d)?>:", function):
             continue
         code = [(int(at, 16), what) for at, what in re.findall(r"^ *([0-9a-f]+):\t(.*)$", function, re.MULTILINE)]
         targets = {int(to, 16) for _, what in code for to in re.findall(r"^j\w+ +([0-9a-f]+) ", what)}
@@ -56,7 +56,7 @@ def test_no_short_leaf_lies_across_two_lines() -> None:
             if what.startswith("ret") and at - before[-1] < 64:
                 leaves += 1
                 assert before[-1] // 64 == at // 64, f"{function.splitlines()[0]} {before[-1]:#x} to {at:#x}"
-    assert leaves >= 15 * 5  # each of three variants and of their four entries has at least five
+    assert leaves >= 20 * 5  # each of four variants and of their four entries has at least five
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,14 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "3276 avx512, 24576 lately-avx512, 16777216 rep-line, max nt-avx512",
             "24576 avx512, max rep-line",
             "3276 avx512, 5461 rep-line, max nt-avx512",
+        ),
+        # Granite Rapids.
+        (
+            SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
+            "0xc000 0x200000 0x1e000000",
+            "3276 avx512-intel, 20480 lately-avx512, 251658240 rep-line, max nt-avx512",
+            "20480 avx512-intel, max rep-line",
+            "3276 avx512-intel, 131072 rep-line, max nt-avx512",
         ),
     ],
 )

@@ -52,6 +52,7 @@ def test_features_are_the_kernels(compiled: Callable[..., Path], widest: int, wi
     listed = routine_tool.listed() - without
     if platform.machine() == "x86_64":
         expected = {name for name, needs in NEEDS.items() if needs <= listed}
+        expected |= {"intel"} if routine_tool.intel() else set()
         expected |= {"fp128"} if "avx2" in expected and routine_tool.splits_vectors() else set()
     else:
         expected = {"neon", "dczva"} if "asimd" in listed else set()
@@ -65,43 +66,48 @@ ISA = """
 #include <string.h>
 #define __builtin_cpu_init()
 #define __builtin_cpu_supports(feature) (!strstr(LACKS, feature))
-#define __builtin_cpu_is(name) (!strcmp(CPU, name))
+#define __builtin_cpu_is(name) (!strcmp(CPU, name) || !strcmp(MAKER, name))
 #include <cpuid.h>
 #define __get_cpuid(leaf, a, b, c, d) ((leaf) == 0x8000001a && PATHS >= 0 ? (*(a) = PATHS, 1) : 0)
 #include "choose/isa.h"
 int main(void)
 {
-    return okosu_isa_here() << 4 | okosu_isa_copies();
+    return okosu_isa_here() << 4 | okosu_isa_sets() << 2 | okosu_isa_copies();
 }
 """
 
 
-def isa(compiled: Callable[..., Path], cpu: str, lacks: str = "", paths: int = -1, **defined: int) -> tuple[int, int]:
-    """The widest vectors of such a processor, and those of copies: 0 (SSE2), 1 (AVX2), 2 (AVX-512)."""
-    defines = [f'-DCPU="{cpu}"', f'-DLACKS="{lacks}"', f"-DPATHS={paths}"]
+def isa(compiled: Callable[..., Path], cpu: str, lacks: str = "", paths: int = -1, **defined: int) -> tuple[int, ...]:
+    """The widest vectors of such a processor, and what sets and copies take: 0 (SSE2), 1 (AVX2), 2 (AVX-512), 3
+    (AVX-512 as suits Intel).
+    """
+    maker = "amd" if cpu.startswith(("zn", "bd")) else "intel"
+    defines = [f'-DCPU="{cpu}"', f'-DMAKER="{maker}"', f'-DLACKS="{lacks}"', f"-DPATHS={paths}"]
     defines += [f"-D{name}={value}" for name, value in defined.items()]
     program = compiled(ISA, f"-I{ROOT / 'native/src'}", *defines)
-    return divmod(subprocess.run([program], check=False).returncode, 16)
+    said = subprocess.run([program], check=False).returncode
+    return said >> 4, said >> 2 & 3, said & 3
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
 @pytest.mark.parametrize(
-    ("cpu", "lacks", "widest"),
+    ("cpu", "lacks", "widest", "moves"),
     [
-        ("znver4", "", 2),
-        ("sapphirerapids", "", 2),
-        ("znver3", "avx512f", 1),
+        ("znver4", "", 2, 2),
+        ("sapphirerapids", "", 2, 3),
+        ("sapphirerapids", "avx512vl", 1, 1),
+        ("znver3", "avx512f", 1, 1),
         # 512 bits lower their clock.
-        ("skylake-avx512", "", 1),
-        ("cascadelake", "", 1),
-        ("cooperlake", "", 1),
-        ("nehalem", "avx2 fma avx512f", 0),
+        ("skylake-avx512", "", 1, 1),
+        ("cascadelake", "", 1, 1),
+        ("cooperlake", "", 1, 1),
+        ("nehalem", "avx2 fma avx512f", 0, 0),
     ],
 )
 def test_the_widest_vectors_that_are_used_unasked(
-    compiled: Callable[..., Path], cpu: str, lacks: str, widest: int
+    compiled: Callable[..., Path], cpu: str, lacks: str, widest: int, moves: int
 ) -> None:
-    assert isa(compiled, cpu, lacks) == (widest, widest)
+    assert isa(compiled, cpu, lacks) == (widest, moves, moves)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
@@ -122,10 +128,10 @@ def test_the_widest_vectors_that_are_used_unasked(
 def test_where_vectors_go_by_halves_copies_take_shorter_ones(
     compiled: Callable[..., Path], cpu: str, paths: int, copies: int
 ) -> None:
-    assert isa(compiled, cpu, "avx512f", paths) == (1, copies)
+    assert isa(compiled, cpu, "avx512f", paths) == (1, 1, copies)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
 @pytest.mark.parametrize(("bits", "widest"), [(512, 2), (256, 1), (128, 0)])
 def test_a_build_for_tests_uses_none_that_are_wider(compiled: Callable[..., Path], bits: int, widest: int) -> None:
-    assert isa(compiled, "znver5", OKOSU_WIDEST=bits) == (widest, widest)
+    assert isa(compiled, "znver5", OKOSU_WIDEST=bits) == (widest, widest, widest)

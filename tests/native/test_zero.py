@@ -16,7 +16,7 @@ from effort import length
 from routine_tool import avoids_512_bits, classes
 
 LAST = zero_tool.LAST
-SSE2, AVX2, ERMS, CLZERO = 1, 1 << 2, 1 << 4, 1 << 6
+SSE2, AVX2, AVX512, ERMS, CLZERO, INTEL = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 6, 1 << 8
 """Bits of okosu/cpu.h."""
 X86 = platform.machine() == "x86_64"
 
@@ -54,24 +54,27 @@ def test_aligned_stores_begin_where_their_vectors_are_aligned() -> None:
     width = {"x": 16, "y": 32, "z": 64}
     seen = set()
     for function in re.split(r"\n\n(?=\w+ <)", listing.stdout):
-        head = re.match(r"\w+ <okosu_(?:set|zero|zero_set)_(sse2|avx2|avx512)(?:_\d)?>:", function)
+        head = re.match(r"\w+ <okosu_(?:set|zero|zero_set)_(sse2|avx2|avx512|intel)(?:_\d)?>:", function)
         if not head:
             continue
         stored = {width[v] for v in re.findall(r"\bv?mov(?:aps|dqa(?:64)?) +%([xyz])mm\d+,", function)}
         rounded = {2**64 - int(mask, 16) for mask in re.findall(r"\band +\$0x(ffffffffffff\w+),%r", function)}
         assert stored == rounded, head[0]
         seen.add(head[1])
-    assert seen == {"sse2", "avx2", "avx512"}
+    assert seen == {"sse2", "avx2", "avx512", "intel"}
 
 
 @pytest.mark.skipif(
     not {"avx512bw", "erms"} <= zero_tool.flags() or avoids_512_bits(), reason="needs AVX-512 that is fast, and ERMS"
 )
 def test_automatic_choice_with_avx512() -> None:
-    """Above 2 KiB, if nothing is known of the memory, a variant is chosen that need not read the old lines."""
+    """Above 2 KiB, if nothing is known of the memory, a variant is chosen that need not read the old lines; on Intel's
+    cores from a page on.
+    """
     choice, _ = zero_tool.show()
-    assert choice["any"] == [(2048, "avx512"), (LAST, "rep-stosb")]
-    assert choice["near"][0][1] == "avx512"
+    own = copy_tool.widest()
+    assert choice["any"] == [(4095 if own == "avx512-intel" else 2048, own), (LAST, "rep-stosb")]
+    assert choice["near"][0][1] == own
     assert choice["far"][-1] == (LAST, "nt-avx512")
 
 
@@ -99,6 +102,16 @@ def test_automatic_choice_with_avx512() -> None:
                 "page": "4096 rep-stosb, max clzero",
             },
         ),
+        (
+            SSE2 | AVX2 | AVX512 | ERMS | INTEL,
+            "0 0 0",
+            {
+                "any": "4095 avx512-intel, max rep-stosb",
+                "near": "4095 avx512-intel, max rep-stosb",
+                "far": "4095 avx512-intel, 8192 rep-stosb, max nt-avx512",
+                "page": "4096 rep-stosb, max nt-avx512",
+            },
+        ),
     ],
 )
 def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, str]) -> None:
@@ -109,7 +122,7 @@ def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, 
 def test_short_sets_are_the_entrys_own() -> None:
     """The entry sets short sizes itself, whatever is forced; except where the compiler's checks rule out IFUNC."""
     choice, _ = zero_tool.show(OKOSU_ZERO="loop8")
-    eight = {"sse2": 128, "avx2": 256, "avx512": 512}
+    eight = {"sse2": 128, "avx2": 256, "avx512": 512, "avx512-intel": 512}
     isa = copy_tool.widest()
     own = [] if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else [(eight[isa], isa)]
     assert choice["any"] == choice["near"] == choice["far"] == [*own, (LAST, "loop8")]

@@ -22,6 +22,7 @@ extern "C" {
 #define OKOSU_CPU_FSRM (UINT64_C(1) << 5)   /* the same for short copies */
 #define OKOSU_CPU_CLZERO (UINT64_C(1) << 6)
 #define OKOSU_CPU_FP128 (UINT64_C(1) << 7) /* AVX2, but each half of a vector is moved by itself */
+#define OKOSU_CPU_INTEL (UINT64_C(1) << 8) /* made by Intel */
 #define OKOSU_CPU_NEON (UINT64_C(1) << 16)
 #define OKOSU_CPU_DCZVA (UINT64_C(1) << 17)  /* DC ZVA is allowed at EL0 */
 #define OKOSU_CPU_SVE256 (UINT64_C(1) << 18) /* SVE, its vectors being of 256 bits */

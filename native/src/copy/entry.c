@@ -19,6 +19,7 @@
 DECLARE(sse2);
 DECLARE(avx2);
 DECLARE(avx512);
+DECLARE(intel);
 
 const struct okosu_copy_own *okosu_copy_own(void)
 {
@@ -29,6 +30,8 @@ const struct okosu_copy_own *okosu_copy_own(void)
                             ENTRIES(avx2)},
         [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 16 * 64,
                               ENTRIES(avx512)},
+        [OKOSU_ISA_INTEL] = {&okosu_copy_row_avx512_intel, &okosu_copy_row_lately_avx512, 8 * 64,
+                             ENTRIES(intel)},
     };
     return &owns[okosu_isa_copies()];
 }
@@ -38,9 +41,10 @@ const struct okosu_copy_own *okosu_copy_own(void)
     __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
         enum okosu_isa isa = okosu_isa_copies();                                                   \
-        return isa == OKOSU_ISA_AVX512 ? okosu_copy_entry_avx512_##route                           \
-               : isa == OKOSU_ISA_AVX2 ? okosu_copy_entry_avx2_##route                             \
-                                       : okosu_copy_entry_sse2_##route;                            \
+        return isa == OKOSU_ISA_INTEL    ? okosu_copy_entry_intel_##route                          \
+               : isa == OKOSU_ISA_AVX512 ? okosu_copy_entry_avx512_##route                         \
+               : isa == OKOSU_ISA_AVX2   ? okosu_copy_entry_avx2_##route                           \
+                                         : okosu_copy_entry_sse2_##route;                            \
     }                                                                                              \
     void *name(void *dst, const void *src, size_t n) __attribute__((ifunc("resolve_" #route)))
 #else

@@ -285,6 +285,64 @@
 	ret
 .endm
 
+/* The same for Intel's cores (measured on Granite Rapids). There each branch that is taken costs a cycle, so
+ * 512 is tested before 256; the last vectors are stored downward, which where lines are in no cache takes up to
+ * a tenth less; seven clamped moves take 13 to 15 cycles for the 7 to 9 of four; and where dst does not lie on
+ * a line, 513 to 1024 bytes take a quarter less in turns, whose stores do. */
+.macro body_intel beyond
+	mov %rdi, %rax
+	cmp $64, %rdx
+	jb 1f
+	vmovdqu64 (%rsi), %zmm16
+	cmp $128, %rdx
+	ja 7f
+	vmovdqu64 -64(%rsi,%rdx), %zmm17
+	vmovdqu64 %zmm16, (%rdi)
+	vmovdqu64 %zmm17, -64(%rdi,%rdx)
+	ret
+	.p2align 6
+7:	cmp $512, %rdx
+	ja \beyond
+	vmovdqu64 64(%rsi), %zmm17
+	cmp $256, %rdx
+	jbe 8f
+	vmovdqu64 128(%rsi), %zmm18
+	vmovdqu64 192(%rsi), %zmm19
+	vmovdqu64 -64(%rsi,%rdx), %zmm20
+	vmovdqu64 -128(%rsi,%rdx), %zmm21
+	vmovdqu64 -192(%rsi,%rdx), %zmm22
+	vmovdqu64 -256(%rsi,%rdx), %zmm23
+	vmovdqu64 %zmm16, (%rdi)
+	vmovdqu64 %zmm17, 64(%rdi)
+	vmovdqu64 %zmm18, 128(%rdi)
+	vmovdqu64 %zmm19, 192(%rdi)
+	vmovdqu64 %zmm20, -64(%rdi,%rdx)
+	vmovdqu64 %zmm21, -128(%rdi,%rdx)
+	vmovdqu64 %zmm22, -192(%rdi,%rdx)
+	vmovdqu64 %zmm23, -256(%rdi,%rdx)
+	ret
+	.p2align 6
+8:	vmovdqu64 -64(%rsi,%rdx), %zmm18
+	vmovdqu64 -128(%rsi,%rdx), %zmm19
+	vmovdqu64 %zmm16, (%rdi)
+	vmovdqu64 %zmm17, 64(%rdi)
+	vmovdqu64 %zmm18, -64(%rdi,%rdx)
+	vmovdqu64 %zmm19, -128(%rdi,%rdx)
+	ret
+	.p2align 6
+1:	cmp $32, %edx
+	jae 2f
+	cmp $16, %edx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	two vmovdqu64, %ymm16, %ymm17, 32
+	ret
+.endm
+
 /* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
  * addresses, and the last four. The rest, and what goes backward, is left to \beyond.
  *
@@ -433,29 +491,31 @@
 	.size \name, . - \name
 .endm
 
-.macro functions isa
-	.hidden okosu_copy_large_\isa
+/* `long`: the ISA whose functions are left what the entry does not copy. */
+.macro functions isa, long
+	.hidden okosu_copy_large_\long
 	.set NEAR, 0
 	.set FAR, 0
 	.set ROUTE, -1
 	begin_function okosu_copy_\isa
-	body_\isa okosu_copy_large_\isa
+	body_\isa okosu_copy_large_\long
 	end_function okosu_copy_\isa
 	.irp route, 0, 1, 2, 3
-	.hidden okosu_copy_beyond_\isa\()_\route
+	.hidden okosu_copy_beyond_\long\()_\route
 	.set NEAR, \route == 1
 	.set FAR, \route == 2
 	.set ROUTE, \route
 	begin_function okosu_copy_entry_\isa\()_\route
-	body_\isa okosu_copy_beyond_\isa\()_\route
+	body_\isa okosu_copy_beyond_\long\()_\route
 	end_function okosu_copy_entry_\isa\()_\route
 	.endr
 .endm
 
 	.text
-	functions sse2
-	functions avx2
-	functions avx512
+	functions sse2, sse2
+	functions avx2, avx2
+	functions avx512, avx512
+	functions intel, avx512
 
 #endif
 	.section .note.GNU-stack, "", @progbits

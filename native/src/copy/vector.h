@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void *backward(char *dst, const cha
 #pragma GCC unroll 8
     for (size_t k = 0; k < turn; k++)
         head[k] = load(src + k * W);
-    for (size_t i = n - ((uintptr_t)(dst + n) & (W - 1)); i > turn * W; i -= turn * W) {
+    for (size_t i = n - 1 - ((uintptr_t)(dst + n - 1) & (W - 1)); i > turn * W; i -= turn * W) {
         four_down(dst, src, i);
         if (turn == 8)
             four_down(dst, src, i - 4 * W);

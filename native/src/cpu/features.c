@@ -54,6 +54,9 @@ static uint64_t read_features(void)
         if (d7 & 1u << 4)
             found |= OKOSU_CPU_FSRM;
     }
+    __builtin_cpu_init();
+    if (__builtin_cpu_is("intel"))
+        found |= OKOSU_CPU_INTEL;
     if (__get_cpuid(0x80000008, &a, &b, &c, &d) && (b & 1))
         found |= OKOSU_CPU_CLZERO;
     return found;
@@ -120,10 +123,11 @@ int okosu_cpu_names(uint64_t features, char *text, size_t size)
         uint64_t bit;
         const char *name;
     } names[] = {
-        {OKOSU_CPU_SSE2, "sse2"},     {OKOSU_CPU_SSE3, "sse3"},     {OKOSU_CPU_AVX2, "avx2"},
-        {OKOSU_CPU_AVX512, "avx512"}, {OKOSU_CPU_ERMS, "erms"},     {OKOSU_CPU_FSRM, "fsrm"},
-        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_FP128, "fp128"},   {OKOSU_CPU_NEON, "neon"},
-        {OKOSU_CPU_DCZVA, "dczva"},   {OKOSU_CPU_SVE256, "sve256"}, {OKOSU_CPU_SVE512, "sve512"},
+        {OKOSU_CPU_SSE2, "sse2"},     {OKOSU_CPU_SSE3, "sse3"},   {OKOSU_CPU_AVX2, "avx2"},
+        {OKOSU_CPU_AVX512, "avx512"}, {OKOSU_CPU_ERMS, "erms"},   {OKOSU_CPU_FSRM, "fsrm"},
+        {OKOSU_CPU_CLZERO, "clzero"}, {OKOSU_CPU_FP128, "fp128"}, {OKOSU_CPU_INTEL, "intel"},
+        {OKOSU_CPU_NEON, "neon"},     {OKOSU_CPU_DCZVA, "dczva"}, {OKOSU_CPU_SVE256, "sve256"},
+        {OKOSU_CPU_SVE512, "sve512"},
     };
     size_t length = 0;
 

@@ -66,13 +66,15 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
     for (size_t use = 0; use < OKOSU_ZERO_USES; use++) {
         const struct okosu_sizeclasses *choice = &choices[use];
         struct okosu_zero_route *route = &okosu_zero_routes[use];
-        size_t below = 0, classes = choice->count;
+        size_t below = 0, classes = choice->count, always;
 
         if (use != OKOSU_ZERO_PAGE && choice->at[0].variant == own) {
             below = choice->at[0].up_to;
             below += below < SIZE_MAX;
             classes -= classes > 1;
         }
+        if (okosu_zero_always(use, &always) && below <= always)
+            below = always + 1;
         /* The rest is often one class, which needs no search. */
         atomic_store_explicit(&route->rest,
                               classes == 1 ? row(choice->at[choice->count - 1].variant)->set

@@ -18,6 +18,14 @@ OKOSU_ROUTINE(copy, 80, avx512) = {
     .move = okosu_copy_avx512,
 };
 
+OKOSU_ROUTINE(copy, 85, avx512_intel) = {
+    .about = {.name = "avx512-intel",
+              .needs = OKOSU_CPU_AVX512,
+              .doc = "as avx512, in the order that suits Intel's cores"},
+    .copy = okosu_copy_intel,
+    .move = okosu_copy_intel,
+};
+
 OKOSU_ROUTINE(copy, 110, nt_avx512) = {
     .about = {.name = "nt-avx512",
               .needs = OKOSU_CPU_AVX512,
