@@ -145,7 +145,9 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "24576 avx512, max rep-line",
             "3276 avx512, 5461 rep-line, max nt-avx512",
         ),
-        # Granite Rapids.
+        # Intel's cores without AVX-512, and Granite Rapids.
+        (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1365 sse2, max libc"] * 3),
+        (SSE2 | AVX2 | ERMS | FSRM | INTEL, "0xc000 0x200000 0x1e000000", *["3276 avx2, max libc"] * 3),
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",

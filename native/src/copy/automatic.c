@@ -23,7 +23,9 @@ enum { L3_AT_LEAST = 4 << 20 };
  * Stores past the caches win by 1.1 to 1.5 from 6 KiB up where the destination is in no cache, and
  * lose up to five times where it is: they serve callers that said so, and copies whose two operands
  * cannot both be in L3. Intel's cores (Granite Rapids) copy to memory by the string instruction up to 128
- * KiB as fast as past the caches, and by vectors no faster than by it where both operands fill L1d. */
+ * KiB as fast as past the caches, and by vectors no faster than by it where both operands fill L1d. Their
+ * vectors of 32 and 16 bytes lose to the C library from 4 KiB up in L1d, and their stores past the caches
+ * everywhere. */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices)
 {
@@ -54,6 +56,13 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
     }
     if (widest && intel)
         vector = &okosu_copy_row_avx512_intel.about;
+    if (!widest && intel) {
+        for (size_t use = 0; use < OKOSU_COPY_USES; use++) {
+            okosu_sizeclass_add(&choices[use], avx2 ? l1d / 15 : l1d / 24, vector);
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_libc.about);
+        }
+        return;
+    }
     if (features & OKOSU_CPU_ERMS) {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], vectors_to, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], near, lately);

@@ -72,6 +72,20 @@ static uint64_t limits(const struct okosu_sizeclasses *choice, const struct okos
     return okosu_copy_limits(up_to, first[1].up_to < most ? first[1].up_to : most);
 }
 
+/* What makes all copies above both limits: the last variant where it is the only one, for which no class
+ * has to be searched; else `search`. */
+static okosu_copy_function *alone(const struct okosu_sizeclasses *choice, uint64_t limits,
+                                  bool move, okosu_copy_function *search)
+{
+    size_t own = okosu_copy_own_limit(limits), lately = okosu_copy_lately_limit(limits);
+    size_t limit = own > lately ? own : lately;
+    const struct okosu_copy_variant *last = row(choice->at[choice->count - 1].variant);
+
+    if (choice->count > 1 && choice->at[choice->count - 2].up_to > limit)
+        return search;
+    return move ? last->move : last->copy;
+}
+
 static void publish_routes(const struct okosu_sizeclasses *choices)
 {
     static okosu_copy_function *const rest[OKOSU_COPY_ROUTES] = {rest_any, rest_near, rest_far,
@@ -82,8 +96,10 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
         size_t use = r == OKOSU_COPY_ROUTE_MOVE ? OKOSU_COPY_ANY : r;
         struct okosu_copy_route *route = &okosu_copy_routes[r];
 
-        WRITE(route->rest, rest[r]);
-        WRITE(route->limits, limits(&choices[use], own));
+        uint64_t here = limits(&choices[use], own);
+
+        WRITE(route->rest, alone(&choices[use], here, r == OKOSU_COPY_ROUTE_MOVE, rest[r]));
+        WRITE(route->limits, here);
         WRITE(route->entry, own->entries[r]);
     }
 }

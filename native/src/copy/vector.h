@@ -35,9 +35,12 @@ static inline __attribute__((always_inline)) void store(char *p, okosu_copy_vect
     *(okosu_copy_vector *)p = v;
 }
 
+/* Stays where it stands among the other stores: Intel's cores store two vectors of 32 bytes in a cycle if they
+ * follow each other in one line. */
 static inline __attribute__((always_inline)) void store_aligned(char *p, okosu_copy_vector v)
 {
     *(okosu_copy_aligned *)p = v;
+    __asm__ volatile("" : : : "memory");
 }
 
 /* Four vectors from the offset i on, all read before any is written. */

@@ -33,7 +33,9 @@ VEC_INLINE bool vec_is_far(size_t bytes)
     return bytes > __atomic_load_n(&okosu_vec_far, __ATOMIC_RELAXED);
 }
 
-/* Bytes of the first-level cache. */
+/* Bytes of the first-level cache; SIZE_MAX on Intel's cores, which load whole vectors from L2 as fast as the
+ * lines come: by halves a sum takes a quarter more there, and loads that cross lines two thirds (Granite
+ * Rapids). */
 extern size_t okosu_vec_l1;
 
 /* Operands that no longer fit L1 and take at most a third of L2, where the order and the width of

@@ -18,7 +18,9 @@ static void measure_caches(void)
 #ifdef _SC_LEVEL2_CACHE_SIZE
     long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
 
-    if (l1 > 0)
+    if (okosu_cpu_features() & OKOSU_CPU_INTEL)
+        __atomic_store_n(&okosu_vec_l1, SIZE_MAX, __ATOMIC_RELAXED);
+    else if (l1 > 0)
         __atomic_store_n(&okosu_vec_l1, (size_t)l1, __ATOMIC_RELAXED);
     if (l2 > 0)
         __atomic_store_n(&okosu_vec_far, (size_t)l2 / 3 * 4, __ATOMIC_RELAXED);

@@ -50,7 +50,7 @@ def test_the_processor_has_what_the_routines_need(said: dict[str, list[str]]) ->
 
 @pytest.mark.parametrize("area", ["copy", "zero"])
 def test_copies_and_sets(said: dict[str, list[str]], area: str) -> None:
-    """A fortieth of the cases of each variant and of the public functions, whose short sizes are those of Intel's cores."""
+    """A fortieth of the cases of each variant and of the public functions, which are those of Intel's cores."""
     assert said[area][-1] == "status 0", said[area]
     names = {
         "copy": ("okosu_copy", "okosu_copy_near", "okosu_copy_far"),
