@@ -151,9 +151,9 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",
-            "3276 avx512-intel, 20480 lately-avx512, 251658240 rep-line, max nt-avx512",
+            "9830 avx512-intel, 20480 lately-avx512, 251658240 rep-line, max nt-avx512",
             "20480 avx512-intel, max rep-line",
-            "3276 avx512-intel, 131072 rep-line, max nt-avx512",
+            "9830 avx512-intel, 131072 rep-line, max nt-avx512",
         ),
     ],
 )

@@ -9,7 +9,36 @@
 /* The cache where the machine does not tell: any processor of the last ten years has it. */
 enum { L3_AT_LEAST = 4 << 20 };
 
-/* The thresholds, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
+/* Intel's cores (Granite Rapids). With AVX-512 vectors win to 8 KiB, cold or not; where both operands fill
+ * L1d they win no more; and stores past the caches win from 128 KiB up. Without it vectors lose to the C
+ * library from 4 KiB up (SSE2: 2), also in L1d, and stores past the caches everywhere. */
+static void intel(bool avx512, bool avx2, size_t l1d, size_t l3, struct okosu_sizeclasses *choices)
+{
+    const struct okosu_variant *vector = &okosu_copy_row_avx512_intel.about;
+    const struct okosu_variant *string = &okosu_copy_row_rep_line.about;
+    const struct okosu_variant *stream = &okosu_copy_row_nt_avx512.about;
+
+    if (!avx512) {
+        vector = avx2 ? &okosu_copy_row_avx2.about : &okosu_copy_row_sse2.about;
+        for (size_t use = 0; use < OKOSU_COPY_USES; use++) {
+            okosu_sizeclass_add(&choices[use], avx2 ? l1d / 15 : l1d / 24, vector);
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_libc.about);
+        }
+        return;
+    }
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 5, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 12 * 5,
+                        &okosu_copy_row_lately_avx512.about);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, string);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l1d / 12 * 5, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 5, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 3 * 8, string);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, stream);
+}
+
+/* The thresholds of all others, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
  * caches: `okosu bench copy` shows what they cost elsewhere, and a profile replaces them.
  *
  * Vectors win by 1.6 to 1.8 while both operands are in L1d, and lose to the string instruction,
@@ -22,10 +51,7 @@ enum { L3_AT_LEAST = 4 << 20 };
  *
  * Stores past the caches win by 1.1 to 1.5 from 6 KiB up where the destination is in no cache, and
  * lose up to five times where it is: they serve callers that said so, and copies whose two operands
- * cannot both be in L3. Intel's cores (Granite Rapids) copy to memory by the string instruction up to 128
- * KiB as fast as past the caches, and by vectors no faster than by it where both operands fill L1d. Their
- * vectors of 32 and 16 bytes lose to the C library from 4 KiB up in L1d, and their stores past the caches
- * everywhere. */
+ * cannot both be in L3. */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices)
 {
@@ -36,14 +62,17 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
     size_t l1d = caches->l1d ? caches->l1d : OKOSU_COPY_L1D_AT_LEAST;
     size_t l3 = caches->l3 > L3_AT_LEAST ? caches->l3 : L3_AT_LEAST;
     bool widest = features & OKOSU_CPU_AVX512;
-    bool intel = features & OKOSU_CPU_INTEL;
     bool fast_short = features & OKOSU_CPU_FSRM;
     bool avx2 = features & OKOSU_CPU_AVX2 && !(features & OKOSU_CPU_FP128);
     bool avx2_alone = !widest && avx2;
     size_t string_from = fast_short ? l1d / 15 : l1d / 4;
     size_t vectors_to = fast_short && !widest ? l1d / 24 : string_from;
-    size_t near = widest && !intel ? l1d / 2 : l1d / 12 * 5;
+    size_t near = widest ? l1d / 2 : l1d / 12 * 5;
 
+    if (features & OKOSU_CPU_INTEL) {
+        intel(widest, avx2, l1d, l3, choices);
+        return;
+    }
     if (avx2) {
         vector = &okosu_copy_row_avx2.about;
         stream = &okosu_copy_row_nt_avx2.about;
@@ -54,15 +83,6 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
         stream = &okosu_copy_row_nt_avx512.about;
         lately = &okosu_copy_row_lately_avx512.about;
     }
-    if (widest && intel)
-        vector = &okosu_copy_row_avx512_intel.about;
-    if (!widest && intel) {
-        for (size_t use = 0; use < OKOSU_COPY_USES; use++) {
-            okosu_sizeclass_add(&choices[use], avx2 ? l1d / 15 : l1d / 24, vector);
-            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_libc.about);
-        }
-        return;
-    }
     if (features & OKOSU_CPU_ERMS) {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], vectors_to, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], near, lately);
@@ -70,7 +90,7 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], near, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
         okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], vectors_to, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], intel ? l1d / 3 * 8 : l1d / 9,
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9,
                             avx2_alone ? &okosu_copy_row_libc.about : string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);

@@ -25,7 +25,7 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     const struct okosu_variant *streams = &okosu_zero_row_nt_sse2.about;
     const struct okosu_variant *string = NULL, *clear;
     bool intel = features & OKOSU_CPU_INTEL;
-    size_t string_from = intel ? INTEL_STRING_FROM : STRING_FROM;
+    size_t string_from = intel && features & OKOSU_CPU_AVX2 ? INTEL_STRING_FROM : STRING_FROM;
     size_t l2 = caches->l2 ? caches->l2 : USUAL_L2;
     size_t l3 = caches->l3 ? caches->l3 : USUAL_L3;
 
