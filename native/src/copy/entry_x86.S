@@ -9,10 +9,11 @@
  *
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
- * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine whose
- * widest vectors are those of ISA; what is larger than sixteen vectors (of SSE2, eight, or 2 KiB where the
- * choice is SSE2's) it leaves to the C function okosu_copy_beyond_ISA_N. okosu_copy_ISA is the variant
- * itself, with okosu_copy_large_ISA. */
+ * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine
+ * whose widest vectors are those of ISA, or, as "intel", on one of Intel's with AVX-512; what is
+ * larger than sixteen vectors (of SSE2, eight, or 2 KiB where the choice is SSE2's; for Intel's
+ * cores, eight) it leaves to the C function okosu_copy_beyond_ISA_N (for Intel's, AVX-512's).
+ * okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
 
 .macro two move, a, b, width

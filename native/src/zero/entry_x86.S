@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: what x86-64 calls, and the variants avx512, avx2 and sse2, in assembly for the sake of where the
- * code lies. A set of 128 bytes takes as long as an empty call, 7 cycles; each branch that is taken and
- * each further line of code adds one cycle. So each size class takes at most one more branch than the
- * class before it, and its code begins on a line.
+/* entry: what x86-64 calls, and the variants avx512, avx512-intel, avx2 and sse2, in assembly for
+ * the sake of where the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles;
+ * each branch that is taken and each further line of code adds one cycle. So each size class
+ * takes at most one more branch than the class before it, and its code begins on a line.
  *
  * Where sizes come in no order, a branch that is guessed wrong costs as much as setting a kilobyte.
  * So there are few classes, tested from small to large, and stores that overlap instead of further
