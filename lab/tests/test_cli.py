@@ -36,6 +36,8 @@ os.write(lines[2], f"exit {{done.returncode}} 0.5\\n".encode())
 def environment(tmp_path: Path) -> dict[str, str]:
     lab_fake.kernel_with_series(tmp_path / "kernel")
     lab_fake.source(tmp_path / "linux", LINUX)
+    # This kernel runs as UML on any CPU, on one with AMX as well.
+    (tmp_path / "linux/arch/x86/um/shared/sysdep/ptrace.h").write_text("extern unsigned long host_fp_size;\n")
     (tools := tmp_path / "tools").mkdir()
     for name in ("flex", "bison", "bc", "xz", "dpkg-buildpackage", "dh_builddeb", "depmod", "rsync"):
         (tools / name).symlink_to("/bin/true")
