@@ -202,6 +202,20 @@
 9:	above_512 \beyond
 .endm
 
+.macro up_to_64
+	cmp $32, %edx
+	jae 2f
+	cmp $16, %edx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
+	ret
+	.p2align 4
+2:	two vmovdqu64, %ymm16, %ymm17, 32
+	ret
+.endm
+
 /* zmm16 and above leave nothing that vzeroupper would have to clear, which costs as much as a short
  * copy. Each leaf begins on a line of the code: one that lies across two takes a cycle more. */
 .macro body_avx512 beyond
@@ -214,17 +228,7 @@
 	above_64 \beyond
 	.endif
 	.p2align 6
-1:	cmp $32, %edx
-	jae 2f
-	cmp $16, %edx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two vmovdqu, %xmm0, %xmm1, 16
-	ret
-	.p2align 4
-2:	two vmovdqu64, %ymm16, %ymm17, 32
-	ret
+1:	up_to_64
 .endm
 
 /* Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. Up to 288
@@ -331,17 +335,7 @@
 	vmovdqu64 %zmm19, -128(%rdi,%rdx)
 	ret
 	.p2align 6
-1:	cmp $32, %edx
-	jae 2f
-	cmp $16, %edx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two vmovdqu, %xmm0, %xmm1, 16
-	ret
-	.p2align 4
-2:	two vmovdqu64, %ymm16, %ymm17, 32
-	ret
+1:	up_to_64
 .endm
 
 /* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
