@@ -20,6 +20,7 @@ from pathlib import Path
 
 from lab.kernel.build import Built
 from lab.run import guest, uml
+from lab.tests.long.base import BASE
 from lab.tests.long.kernel_commits import Workbench
 from okosu.stats import paired
 from papers.simd_kernel.run import profiling
@@ -67,7 +68,7 @@ def print_ticks(folder: Path) -> None:
 
 
 def print_workloads(pairs: int) -> None:
-    kernels = {"without": uml.build(series=()), "with": uml.build(series=(rep_movs_tool.SERIES,))}
+    kernels = {"without": rep_movs_tool.kernel(BASE), "with": rep_movs_tool.kernel(BASE, rep_movs_tool.SERIES)}
     found: dict[str, dict[str, list[float]]] = {name: {kind: [] for kind in kernels} for name in WORKS}
     draw = random.Random(1)
     for _ in range(pairs):

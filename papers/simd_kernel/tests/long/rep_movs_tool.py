@@ -1,21 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the series um-rep-movs and its figures share: its objects in a program of user space, and where a
-kernel's image has its code."""
+"""What the tests of the series um-rep-movs and its figures share: a kernel with it, its objects in a program of user
+space, and where a kernel's image has its code."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from lab.kernel import series, source, tree
+from lab.kernel.build import Built
+from lab.run import uml
 from lab.tests.long.kernel_commits import Workbench
 
 SERIES = "um-rep-movs"
 OBJECT = "arch/x86/um/string_64.o"
 ORIGINAL = ("arch/x86/lib/memcpy_64.o", "arch/x86/lib/memset_64.o")
 PROGRAM = Path(__file__).with_name("rep_movs.c")
+
+
+def kernel(base: str, *wanted: str) -> Built:
+    """Return a kernel with the series `wanted`, which runs on a host with AMX, too.
+
+    Linux 6.12 needs the first patch of um-simd for that, which is no part of um-rep-movs; 7.3 has it.
+    """
+    simd = series.find("um-simd", base)
+    sized = tuple(patch for patch in simd.patches if patch.name.startswith("0001-"))
+    applied = [replace(simd, patches=sized), *(series.find(name, base) for name in wanted)]
+    return uml.build(series=(), source=tree.patched(source.find(base=base), applied), base=base)
 
 
 def program(bench: Workbench, folder: Path) -> Path:

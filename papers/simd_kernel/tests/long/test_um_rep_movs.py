@@ -97,7 +97,7 @@ def long_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return uml.build(series=(SERIES,), base=BASE)
+    return rep_movs_tool.kernel(BASE, SERIES)
 
 
 @dataclass(frozen=True)
