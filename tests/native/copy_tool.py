@@ -21,6 +21,7 @@ ROWS = ("ref", "loop8", "libc") + (
         "rep-movsb",
         "rep-line",
         "block512",
+        "avx2-intel",
         "avx512-intel",
         *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS),
     )
@@ -40,7 +41,7 @@ def widest() -> str:
     """The variant of the widest vectors that are used unasked."""
     absent = lacking() | ({"avx512"} if avoids_512_bits() else set())
     isa = next(isa for isa in reversed(ISAS) if isa not in absent)
-    return "avx512-intel" if isa == "avx512" and intel() else isa
+    return f"{isa}-intel" if isa != "sse2" and intel() else isa
 
 
 def always() -> tuple[int, str]:
@@ -48,7 +49,7 @@ def always() -> tuple[int, str]:
     if not X86:
         return 128, "neon"
     own = "sse2" if splits_vectors() else widest()
-    return {"sse2": 128, "avx2": 512, "avx512": 1024, "avx512-intel": 512}[own], own
+    return {"sse2": 128, "avx2": 512, "avx512": 1024, "avx2-intel": 256, "avx512-intel": 512}[own], own
 
 
 def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import combinations, permutations
 from pathlib import Path
 
 import copy_tool
@@ -15,10 +16,10 @@ from copy_tool import X86
 from effort import length, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from routine_tool import classes
+from routine_tool import LAST, classes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "native/include"
-INLINE = Path(__file__).parent / "programs/copy_inline.c"
+INLINE, ROUTES = (Path(__file__).parent / f"programs/copy_{name}.c" for name in ("inline", "routes"))
 SSE2, AVX2, AVX512, ERMS, FSRM, FP128, INTEL = 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 7, 1 << 8
 """Bits of okosu/cpu.h."""
 
@@ -46,7 +47,7 @@ def test_no_short_leaf_lies_across_two_lines() -> None:
     )
     leaves = 0
     for function in re.split(r"\n\n(?=\w+ <)", listing.stdout):
-        if not re.match(r"\w+ <okosu_copy_(?:entry_)?(?:sse2|avx2|avx512|intel)(?:_\d)?>:", function):
+        if not re.match(r"\w+ <okosu_copy_(?:entry_)?(?:sse2|avx(?:2|512)(?:_intel)?)(?:_\d)?>:", function):
             continue
         code = [(int(at, 16), what) for at, what in re.findall(r"^ *([0-9a-f]+):\t(.*)$", function, re.MULTILINE)]
         targets = {int(to, 16) for _, what in code for to in re.findall(r"^j\w+ +([0-9a-f]+) ", what)}
@@ -56,7 +57,7 @@ def test_no_short_leaf_lies_across_two_lines() -> None:
             if what.startswith("ret") and at - before[-1] < 64:
                 leaves += 1
                 assert before[-1] // 64 == at // 64, f"{function.splitlines()[0]} {before[-1]:#x} to {at:#x}"
-    assert leaves >= 20 * 5  # each of four variants and of their four entries has at least five
+    assert leaves >= 25 * 5  # each of five variants and of their four entries has at least five
 
 
 @pytest.mark.parametrize(
@@ -145,15 +146,16 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "24576 avx512, max rep-line",
             "3276 avx512, 5461 rep-line, max nt-avx512",
         ),
-        # Intel's cores without AVX-512, and Granite Rapids.
+        # Intel's cores without fast short string copies, and with them without AVX-512 and as Granite Rapids.
         (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1365 sse2, max libc"] * 3),
-        (SSE2 | AVX2 | ERMS | FSRM | INTEL, "0xc000 0x200000 0x1e000000", *["3276 avx2, max libc"] * 3),
+        (SSE2 | AVX2 | ERMS | INTEL, "0x8000 0x40000 0x800000", *["2184 avx2-intel, max libc"] * 3),
+        (SSE2 | AVX2 | ERMS | FSRM | INTEL, "0xc000 0x200000 0x1e000000", *["3276 avx2-intel, max rep-movsb"] * 3),
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",
-            "9830 avx512-intel, 20480 lately-avx512, 251658240 rep-line, max nt-avx512",
-            "20480 avx512-intel, max rep-line",
-            "9830 avx512-intel, 131072 rep-line, max nt-avx512",
+            "20480 avx512-intel, 251658240 rep-movsb, max nt-avx512",
+            "20480 avx512-intel, max rep-movsb",
+            "20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
         ),
     ],
 )
@@ -195,6 +197,21 @@ def test_the_guess_that_a_destination_is_cached(
     program = compiled(LATELY, f"-I{INCLUDE.parent / 'src'}")
     calls = "".join(f"{page} {n}\n" for page in pages)
     assert subprocess.run([program], input=calls, capture_output=True, text=True, check=True).stdout == guessed
+
+
+@pytest.mark.parametrize("second", ["none", "l", "s"])
+def test_what_an_entry_leaves_to_whom_is_what_was_chosen(compiled: Callable[..., Path], second: str) -> None:
+    """Of every order of variants and every bound around which sizes are tried, and of all four routes."""
+    source = INCLUDE.parent / "src"
+    files = [*(source / "choose").glob("*.c"), source / "cpu/features.c"]
+    program = compiled(ROUTES.read_text(), f"-I{source}", f"-I{INCLUDE}", "-D_GNU_SOURCE", *map(str, files))
+    names = ["own", "lately", "string", "stream"]
+    for count in (1, 2, 3, 4):
+        for order in permutations(names, count):
+            for bounds in combinations([100, 600, 4096, 9000], count - 1):
+                words = [str(word) for pair in zip([*bounds, LAST], order, strict=True) for word in pair]
+                done = subprocess.run([program, second, *words], capture_output=True, text=True, check=False)
+                assert done.returncode == 0, (words, done.stdout)
 
 
 WORDS = st.sampled_from(["0", "64", "512", "513", "4096", "70000", "18446744073709551615", "max", "-1", "1e3", "0x10"])

@@ -27,6 +27,6 @@ def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
 def always() -> tuple[int, str] | None:
     """The largest size that is set without a choice, and by which variant; None in a build without IFUNCs."""
     found = re.search(
-        r"^any (\d+) (sse2|avx2|avx512(?:-intel)?)$", run("--show", OKOSU_ZERO="loop8").stdout, re.MULTILINE
+        r"^any (\d+) (sse2|avx(?:2|512)(?:-intel)?)$", run("--show", OKOSU_ZERO="loop8").stdout, re.MULTILINE
     )
     return (int(found[1]), found[2]) if found else None

@@ -7,8 +7,14 @@
 #if defined(__x86_64__)
 #include "cpu/narrow.h"
 
-/* INTEL: AVX-512, its moves in the order that suits Intel's cores. */
-enum okosu_isa { OKOSU_ISA_SSE2, OKOSU_ISA_AVX2, OKOSU_ISA_AVX512, OKOSU_ISA_INTEL };
+/* ..._INTEL: the moves in the order that suits Intel's cores. */
+enum okosu_isa {
+    OKOSU_ISA_SSE2,
+    OKOSU_ISA_AVX2,
+    OKOSU_ISA_AVX512,
+    OKOSU_ISA_AVX2_INTEL,
+    OKOSU_ISA_AVX512_INTEL,
+};
 
 /* The cores of Skylake-SP, Cascade Lake and Cooper Lake lower their clock for a while after
  * instructions on 512 bits, which costs the rest of the program more than a copy gains (Intel's
@@ -38,7 +44,9 @@ static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_sets(void)
 {
     enum okosu_isa isa = okosu_isa_here();
 
-    return isa == OKOSU_ISA_AVX512 && __builtin_cpu_is("intel") ? OKOSU_ISA_INTEL : isa;
+    if (isa == OKOSU_ISA_SSE2 || !__builtin_cpu_is("intel"))
+        return isa;
+    return isa == OKOSU_ISA_AVX512 ? OKOSU_ISA_AVX512_INTEL : OKOSU_ISA_AVX2_INTEL;
 }
 
 /* The same for copies. Zen 1 and Zen+ move each half of a vector of 256 bits by itself, and are slow to

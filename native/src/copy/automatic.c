@@ -9,33 +9,37 @@
 /* The cache where the machine does not tell: any processor of the last ten years has it. */
 enum { L3_AT_LEAST = 4 << 20 };
 
-/* Intel's cores (Granite Rapids). With AVX-512 vectors win to 8 KiB, cold or not; where both operands fill
- * L1d they win no more; and stores past the caches win from 128 KiB up. Without it vectors lose to the C
- * library from 4 KiB up (SSE2: 2), also in L1d, and stores past the caches everywhere. */
-static void intel(bool avx512, bool avx2, size_t l1d, size_t l3, struct okosu_sizeclasses *choices)
+/* Intel's cores (Granite Rapids). Vectors of AVX-512 win to 20 KiB, cold or not; those of AVX2 lose from 4 KiB
+ * up, those of SSE2 from 2, also in L1d, to the string instruction alone: no places of the operands in their
+ * lines or pages make it slow here. Where it is not said to be fast for short copies, how it does was not
+ * measured, and the C library knows. Stores past the caches win from 128 KiB up, with AVX-512 only. */
+static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizeclasses *choices)
 {
-    const struct okosu_variant *vector = &okosu_copy_row_avx512_intel.about;
-    const struct okosu_variant *string = &okosu_copy_row_rep_line.about;
+    const struct okosu_variant *vector = &okosu_copy_row_sse2.about;
+    const struct okosu_variant *string = &okosu_copy_row_libc.about;
     const struct okosu_variant *stream = &okosu_copy_row_nt_avx512.about;
+    bool avx512 = features & OKOSU_CPU_AVX512;
+    size_t vectors_to = l1d / 24;
 
-    if (!avx512) {
-        vector = avx2 ? &okosu_copy_row_avx2.about : &okosu_copy_row_sse2.about;
-        for (size_t use = 0; use < OKOSU_COPY_USES; use++) {
-            okosu_sizeclass_add(&choices[use], avx2 ? l1d / 15 : l1d / 24, vector);
-            okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_libc.about);
-        }
-        return;
+    if (features & OKOSU_CPU_AVX2) {
+        vector = &okosu_copy_row_avx2_intel.about;
+        vectors_to = l1d / 15;
     }
-    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 5, vector);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 12 * 5,
-                        &okosu_copy_row_lately_avx512.about);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, string);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l1d / 12 * 5, vector);
+    if (avx512) {
+        vector = &okosu_copy_row_avx512_intel.about;
+        vectors_to = l1d / 12 * 5;
+    }
+    if (features & OKOSU_CPU_FSRM)
+        string = &okosu_copy_row_rep_movsb.about;
+    for (size_t use = 0; use < OKOSU_COPY_USES; use++)
+        okosu_sizeclass_add(&choices[use], vectors_to, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], avx512 ? l3 / 2 : SIZE_MAX, string);
     okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 5, vector);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 3 * 8, string);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, stream);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], avx512 ? l1d / 3 * 8 : SIZE_MAX, string);
+    if (avx512) {
+        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], SIZE_MAX, stream);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, stream);
+    }
 }
 
 /* The thresholds of all others, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
@@ -70,7 +74,7 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
     size_t near = widest ? l1d / 2 : l1d / 12 * 5;
 
     if (features & OKOSU_CPU_INTEL) {
-        intel(widest, avx2, l1d, l3, choices);
+        intel(features, l1d, l3, choices);
         return;
     }
     if (avx2) {

@@ -60,16 +60,25 @@ struct okosu_copy_route okosu_copy_routes[OKOSU_COPY_ROUTES] = {
 
 #define WRITE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
 
-/* What the entry does by itself of this choice: sizes of the widest variant, and then of lately. */
-static uint64_t limits(const struct okosu_sizeclasses *choice, const struct okosu_copy_own *own)
+/* What the entry of route `r` does by itself of this choice: sizes of its own variant, and then of its
+ * second one. */
+static uint64_t limits(size_t r, const struct okosu_sizeclasses *choice,
+                       const struct okosu_copy_own *own)
 {
     const struct okosu_sizeclass *first = &choice->at[0];
-    size_t up_to = first->variant == &own->variant->about ? first->up_to : 0;
-    size_t most = okosu_copy_lately_most();
+    const struct okosu_variant *second = choice->count > 1 ? first[1].variant : NULL;
+    size_t up_to = first->up_to > own->always ? first->up_to : own->always;
 
-    if (!up_to || choice->count < 2 || !own->lately || first[1].variant != &own->lately->about)
-        return okosu_copy_limits(up_to, 0);
-    return okosu_copy_limits(up_to, first[1].up_to < most ? first[1].up_to : most);
+    if (first->variant != &own->variant->about)
+        return okosu_copy_limits(own->always, 0);
+    if (r == OKOSU_COPY_ANY && own->lately && second == &own->lately->about) {
+        size_t most = okosu_copy_lately_most();
+
+        return okosu_copy_limits(up_to, first[1].up_to < most ? first[1].up_to : most);
+    }
+    if (r != OKOSU_COPY_ROUTE_MOVE && own->string && second == &own->string->about)
+        return okosu_copy_limits(up_to, first[1].up_to);
+    return okosu_copy_limits(up_to, 0);
 }
 
 /* What makes all copies above both limits: the last variant where it is the only one, for which no class
@@ -77,8 +86,8 @@ static uint64_t limits(const struct okosu_sizeclasses *choice, const struct okos
 static okosu_copy_function *alone(const struct okosu_sizeclasses *choice, uint64_t limits,
                                   bool move, okosu_copy_function *search)
 {
-    size_t own = okosu_copy_own_limit(limits), lately = okosu_copy_lately_limit(limits);
-    size_t limit = own > lately ? own : lately;
+    size_t own = okosu_copy_own_limit(limits), second = okosu_copy_second_limit(limits);
+    size_t limit = own > second ? own : second;
     const struct okosu_copy_variant *last = row(choice->at[choice->count - 1].variant);
 
     if (choice->count > 1 && choice->at[choice->count - 2].up_to > limit)
@@ -96,7 +105,7 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
         size_t use = r == OKOSU_COPY_ROUTE_MOVE ? OKOSU_COPY_ANY : r;
         struct okosu_copy_route *route = &okosu_copy_routes[r];
 
-        uint64_t here = limits(&choices[use], own);
+        uint64_t here = limits(r, &choices[use], own);
 
         WRITE(route->rest, alone(&choices[use], here, r == OKOSU_COPY_ROUTE_MOVE, rest[r]));
         WRITE(route->limits, here);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: the public functions. On x86-64 each is one of three (entry_x86.S), bound by an IFUNC
+/* entry: the public functions. On x86-64 each is one of five (entry_x86.S), bound by an IFUNC
  * where the C library has them, so that a call reaches the vectors directly. Without IFUNCs the
  * public function jumps through the route's `entry`. */
 #include "copy/route.h"
@@ -19,19 +19,22 @@
 DECLARE(sse2);
 DECLARE(avx2);
 DECLARE(avx512);
-DECLARE(intel);
+DECLARE(avx2_intel);
+DECLARE(avx512_intel);
 
 const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own owns[] = {
-        [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, &okosu_copy_row_lately_sse2, 8 * 16,
+        [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, &okosu_copy_row_lately_sse2, NULL, 8 * 16,
                             ENTRIES(sse2)},
-        [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, &okosu_copy_row_lately_avx2, 16 * 32,
+        [OKOSU_ISA_AVX2] = {&okosu_copy_row_avx2, &okosu_copy_row_lately_avx2, NULL, 16 * 32,
                             ENTRIES(avx2)},
-        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, 16 * 64,
+        [OKOSU_ISA_AVX512] = {&okosu_copy_row_avx512, &okosu_copy_row_lately_avx512, NULL, 16 * 64,
                               ENTRIES(avx512)},
-        [OKOSU_ISA_INTEL] = {&okosu_copy_row_avx512_intel, &okosu_copy_row_lately_avx512, 8 * 64,
-                             ENTRIES(intel)},
+        [OKOSU_ISA_AVX2_INTEL] = {&okosu_copy_row_avx2_intel, NULL, &okosu_copy_row_rep_movsb,
+                                  8 * 32, ENTRIES(avx2_intel)},
+        [OKOSU_ISA_AVX512_INTEL] = {&okosu_copy_row_avx512_intel, NULL, &okosu_copy_row_rep_movsb,
+                                    8 * 64, ENTRIES(avx512_intel)},
     };
     return &owns[okosu_isa_copies()];
 }
@@ -41,10 +44,11 @@ const struct okosu_copy_own *okosu_copy_own(void)
     __attribute__((used)) static okosu_copy_function *resolve_##route(void)                        \
     {                                                                                              \
         enum okosu_isa isa = okosu_isa_copies();                                                   \
-        return isa == OKOSU_ISA_INTEL    ? okosu_copy_entry_intel_##route                          \
-               : isa == OKOSU_ISA_AVX512 ? okosu_copy_entry_avx512_##route                         \
-               : isa == OKOSU_ISA_AVX2   ? okosu_copy_entry_avx2_##route                           \
-                                         : okosu_copy_entry_sse2_##route;                            \
+        return isa == OKOSU_ISA_AVX512_INTEL ? okosu_copy_entry_avx512_intel_##route               \
+               : isa == OKOSU_ISA_AVX512     ? okosu_copy_entry_avx512_##route                     \
+               : isa == OKOSU_ISA_AVX2_INTEL ? okosu_copy_entry_avx2_intel_##route                 \
+               : isa == OKOSU_ISA_AVX2       ? okosu_copy_entry_avx2_##route                       \
+                                             : okosu_copy_entry_sse2_##route;                            \
     }                                                                                              \
     void *name(void *dst, const void *src, size_t n) __attribute__((ifunc("resolve_" #route)))
 #else
@@ -97,10 +101,7 @@ void *okosu_copy_move(void *dst, const void *src, size_t n)
 const struct okosu_copy_own *okosu_copy_own(void)
 {
     static const struct okosu_copy_own own = {
-        &OWN,
-        NULL,
-        ALWAYS,
-        {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},
+        &OWN, NULL, NULL, ALWAYS, {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},
     };
     return &own;
 }

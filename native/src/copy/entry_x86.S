@@ -10,11 +10,18 @@
  * Every leaf reads all that it copies before it writes any of it, so the ranges may overlap.
  *
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine
- * whose widest vectors are those of ISA, or, as "intel", on one of Intel's with AVX-512; what is
- * larger than sixteen vectors (of SSE2, eight, or 2 KiB where the choice is SSE2's; for Intel's
- * cores, eight) it leaves to the C function okosu_copy_beyond_ISA_N (for Intel's, AVX-512's).
+ * whose widest vectors are those of ISA, or, as "ISA_intel", on one of Intel's; what is larger than
+ * sixteen vectors (of SSE2, eight, or 2 KiB where the choice is SSE2's) it leaves to the C function
+ * okosu_copy_beyond_ISA_N. On Intel's it looks at the choice from two vectors up, and is followed by
+ * okosu_copy_large_ISA from eight.
  * okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
+
+	.hidden okosu_copy_routes
+	.set ROUTE_SIZE, 32
+	.set ROUTE_SECOND, 4
+	.set ROUTE_REST, 8
+	.set ROUTE_MOVE, 3
 
 .macro two move, a, b, width
 	\move (%rsi), \a
@@ -231,6 +238,15 @@
 1:	up_to_64
 .endm
 
+.macro below_32
+	cmp $16, %edx
+	jae 3f
+	below_16
+	.p2align 4
+3:	two vmovdqu, %xmm0, %xmm1, 16
+	ret
+.endm
+
 /* Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. Up to 288
  * bytes a class for 384 would store a third more than it copies.
  *
@@ -282,60 +298,92 @@
 	vzeroupper
 	ret
 	.p2align 6
-1:	cmp $16, %edx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two vmovdqu, %xmm0, %xmm1, 16
-	ret
+1:	below_32
 .endm
 
 /* The same for Intel's cores (measured on Granite Rapids). There each branch that is taken costs a cycle, so
- * 512 is tested before 256; the last vectors are stored downward, which where lines are in no cache takes up to
- * a tenth less; seven clamped moves take 13 to 15 cycles for the 7 to 9 of four; and where dst does not lie on
- * a line, 513 to 1024 bytes take a quarter less in turns, whose stores do. */
-.macro body_intel beyond
+ * eight vectors are tested before four; the last vectors are stored downward, which where lines are in no
+ * cache takes up to a tenth less; seven clamped moves take 13 to 15 cycles for the 7 to 9 of four; and where
+ * dst does not lie on a line, more than eight vectors take a quarter less in turns, whose stores do.
+ *
+ * The route's own limit is compared where it lies in memory, behind the first load and before the other tests.
+ * Without that comparison, or with the limit loaded first, a load of what was copied (80 to 128 bytes) comes a
+ * cycle later, and 129 bytes in no cache take a tenth longer; why was not found out. Of 4 GiB and more it is
+ * the lower half that is compared: what is wrongly kept then goes by vectors. */
+.macro in_order move, width, short, large, clean, v0, v1, v2, v3, v4, v5, v6, v7
 	mov %rdi, %rax
-	cmp $64, %rdx
+	cmp $\width, %rdx
 	jb 1f
-	vmovdqu64 (%rsi), %zmm16
-	cmp $128, %rdx
+	\move (%rsi), \v0
+	cmp $2*\width, %rdx
 	ja 7f
-	vmovdqu64 -64(%rsi,%rdx), %zmm17
-	vmovdqu64 %zmm16, (%rdi)
-	vmovdqu64 %zmm17, -64(%rdi,%rdx)
+	\move -\width(%rsi,%rdx), \v1
+	\move \v0, (%rdi)
+	\move \v1, -\width(%rdi,%rdx)
+	\clean
 	ret
 	.p2align 6
-7:	cmp $512, %rdx
-	ja \beyond
-	vmovdqu64 64(%rsi), %zmm17
-	cmp $256, %rdx
+7:
+	.if ROUTE >= 0
+	cmp okosu_copy_routes+ROUTE*ROUTE_SIZE(%rip), %edx
+	ja 9f
+	.endif
+	cmp $8*\width, %rdx
+	ja \large
+	\move \width(%rsi), \v1
+	cmp $4*\width, %rdx
 	jbe 8f
-	vmovdqu64 128(%rsi), %zmm18
-	vmovdqu64 192(%rsi), %zmm19
-	vmovdqu64 -64(%rsi,%rdx), %zmm20
-	vmovdqu64 -128(%rsi,%rdx), %zmm21
-	vmovdqu64 -192(%rsi,%rdx), %zmm22
-	vmovdqu64 -256(%rsi,%rdx), %zmm23
-	vmovdqu64 %zmm16, (%rdi)
-	vmovdqu64 %zmm17, 64(%rdi)
-	vmovdqu64 %zmm18, 128(%rdi)
-	vmovdqu64 %zmm19, 192(%rdi)
-	vmovdqu64 %zmm20, -64(%rdi,%rdx)
-	vmovdqu64 %zmm21, -128(%rdi,%rdx)
-	vmovdqu64 %zmm22, -192(%rdi,%rdx)
-	vmovdqu64 %zmm23, -256(%rdi,%rdx)
+	\move 2*\width(%rsi), \v2
+	\move 3*\width(%rsi), \v3
+	\move -\width(%rsi,%rdx), \v4
+	\move -2*\width(%rsi,%rdx), \v5
+	\move -3*\width(%rsi,%rdx), \v6
+	\move -4*\width(%rsi,%rdx), \v7
+	\move \v0, (%rdi)
+	\move \v1, \width(%rdi)
+	\move \v2, 2*\width(%rdi)
+	\move \v3, 3*\width(%rdi)
+	\move \v4, -\width(%rdi,%rdx)
+	\move \v5, -2*\width(%rdi,%rdx)
+	\move \v6, -3*\width(%rdi,%rdx)
+	\move \v7, -4*\width(%rdi,%rdx)
+	\clean
 	ret
 	.p2align 6
-8:	vmovdqu64 -64(%rsi,%rdx), %zmm18
-	vmovdqu64 -128(%rsi,%rdx), %zmm19
-	vmovdqu64 %zmm16, (%rdi)
-	vmovdqu64 %zmm17, 64(%rdi)
-	vmovdqu64 %zmm18, -64(%rdi,%rdx)
-	vmovdqu64 %zmm19, -128(%rdi,%rdx)
+8:	\move -\width(%rsi,%rdx), \v2
+	\move -2*\width(%rsi,%rdx), \v3
+	\move \v0, (%rdi)
+	\move \v1, \width(%rdi)
+	\move \v2, -\width(%rdi,%rdx)
+	\move \v3, -2*\width(%rdi,%rdx)
+	\clean
 	ret
 	.p2align 6
-1:	up_to_64
+1:	\short
+	.if ROUTE >= 0
+	.p2align 4
+9:	\clean
+	.if ROUTE != ROUTE_MOVE
+	mov okosu_copy_routes+ROUTE*ROUTE_SIZE+ROUTE_SECOND(%rip), %ecx
+	cmp %rcx, %rdx
+	ja 10f
+	mov %rdx, %rcx
+	rep movsb
+	ret
+	.p2align 4
+	.endif
+10:	jmp *okosu_copy_routes+ROUTE*ROUTE_SIZE+ROUTE_REST(%rip)
+	.endif
+.endm
+
+.macro body_avx512_intel beyond
+	in_order vmovdqu64, 64, up_to_64, okosu_copy_large_avx512, , \
+		%zmm16, %zmm17, %zmm18, %zmm19, %zmm20, %zmm21, %zmm22, %zmm23
+.endm
+
+.macro body_avx2_intel beyond
+	in_order vmovdqu, 32, below_32, okosu_copy_large_avx2, vzeroupper, \
+		%ymm0, %ymm1, %ymm2, %ymm3, %ymm4, %ymm5, %ymm6, %ymm7
 .endm
 
 /* 129 to 2048 bytes, as vector.h has it: the first vector, turns of four that are stored to aligned
@@ -395,9 +443,6 @@
 23:	ends movdqu, %xmm, 0, 16, 256, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
 	ret
 .endm
-
-	.hidden okosu_copy_routes
-	.set ROUTE_SIZE, 24
 
 /* The first vector, those of \middle from dst's first aligned address on, %rcx bytes behind its start, and
  * those of \tail to the end. Only the first and the tail can lie across two lines, which costs a store
@@ -510,7 +555,8 @@
 	functions sse2, sse2
 	functions avx2, avx2
 	functions avx512, avx512
-	functions intel, avx512
+	functions avx2_intel, avx2
+	functions avx512_intel, avx512
 
 #endif
 	.section .note.GNU-stack, "", @progbits

@@ -16,11 +16,13 @@ extern const struct okosu_variant *const okosu_copy_row_names[];
 extern const struct okosu_copy_variant okosu_copy_row_loop8, okosu_copy_row_libc;
 /* The vector variants themselves, of any n, and their part of more than eight vectors. */
 #if defined(__x86_64__)
-extern const struct okosu_copy_variant okosu_copy_row_rep_line, okosu_copy_row_sse2,
-    okosu_copy_row_nt_sse2, okosu_copy_row_avx2, okosu_copy_row_nt_avx2, okosu_copy_row_avx512,
-    okosu_copy_row_nt_avx512, okosu_copy_row_lately_sse2, okosu_copy_row_lately_avx2,
-    okosu_copy_row_lately_avx512, okosu_copy_row_avx512_intel;
-okosu_copy_function okosu_copy_sse2, okosu_copy_avx2, okosu_copy_avx512, okosu_copy_intel;
+extern const struct okosu_copy_variant okosu_copy_row_rep_movsb, okosu_copy_row_rep_line,
+    okosu_copy_row_sse2, okosu_copy_row_nt_sse2, okosu_copy_row_avx2, okosu_copy_row_nt_avx2,
+    okosu_copy_row_avx512, okosu_copy_row_nt_avx512, okosu_copy_row_lately_sse2,
+    okosu_copy_row_lately_avx2, okosu_copy_row_lately_avx512, okosu_copy_row_avx2_intel,
+    okosu_copy_row_avx512_intel;
+okosu_copy_function okosu_copy_sse2, okosu_copy_avx2, okosu_copy_avx512, okosu_copy_avx2_intel,
+    okosu_copy_avx512_intel;
 okosu_copy_function okosu_copy_large_sse2, okosu_copy_large_avx2, okosu_copy_large_avx512;
 #elif defined(__aarch64__)
 extern const struct okosu_copy_variant okosu_copy_row_neon;

@@ -198,8 +198,8 @@ static void *OKOSU_COPY_NAME(okosu_copy_lately_move)(void *dst, const void *src,
         uint64_t limits = okosu_copy_route_limits(r);                                              \
         if (__builtin_expect(n <= okosu_copy_own_limit(limits), 1))                                \
             return large(dst, src, n);                                                             \
-        if (r == OKOSU_COPY_ANY && n <= okosu_copy_lately_limit(limits))                           \
-            return OKOSU_COPY_NAME(guess)(dst, src, n, okosu_copy_lately_limit(limits));           \
+        if (r == OKOSU_COPY_ANY && n <= okosu_copy_second_limit(limits))                           \
+            return OKOSU_COPY_NAME(guess)(dst, src, n, okosu_copy_second_limit(limits));           \
         return okosu_copy_route_rest(r)(dst, src, n);                                              \
     }
 BEYOND(0)

@@ -30,15 +30,13 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     size_t l3 = caches->l3 ? caches->l3 : USUAL_L3;
 
     if (features & OKOSU_CPU_AVX2) {
-        widest = &okosu_zero_row_avx2.about;
+        widest = intel ? &okosu_zero_row_avx2_intel.about : &okosu_zero_row_avx2.about;
         streams = &okosu_zero_row_nt_avx2.about;
     }
     if (features & OKOSU_CPU_AVX512) {
-        widest = &okosu_zero_row_avx512.about;
+        widest = intel ? &okosu_zero_row_avx512_intel.about : &okosu_zero_row_avx512.about;
         streams = &okosu_zero_row_nt_avx512.about;
     }
-    if (features & OKOSU_CPU_AVX512 && intel)
-        widest = &okosu_zero_row_avx512_intel.about;
     if (features & OKOSU_CPU_ERMS)
         string = &okosu_zero_row_rep_stosb.about;
     clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_row_clzero.about : streams;

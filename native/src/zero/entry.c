@@ -9,15 +9,16 @@
 #include "zero/rows.h"
 
 #define PUBLIC(name, type, stem, r)                                                                \
-    __attribute__((visibility("hidden"))) type stem##_avx512_##r, stem##_intel_##r,                \
-        stem##_avx2_##r, stem##_sse2_##r;                                                          \
+    __attribute__((visibility("hidden"))) type stem##_avx512_##r, stem##_avx512_intel_##r,         \
+        stem##_avx2_intel_##r, stem##_avx2_##r, stem##_sse2_##r;                                   \
     __attribute__((used)) static type *resolve_##name(void)                                        \
     {                                                                                              \
         enum okosu_isa isa = okosu_isa_sets();                                                     \
-        return isa == OKOSU_ISA_INTEL    ? stem##_intel_##r                                        \
-               : isa == OKOSU_ISA_AVX512 ? stem##_avx512_##r                                       \
-               : isa == OKOSU_ISA_AVX2   ? stem##_avx2_##r                                         \
-                                         : stem##_sse2_##r;                                          \
+        return isa == OKOSU_ISA_AVX512_INTEL ? stem##_avx512_intel_##r                             \
+               : isa == OKOSU_ISA_AVX512     ? stem##_avx512_##r                                   \
+               : isa == OKOSU_ISA_AVX2_INTEL ? stem##_avx2_intel_##r                               \
+               : isa == OKOSU_ISA_AVX2       ? stem##_avx2_##r                                     \
+                                             : stem##_sse2_##r;                                          \
     }                                                                                              \
     __attribute__((ifunc("resolve_" #name))) type name
 #define SET(name, r) PUBLIC(name, okosu_zero_set, okosu_set, r)
@@ -27,17 +28,19 @@ const struct okosu_variant *okosu_zero_own(void)
 {
     enum okosu_isa isa = okosu_isa_sets();
 
-    return isa == OKOSU_ISA_INTEL    ? &okosu_zero_row_avx512_intel.about
-           : isa == OKOSU_ISA_AVX512 ? &okosu_zero_row_avx512.about
-           : isa == OKOSU_ISA_AVX2   ? &okosu_zero_row_avx2.about
-                                     : &okosu_zero_row_sse2.about;
+    return isa == OKOSU_ISA_AVX512_INTEL ? &okosu_zero_row_avx512_intel.about
+           : isa == OKOSU_ISA_AVX512     ? &okosu_zero_row_avx512.about
+           : isa == OKOSU_ISA_AVX2_INTEL ? &okosu_zero_row_avx2_intel.about
+           : isa == OKOSU_ISA_AVX2       ? &okosu_zero_row_avx2.about
+                                         : &okosu_zero_row_sse2.about;
 }
 
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
     static const size_t eight_vectors[] = {[OKOSU_ISA_SSE2] = 128,
                                            [OKOSU_ISA_AVX2] = 256,
-                                           [OKOSU_ISA_INTEL] = 512,
+                                           [OKOSU_ISA_AVX2_INTEL] = 256,
+                                           [OKOSU_ISA_AVX512_INTEL] = 512,
                                            [OKOSU_ISA_AVX512] = 512};
 
     if (use == OKOSU_ZERO_PAGE)

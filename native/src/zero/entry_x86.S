@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: what x86-64 calls, and the variants avx512, avx512-intel, avx2 and sse2, in assembly for
+/* entry: what x86-64 calls, and the variants avx512, avx2 and sse2, and those for Intel, in assembly for
  * the sake of where the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles;
  * each branch that is taken and each further line of code adds one cycle. So each size class
  * takes at most one more branch than the class before it, and its code begins on a line.
@@ -189,7 +189,7 @@
 	vpxor %xmm0, %xmm0, %xmm0
 .endm
 
-.macro zero_intel
+.macro zero_avx512
 	vpxord %zmm16, %zmm16, %zmm16
 .endm
 
@@ -201,7 +201,7 @@
 	vmovd %esi, %xmm0
 .endm
 
-.macro splat_begin_intel
+.macro splat_begin_avx512
 	vpbroadcastb %esi, %zmm16
 .endm
 
@@ -215,7 +215,7 @@
 	vpbroadcastb %xmm0, %ymm0
 .endm
 
-.macro splat_end_intel
+.macro splat_end_avx512
 .endm
 
 .macro splat_end_sse2
@@ -226,7 +226,7 @@
 	vmovdqu %ymm0, \at
 .endm
 
-.macro store_intel at:vararg
+.macro store_avx512 at:vararg
 	vmovdqu64 %zmm16, \at
 .endm
 
@@ -238,7 +238,7 @@
 	vmovdqa %ymm0, \at
 .endm
 
-.macro store_aligned_intel at:vararg
+.macro store_aligned_avx512 at:vararg
 	vmovdqa64 %zmm16, \at
 .endm
 
@@ -246,28 +246,11 @@
 	movaps %xmm0, \at
 .endm
 
-/* One vector to two: with AVX2 a load of the middle of 40 to 64 bytes comes after 10 cycles for 14 if the end is
- * stored first, and with SSE2 one of 17 to 23 bytes after 15 for 31 if the start is (Zen 1). */
-.macro two_avx2 n
-	store_avx2 -WIDTH(%rdi,\n)
-	store_avx2 (%rdi)
-.endm
-
-.macro two_intel n
-	store_intel (%rdi)
-	store_intel -WIDTH(%rdi,\n)
-.endm
-
-.macro two_sse2 n
-	store_sse2 (%rdi)
-	store_sse2 -WIDTH(%rdi,\n)
-.endm
-
 .macro clean_avx2
 	vzeroupper
 .endm
 
-.macro clean_intel
+.macro clean_avx512
 .endm
 
 .macro clean_sse2
@@ -313,7 +296,7 @@
 	ret
 .endm
 
-.macro below_intel n, n32, zero
+.macro below_avx512 n, n32, zero
 	masked \n
 6:	below_64_at_end \n, \n32
 .endm
@@ -355,7 +338,10 @@
 	.endr
 .endm
 
-.macro function isa, name, n, n32, zero, route
+/* One vector to two: with AVX2 a load of the middle of 40 to 64 bytes comes after 10 cycles for 14 if the end is
+ * stored first, and with SSE2 one of 17 to 23 bytes after 15 for 31 if the start is (Zen 1). So does AVX2's of
+ * 33 to 39 bytes on Intel's cores, after 8 for 24 (Granite Rapids). */
+.macro function isa, intel, name, n, n32, zero, route
 	.globl \name
 	.hidden \name
 	.type \name, @function
@@ -375,14 +361,20 @@
 	.endif
 	cmp $2*WIDTH, \n
 	ja 5f
-	two_\isa \n
+	.ifc \isa\intel, avx2
+	store_\isa -WIDTH(%rdi,\n)
+	store_\isa (%rdi)
+	.else
+	store_\isa (%rdi)
+	store_\isa -WIDTH(%rdi,\n)
+	.endif
 	clean_\isa
 	ret
 	.p2align 6
 1:	below_\isa \n, \n32, \zero
 	.p2align 6
 5:
-	.ifc \isa, intel
+	.ifnb \intel
 	.ifnb \route
 	by_route \route, \n
 	.endif
@@ -398,7 +390,7 @@
 	ret
 	.p2align 6
 6:
-	.ifnc \isa, intel
+	.ifb \intel
 	cmp $8*WIDTH, \n
 	ja 8f
 	.endif
@@ -409,7 +401,7 @@
 	ret
 	.p2align 6
 8:
-	.ifc \isa, intel
+	.ifnb \intel
 	vectors \isa, 2, 0, %rdi
 	add \n, %rdi
 	.else
@@ -434,31 +426,33 @@
 	ret
 	.ifnb \route
 7:
-	.ifnc \isa, intel
+	.ifb \intel
 	mov %rax, %rdi
-	clean_\isa
 	.endif
+	clean_\isa
 	rest_of_route \route, \zero
 	.endif
 	.cfi_endproc
 	.size \name, . - \name
 .endm
 
-.macro functions isa
-	function \isa, okosu_zero_set_\isa, %rdx, %edx, 0
+/* `intel`: _intel, or nothing. */
+.macro functions isa, intel
+	function \isa, \intel, okosu_zero_set_\isa\intel, %rdx, %edx, 0
 	.irp route, 0, 1, 2
-	function \isa, okosu_set_\isa\()_\route, %rdx, %edx, 0, \route
-	function \isa, okosu_zero_\isa\()_\route, %rsi, %esi, 1, \route
+	function \isa, \intel, okosu_set_\isa\intel\()_\route, %rdx, %edx, 0, \route
+	function \isa, \intel, okosu_zero_\isa\intel\()_\route, %rsi, %esi, 1, \route
 	.endr
 .endm
 
 	.text
-	.set WIDTH, 32
-	functions avx2
-	.set WIDTH, 64
-	functions intel
 	.set WIDTH, 16
 	functions sse2
+	.set WIDTH, 32
+	functions avx2
+	functions avx2, _intel
+	.set WIDTH, 64
+	functions avx512, _intel
 	function_avx512 okosu_zero_set_avx512, %rdx, %edx, 0
 	.irp route, 0, 1, 2
 	function_avx512 okosu_set_avx512_\route, %rdx, %edx, 0, \route

@@ -13,7 +13,7 @@ set -eu
 class=$1
 shift
 case $class in
-avx2) hidden=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD ;;
+avx2) hidden=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-RTM,-Prefer_No_VZEROUPPER ;;
 sse2) hidden=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD,-AVX2,-AVX,-AVX_Fast_Unaligned_Load ;;
 *)
     printf 'okosu: no class of processors is called %s\n  fix: avx2 or sse2\n' "$class" >&2

@@ -18,13 +18,13 @@ static void *copy_rep_movsb(void *dst, const void *src, size_t n)
     return dst;
 }
 
-/* It does not go backward with the direction flag set, for then the string instructions move a byte
- * at a time. */
+/* Ranges that overlap go by vectors: with the direction flag set the string instructions move a byte at a
+ * time, and so they do forward where less than a line lies between the ranges' starts. */
 static void *move_rep_movsb(void *to, const void *from, size_t n)
 {
-    if ((uintptr_t)to - (uintptr_t)from >= n)
-        return copy_rep_movsb(to, from, n);
-    return okosu_copy_row_loop8.move(to, from, n);
+    if ((uintptr_t)to - (uintptr_t)from < n || (uintptr_t)from - (uintptr_t)to < n)
+        return okosu_copy_own()->variant->move(to, from, n);
+    return copy_rep_movsb(to, from, n);
 }
 
 /* Where dst lies less than a line after src, modulo a page, the string instruction takes each load

@@ -16,6 +16,14 @@ OKOSU_ROUTINE(copy, 70, avx2) = {
     .move = okosu_copy_avx2,
 };
 
+OKOSU_ROUTINE(copy, 75, avx2_intel) = {
+    .about = {.name = "avx2-intel",
+              .needs = OKOSU_CPU_AVX2,
+              .doc = "as avx2, in the order that suits Intel's cores"},
+    .copy = okosu_copy_avx2_intel,
+    .move = okosu_copy_avx2_intel,
+};
+
 OKOSU_ROUTINE(copy, 100, nt_avx2) = {
     .about = {.name = "nt-avx2",
               .needs = OKOSU_CPU_AVX2,

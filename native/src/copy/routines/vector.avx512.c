@@ -22,8 +22,8 @@ OKOSU_ROUTINE(copy, 85, avx512_intel) = {
     .about = {.name = "avx512-intel",
               .needs = OKOSU_CPU_AVX512,
               .doc = "as avx512, in the order that suits Intel's cores"},
-    .copy = okosu_copy_intel,
-    .move = okosu_copy_intel,
+    .copy = okosu_copy_avx512_intel,
+    .move = okosu_copy_avx512_intel,
 };
 
 OKOSU_ROUTINE(copy, 110, nt_avx512) = {

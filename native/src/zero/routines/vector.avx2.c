@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx2, nt-avx2: 32-byte stores. The first is in entry_x86.S. */
+/* avx2, avx2-intel, nt-avx2: 32-byte stores. The first two are in entry_x86.S. */
 #include "zero/rows.h"
 
 #define WIDTH 32
@@ -12,6 +12,11 @@
 OKOSU_ROUTINE(zero, 40, avx2) = {
     .about = {"avx2", OKOSU_CPU_AVX2, "32-byte stores"},
     .set = okosu_zero_set_avx2,
+};
+
+OKOSU_ROUTINE(zero, 45, avx2_intel) = {
+    .about = {"avx2-intel", OKOSU_CPU_AVX2, "32-byte stores, fewer branches taken"},
+    .set = okosu_zero_set_avx2_intel,
 };
 
 OKOSU_ROUTINE(zero, 70, nt_avx2) = {

@@ -26,7 +26,7 @@ OKOSU_ROUTINE(zero, 50, avx512) = {
 
 OKOSU_ROUTINE(zero, 55, avx512_intel) = {
     .about = {"avx512-intel", OKOSU_CPU_AVX512, "64-byte stores, in the order of their addresses"},
-    .set = okosu_zero_set_intel,
+    .set = okosu_zero_set_avx512_intel,
 };
 
 OKOSU_ROUTINE(zero, 80, nt_avx512) = {
