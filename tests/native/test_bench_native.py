@@ -250,6 +250,16 @@ def test_cold_batches_are_prepared_and_short() -> None:
 
 
 @needs_fake
+def test_prepared_batches_of_all_rows_are_equally_long() -> None:
+    """A batch's own cost is shared by as many calls of the one row as of the other, so that it is none of their
+    difference: 50 and 80 ticks a call, in cycles.
+    """
+    a, b = (row["samples"] for row in rows_of(run(FAKE, "begun", "--rounds", "5")[0])[:2])
+    assert [later - earlier for earlier, later in zip(a, b, strict=True)] == pytest.approx([60] * 5)
+    assert min(a) > 100
+
+
+@needs_fake
 def test_within_so_many_seconds_there_are_fewer_rounds_but_three() -> None:
     def rounds(*options: str) -> list[int]:
         rows = rows_of(run(FAKE, "steady", "--variant=a", "--rounds=9000", *options)[0])

@@ -253,6 +253,23 @@ static void add_only(const struct blas1_operands *o, size_t calls)
         }
 }
 
+/* Loads for multiply-adds: on some processors they take longer together than each alone. */
+static void load_fma(const struct blas1_operands *o, size_t calls)
+{
+    const vector *x = (const vector *)o->line_x;
+    vector sums[CHAINS] = {0};
+
+    BLOCKS(o, calls)
+    ALL(k)
+    {
+        vector a = x[i + k];
+
+        HERE(a);
+        sums[k % CHAINS] = a * a + sums[k % CHAINS];
+        HERE(sums[k % CHAINS]);
+    }
+}
+
 /* What a sum of sizes does with each vector beside loading it. */
 static void size_only(const struct blas1_operands *o, size_t calls)
 {
@@ -324,6 +341,7 @@ const struct blas1_limit JOIN(blas1_limits_, BLAS1_ISA)[] = {
     UPDATES("ahead8", ahead8),
     {"limit-fma", BLAS1_NAME, fma_only,
      BIT(DSUMSQ) | BIT(DNRM2) | BIT(DDOT) | BIT(DAXPY) | BIT(DTRIAD)},
+    {"limit-load-fma", BLAS1_NAME, load_fma, BIT(DSUMSQ) | BIT(DNRM2)},
     {"limit-add", BLAS1_NAME, add_only, BIT(DSUM) | BIT(DASUM)},
     {"limit-size", BLAS1_NAME, size_only, BIT(DASUM)},
     {NULL, NULL, NULL, 0},
