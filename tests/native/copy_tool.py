@@ -44,17 +44,17 @@ def widest() -> str:
     return f"{isa}-intel" if isa != "sse2" and intel() else isa
 
 
-def always() -> tuple[int, str]:
-    """The largest size that one variant always copies, whatever was chosen, and that variant."""
+def always(use: str) -> tuple[int, str]:
+    """The largest size that one variant always copies for this use, whatever was chosen, and that variant."""
     if not X86:
         return 128, "neon"
-    own = "sse2" if splits_vectors() else widest()
+    own = "sse2" if splits_vectors() or (use == "far" and intel()) else widest()
     return {"sse2": 128, "avx2": 512, "avx512": 1024, "avx2-intel": 256, "avx512-intel": 512}[own], own
 
 
-def seen(_use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """What the library reports for these classes of a profile: the profile does not decide the smallest sizes."""
-    size, own = always()
+    size, own = always(use)
     rest = [(up_to, variant) for up_to, variant in classes if up_to > size]
     return rest if rest[0][1] == own else [(size, own), *rest]
 

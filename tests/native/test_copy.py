@@ -148,14 +148,24 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
         ),
         # Intel's cores without fast short string copies, and with them without AVX-512 and as Granite Rapids.
         (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1365 sse2, max libc"] * 3),
-        (SSE2 | AVX2 | ERMS | INTEL, "0x8000 0x40000 0x800000", *["2184 avx2-intel, max libc"] * 3),
-        (SSE2 | AVX2 | ERMS | FSRM | INTEL, "0xc000 0x200000 0x1e000000", *["3276 avx2-intel, max rep-movsb"] * 3),
+        (
+            SSE2 | AVX2 | ERMS | INTEL,
+            "0x8000 0x40000 0x800000",
+            *["2184 avx2-intel, max libc"] * 2,
+            "512 sse2, 2184 avx2-intel, max libc",
+        ),
+        (
+            SSE2 | AVX2 | ERMS | FSRM | INTEL,
+            "0xc000 0x200000 0x1e000000",
+            *["3276 avx2-intel, max rep-movsb"] * 2,
+            "512 sse2, 3276 avx2-intel, max rep-movsb",
+        ),
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",
             "20480 avx512-intel, 251658240 rep-movsb, max nt-avx512",
             "20480 avx512-intel, max rep-movsb",
-            "20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
+            "512 sse2, 20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
         ),
     ],
 )

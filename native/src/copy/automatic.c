@@ -9,6 +9,9 @@
 /* The cache where the machine does not tell: any processor of the last ten years has it. */
 enum { L3_AT_LEAST = 4 << 20 };
 
+/* Above this size moves of 16 bytes win no more over wider ones where the bytes are in no cache. */
+enum { FAR_BY_16_TO = 512 };
+
 /* Intel's cores (Granite Rapids). Vectors of AVX-512 win to 20 KiB, cold or not; those of AVX2 lose from 4 KiB
  * up, those of SSE2 from 2, also in L1d, to the string instruction alone: no places of the operands in their
  * lines or pages make it slow here. Where it is not said to be fast for short copies, how it does was not
@@ -31,6 +34,8 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
     }
     if (features & OKOSU_CPU_FSRM)
         string = &okosu_copy_row_rep_movsb.about;
+    if (features & OKOSU_CPU_AVX2)
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], FAR_BY_16_TO, &okosu_copy_row_sse2.about);
     for (size_t use = 0; use < OKOSU_COPY_USES; use++)
         okosu_sizeclass_add(&choices[use], vectors_to, vector);
     okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], avx512 ? l3 / 2 : SIZE_MAX, string);

@@ -99,12 +99,11 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
 {
     static okosu_copy_function *const rest[OKOSU_COPY_ROUTES] = {rest_any, rest_near, rest_far,
                                                                  rest_move};
-    const struct okosu_copy_own *own = okosu_copy_own();
 
     for (size_t r = 0; r < OKOSU_COPY_ROUTES; r++) {
         size_t use = r == OKOSU_COPY_ROUTE_MOVE ? OKOSU_COPY_ANY : r;
+        const struct okosu_copy_own *own = okosu_copy_own(r);
         struct okosu_copy_route *route = &okosu_copy_routes[r];
-
         uint64_t here = limits(r, &choices[use], own);
 
         WRITE(route->rest, alone(&choices[use], here, r == OKOSU_COPY_ROUTE_MOVE, rest[r]));
@@ -115,7 +114,7 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
 
 static const struct okosu_variant *always(size_t use, size_t *up_to)
 {
-    const struct okosu_copy_own *own = okosu_copy_own();
+    const struct okosu_copy_own *own = okosu_copy_own(use);
 
     *up_to = own->always;
     return &own->variant->about;

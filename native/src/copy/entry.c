@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: the public functions. On x86-64 each is one of five (entry_x86.S), bound by an IFUNC
+/* entry: the public functions. On x86-64 each is one of a few (entry_x86.S), bound by an IFUNC
  * where the C library has them, so that a call reaches the vectors directly. Without IFUNCs the
  * public function jumps through the route's `entry`. */
 #include "copy/route.h"
@@ -22,7 +22,7 @@ DECLARE(avx512);
 DECLARE(avx2_intel);
 DECLARE(avx512_intel);
 
-const struct okosu_copy_own *okosu_copy_own(void)
+const struct okosu_copy_own *okosu_copy_own(size_t r)
 {
     static const struct okosu_copy_own owns[] = {
         [OKOSU_ISA_SSE2] = {&okosu_copy_row_sse2, &okosu_copy_row_lately_sse2, NULL, 8 * 16,
@@ -36,7 +36,9 @@ const struct okosu_copy_own *okosu_copy_own(void)
         [OKOSU_ISA_AVX512_INTEL] = {&okosu_copy_row_avx512_intel, NULL, &okosu_copy_row_rep_movsb,
                                     8 * 64, ENTRIES(avx512_intel)},
     };
-    return &owns[okosu_isa_copies()];
+    enum okosu_isa isa = okosu_isa_copies();
+
+    return &owns[r == OKOSU_COPY_FAR ? okosu_isa_far(isa) : isa];
 }
 
 #if OKOSU_IFUNC
@@ -98,7 +100,7 @@ void *okosu_copy_move(void *dst, const void *src, size_t n)
     return go(OKOSU_COPY_ROUTE_MOVE, dst, src, n);
 }
 
-const struct okosu_copy_own *okosu_copy_own(void)
+const struct okosu_copy_own *okosu_copy_own(size_t r)
 {
     static const struct okosu_copy_own own = {
         &OWN, NULL, NULL, ALWAYS, {okosu_copy, okosu_copy_near, okosu_copy_far, okosu_copy_move},

@@ -532,7 +532,7 @@
 .endm
 
 /* `long`: the ISA whose functions are left what the entry does not copy. */
-.macro functions isa, long
+.macro functions isa, long, routes
 	.hidden okosu_copy_large_\long
 	.set NEAR, 0
 	.set FAR, 0
@@ -540,7 +540,7 @@
 	begin_function okosu_copy_\isa
 	body_\isa okosu_copy_large_\long
 	end_function okosu_copy_\isa
-	.irp route, 0, 1, 2, 3
+	.irp route, \routes
 	.hidden okosu_copy_beyond_\long\()_\route
 	.set NEAR, \route == 1
 	.set FAR, \route == 2
@@ -552,11 +552,18 @@
 .endm
 
 	.text
-	functions sse2, sse2
-	functions avx2, avx2
-	functions avx512, avx512
-	functions avx2_intel, avx2
-	functions avx512_intel, avx512
+	functions sse2, sse2, "0, 1, 2, 3"
+	functions avx2, avx2, "0, 1, 2, 3"
+	functions avx512, avx512, "0, 1, 2, 3"
+	functions avx2_intel, avx2, "0, 1, 3"
+	functions avx512_intel, avx512, "0, 1, 3"
+
+/* The far entries of Intel's cores (okosu_isa_far). */
+	.irp isa, avx2_intel, avx512_intel
+	.globl okosu_copy_entry_\isa\()_2
+	.hidden okosu_copy_entry_\isa\()_2
+	.set okosu_copy_entry_\isa\()_2, okosu_copy_entry_sse2_2
+	.endr
 
 #endif
 	.section .note.GNU-stack, "", @progbits

@@ -67,7 +67,7 @@ OKOSU_COPY_DECLARE(avx512);
 #undef OKOSU_COPY_DECLARE
 #endif
 
-/* The entries of this machine: those of its widest vectors. */
+/* The entries of this machine: those of its widest vectors, or the ones that suit the route better. */
 struct okosu_copy_own {
     const struct okosu_copy_variant *variant; /* what they do by themselves */
     const struct okosu_copy_variant *lately;  /* okosu_copy's second variant, or NULL */
@@ -75,7 +75,7 @@ struct okosu_copy_own {
     size_t always;                            /* bytes: the variant's, whatever is chosen */
     okosu_copy_function *entries[OKOSU_COPY_ROUTES];
 };
-const struct okosu_copy_own *okosu_copy_own(void);
+const struct okosu_copy_own *okosu_copy_own(size_t r);
 
 /* The automatic choice on a machine with these features and caches: appends to each use's classes. */
 void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,

@@ -24,29 +24,26 @@
 #define SET(name, r) PUBLIC(name, okosu_zero_set, okosu_set, r)
 #define ZERO(name, r) PUBLIC(name, okosu_zero_clear, okosu_zero, r)
 
-const struct okosu_variant *okosu_zero_own(void)
-{
-    enum okosu_isa isa = okosu_isa_sets();
-
-    return isa == OKOSU_ISA_AVX512_INTEL ? &okosu_zero_row_avx512_intel.about
-           : isa == OKOSU_ISA_AVX512     ? &okosu_zero_row_avx512.about
-           : isa == OKOSU_ISA_AVX2_INTEL ? &okosu_zero_row_avx2_intel.about
-           : isa == OKOSU_ISA_AVX2       ? &okosu_zero_row_avx2.about
-                                         : &okosu_zero_row_sse2.about;
-}
-
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {
-    static const size_t eight_vectors[] = {[OKOSU_ISA_SSE2] = 128,
-                                           [OKOSU_ISA_AVX2] = 256,
-                                           [OKOSU_ISA_AVX2_INTEL] = 256,
-                                           [OKOSU_ISA_AVX512_INTEL] = 512,
-                                           [OKOSU_ISA_AVX512] = 512};
+    static const struct {
+        const struct okosu_zero_variant *variant;
+        size_t eight_vectors;
+    } owns[] = {
+        [OKOSU_ISA_SSE2] = {&okosu_zero_row_sse2, 128},
+        [OKOSU_ISA_AVX2] = {&okosu_zero_row_avx2, 256},
+        [OKOSU_ISA_AVX512] = {&okosu_zero_row_avx512, 512},
+        [OKOSU_ISA_AVX2_INTEL] = {&okosu_zero_row_avx2_intel, 256},
+        [OKOSU_ISA_AVX512_INTEL] = {&okosu_zero_row_avx512_intel, 512},
+    };
+    enum okosu_isa isa = okosu_isa_sets();
 
     if (use == OKOSU_ZERO_PAGE)
         return NULL;
-    *up_to = eight_vectors[okosu_isa_sets()];
-    return okosu_zero_own();
+    if (use == OKOSU_ZERO_FAR)
+        isa = okosu_isa_far(isa);
+    *up_to = owns[isa].eight_vectors;
+    return &owns[isa].variant->about;
 }
 
 #else
@@ -62,11 +59,6 @@ const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
         return okosu_zero_route_rest(r)(p, 0, n);                                                  \
     }                                                                                              \
     _Static_assert(1, "")
-
-const struct okosu_variant *okosu_zero_own(void)
-{
-    return NULL;
-}
 
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
 {

@@ -437,9 +437,9 @@
 .endm
 
 /* `intel`: _intel, or nothing. */
-.macro functions isa, intel
+.macro functions isa, routes, intel
 	function \isa, \intel, okosu_zero_set_\isa\intel, %rdx, %edx, 0
-	.irp route, 0, 1, 2
+	.irp route, \routes
 	function \isa, \intel, okosu_set_\isa\intel\()_\route, %rdx, %edx, 0, \route
 	function \isa, \intel, okosu_zero_\isa\intel\()_\route, %rsi, %esi, 1, \route
 	.endr
@@ -447,17 +447,29 @@
 
 	.text
 	.set WIDTH, 16
-	functions sse2
+	functions sse2, "0, 1, 2"
 	.set WIDTH, 32
-	functions avx2
-	functions avx2, _intel
+	functions avx2, "0, 1, 2"
+	functions avx2, "0, 1", _intel
 	.set WIDTH, 64
-	functions avx512, _intel
+	functions avx512, "0, 1", _intel
 	function_avx512 okosu_zero_set_avx512, %rdx, %edx, 0
 	.irp route, 0, 1, 2
 	function_avx512 okosu_set_avx512_\route, %rdx, %edx, 0, \route
 	function_avx512 okosu_zero_avx512_\route, %rsi, %esi, 1, \route
 	.endr
+
+/* The far entries of Intel's cores (okosu_isa_far). */
+.macro by_16 name, isa
+	.globl \name\()_\isa\()_intel_2
+	.hidden \name\()_\isa\()_intel_2
+	.set \name\()_\isa\()_intel_2, \name\()_sse2_2
+.endm
+
+	by_16 okosu_set, avx2
+	by_16 okosu_zero, avx2
+	by_16 okosu_set, avx512
+	by_16 okosu_zero, avx512
 
 #endif
 	.section .note.GNU-stack, "", @progbits

@@ -38,11 +38,8 @@ static inline void *(*okosu_zero_route_rest(size_t use))(void *p, int byte, size
     return atomic_load_explicit(&okosu_zero_routes[use].rest, memory_order_relaxed);
 }
 
-/* The variant of the machine's widest vectors, which the entries are; NULL where the public functions
- * look at the choice for every size. */
-const struct okosu_variant *okosu_zero_own(void);
-/* The variant that this use's entry always takes for sizes of at most *up_to bytes, whatever is
- * chosen; NULL: there is no such size. */
+/* The variant that this use's entry is, always for sizes of at most *up_to bytes, whatever is chosen; NULL:
+ * the public function looks at the choice for every size. */
 const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to);
 
 /* The automatic choice on a machine with these features and caches: appends to each use's classes. */

@@ -61,19 +61,18 @@ static void publish_routes(const struct okosu_sizeclasses *choices)
     static void *(*const walks[OKOSU_ZERO_USES])(void *, int, size_t) = {walk_any, walk_near,
                                                                          walk_far, walk_page};
 
-    const struct okosu_variant *own = okosu_zero_own();
-
     for (size_t use = 0; use < OKOSU_ZERO_USES; use++) {
         const struct okosu_sizeclasses *choice = &choices[use];
         struct okosu_zero_route *route = &okosu_zero_routes[use];
-        size_t below = 0, classes = choice->count, always;
+        size_t below = 0, classes = choice->count, always = 0;
+        const struct okosu_variant *own = okosu_zero_always(use, &always);
 
-        if (use != OKOSU_ZERO_PAGE && choice->at[0].variant == own) {
+        if (own && choice->at[0].variant == own) {
             below = choice->at[0].up_to;
             below += below < SIZE_MAX;
             classes -= classes > 1;
         }
-        if (okosu_zero_always(use, &always) && below <= always)
+        if (own && below <= always)
             below = always + 1;
         /* The rest is often one class, which needs no search. */
         atomic_store_explicit(&route->rest,

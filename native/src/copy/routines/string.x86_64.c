@@ -23,7 +23,7 @@ static void *copy_rep_movsb(void *dst, const void *src, size_t n)
 static void *move_rep_movsb(void *to, const void *from, size_t n)
 {
     if ((uintptr_t)to - (uintptr_t)from < n || (uintptr_t)from - (uintptr_t)to < n)
-        return okosu_copy_own()->variant->move(to, from, n);
+        return okosu_copy_own(OKOSU_COPY_ANY)->variant->move(to, from, n);
     return copy_rep_movsb(to, from, n);
 }
 
@@ -49,7 +49,7 @@ static void *copy_rep_line(void *to, const void *from, size_t n)
         return to;
     }
     if (is_aliased(dst, src))
-        return okosu_copy_own()->variant->move(to, from, n);
+        return okosu_copy_own(OKOSU_COPY_ANY)->variant->move(to, from, n);
     size_t head = LINE - ((uintptr_t)dst & (LINE - 1));
     for (size_t k = 0; k < LINE; k += sizeof(okosu_u128))
         *(okosu_u128 *)(dst + k) = *(const okosu_u128 *)(src + k);
