@@ -147,7 +147,7 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "3276 avx512, 5461 rep-line, max nt-avx512",
         ),
         # Intel's cores without fast short string copies, and with them without AVX-512 and as Granite Rapids.
-        (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1365 sse2, max libc"] * 3),
+        (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1024 sse2, max libc"] * 3),
         (
             SSE2 | AVX2 | ERMS | INTEL,
             "0x8000 0x40000 0x800000",

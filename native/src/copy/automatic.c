@@ -13,7 +13,7 @@ enum { L3_AT_LEAST = 4 << 20 };
 enum { FAR_BY_16_TO = 512 };
 
 /* Intel's cores (Granite Rapids). Vectors of AVX-512 win to 20 KiB, cold or not; those of AVX2 lose from 4 KiB
- * up, those of SSE2 from 2, also in L1d, to the string instruction alone: no places of the operands in their
+ * up, those of SSE2 from 1.5, also in L1d, to the string instruction alone: no places of the operands in their
  * lines or pages make it slow here. Where it is not said to be fast for short copies, how it does was not
  * measured, and the C library knows. Stores past the caches win from 128 KiB up, with AVX-512 only. */
 static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizeclasses *choices)
@@ -22,7 +22,7 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
     const struct okosu_variant *string = &okosu_copy_row_libc.about;
     const struct okosu_variant *stream = &okosu_copy_row_nt_avx512.about;
     bool avx512 = features & OKOSU_CPU_AVX512;
-    size_t vectors_to = l1d / 24;
+    size_t vectors_to = l1d / 32;
 
     if (features & OKOSU_CPU_AVX2) {
         vector = &okosu_copy_row_avx2_intel.about;
