@@ -152,20 +152,20 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             SSE2 | AVX2 | ERMS | INTEL,
             "0x8000 0x40000 0x800000",
             *["2184 avx2-intel, max libc"] * 2,
-            "512 sse2, 2184 avx2-intel, max libc",
+            "1024 sse2, 2184 avx2-intel, max libc",
         ),
         (
             SSE2 | AVX2 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",
             *["3276 avx2-intel, max rep-movsb"] * 2,
-            "512 sse2, 3276 avx2-intel, max rep-movsb",
+            "1024 sse2, 3276 avx2-intel, max rep-movsb",
         ),
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
             "0xc000 0x200000 0x1e000000",
             "20480 avx512-intel, 251658240 rep-movsb, max nt-avx512",
             "20480 avx512-intel, max rep-movsb",
-            "512 sse2, 20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
+            "1024 sse2, 20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
         ),
     ],
 )

@@ -75,7 +75,7 @@ struct okosu_zero_class {
 /* The variant that this use now takes for n bytes. What fits into eight of the machine's widest
  * vectors (512 bytes with AVX-512, 256 with AVX2, 128 with SSE2) the variant of these vectors always
  * sets, but for okosu_zero_page, whatever is chosen, forced or profiled for other sizes: there a look
- * at the choice would cost more than any variant gains. */
+ * at the choice would cost more than any variant gains. (On Intel's cores far sets are SSE2's.) */
 OKOSU_API const struct okosu_zero_variant *okosu_zero_chosen(enum okosu_zero_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_zero_choice(enum okosu_zero_use use,

@@ -10,7 +10,7 @@
 enum { L3_AT_LEAST = 4 << 20 };
 
 /* Above this size moves of 16 bytes win no more over wider ones where the bytes are in no cache. */
-enum { FAR_BY_16_TO = 512 };
+enum { FAR_BY_16_TO = 1024 };
 
 /* Intel's cores (Granite Rapids). Vectors of AVX-512 win to 20 KiB, cold or not; those of AVX2 lose from 4 KiB
  * up, those of SSE2 from 1.5, also in L1d, to the string instruction alone: no places of the operands in their
