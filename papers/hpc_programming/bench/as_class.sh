@@ -3,6 +3,7 @@
 # as_class.sh CLASS COMMAND...: runs okosu's benches or tests as on an x86-64 processor of another class (avx2: no AVX-512; sse2: no AVX
 # at all). libokosu is built to find no wider instructions, glibc's own routines are told so, and the libraries that okosu is compared with
 # (peers.sh) are held to them. What a class is worth on its own processors only these can tell: here their instructions meet wider units.
+# (With transactions, RTM, glibc takes routines of its own; processors of the class avx2 have them switched off.)
 #
 #     papers/hpc_programming/bench/as_class.sh avx2 okosu reproduce hpc-programming --check
 set -eu
