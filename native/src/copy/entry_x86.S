@@ -209,15 +209,19 @@
 9:	above_512 \beyond
 .endm
 
-.macro up_to_64
-	cmp $32, %edx
-	jae 2f
+.macro below_32
 	cmp $16, %edx
 	jae 3f
 	below_16
 	.p2align 4
 3:	two vmovdqu, %xmm0, %xmm1, 16
 	ret
+.endm
+
+.macro up_to_64
+	cmp $32, %edx
+	jae 2f
+	below_32
 	.p2align 4
 2:	two vmovdqu64, %ymm16, %ymm17, 32
 	ret
@@ -236,15 +240,6 @@
 	.endif
 	.p2align 6
 1:	up_to_64
-.endm
-
-.macro below_32
-	cmp $16, %edx
-	jae 3f
-	below_16
-	.p2align 4
-3:	two vmovdqu, %xmm0, %xmm1, 16
-	ret
 .endm
 
 /* Beyond 256 bytes a loop would end where no guess can say, and begin after a look at the choice. Up to 288

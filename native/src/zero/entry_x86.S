@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry: what x86-64 calls, and the variants avx512, avx2 and sse2, and those for Intel, in assembly for
- * the sake of where the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles;
- * each branch that is taken and each further line of code adds one cycle. So each size class
- * takes at most one more branch than the class before it, and its code begins on a line.
+/* entry: what x86-64 calls, and the variants avx512, avx2 and sse2, and those for Intel, in assembly
+ * for the sake of where the code lies. A set of 128 bytes takes as long as an empty call, 7 cycles;
+ * each branch that is taken and each further line of code adds one cycle. So each size class takes
+ * at most one more branch than the class before it, and its code begins on a line.
  *
  * Where sizes come in no order, a branch that is guessed wrong costs as much as setting a kilobyte.
  * So there are few classes, tested from small to large, and stores that overlap instead of further
@@ -177,11 +177,12 @@
 	jmp *okosu_zero_routes+\route*ROUTE_SIZE+ROUTE_REST(%rip)
 .endm
 
-/* The same with AVX2, with SSE2, and with AVX2 and AVX-512 for Intel's cores. Where lines are in no cache, stores that
- * come in the order of their addresses are a tenth faster than those of both ends first. Above two vectors the
- * first two come before the tests, and the last ones need no index: on Zen 1 a load of what was stored comes up
- * to a fifth earlier for it. For Intel's cores, where a branch that is taken costs a cycle, the route is looked
- * at before anything is stored, and each class that ends jumps, so that the largest takes no further branch. */
+/* The same with AVX2, with SSE2, and with AVX2 and AVX-512 for Intel's cores. Where lines are in no cache,
+ * stores that come in the order of their addresses are a tenth faster than those of both ends first. Above two
+ * vectors the first two come before the tests, and the last ones need no index: on Zen 1 a load of what was
+ * stored comes up to a fifth earlier for it. For Intel's cores, where a branch that is taken costs a cycle,
+ * the route is looked at before anything is stored, and each class that ends jumps, so that the largest takes
+ * no further branch. */
 
 /* What they name differently. The byte of %esi is put into the places of a vector in two steps, of
  * which sizes below a vector do without the second. */
