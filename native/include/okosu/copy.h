@@ -52,9 +52,9 @@ struct okosu_copy_class {
 /* All variants of this build, NULL-ended, from the plainest to the widest; those that this machine
  * cannot run are among them (compare about.needs with okosu_cpu_features()). */
 OKOSU_API const struct okosu_copy_variant *const *okosu_copy_table(void);
-/* The variant that copies n bytes for this use, now. Up to 128 bytes (with AVX2 up to 1024, mostly) it is
- * always the same, that of the machine's widest vectors or what suits the use better, whatever is chosen,
- * forced or profiled for other sizes: there a look at the choice would cost more than any variant gains. */
+/* The variant that copies n bytes for this use, now. Short copies, of up to 128 bytes or, by the machine's
+ * vectors and the use, 256 to 1024, always have the same, whatever is chosen, forced or profiled for other
+ * sizes: there a look at the choice would cost more than any variant gains. */
 OKOSU_API const struct okosu_copy_variant *okosu_copy_chosen(enum okosu_copy_use use, size_t n);
 /* The whole choice for this use: fills `classes`, returns how many there are. */
 OKOSU_API size_t okosu_copy_choice(enum okosu_copy_use use,

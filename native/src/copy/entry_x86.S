@@ -12,8 +12,8 @@
  * okosu_copy_entry_ISA_N is okosu_copy (N = 0), _near (1), _far (2) or _move (3) on a machine
  * whose widest vectors are those of ISA, or, as "ISA_intel", on one of Intel's; what is larger than
  * sixteen vectors (of SSE2, eight, or 2 KiB where the choice is SSE2's) it leaves to the C function
- * okosu_copy_beyond_ISA_N. On Intel's it looks at the choice from two vectors up, and is followed by
- * okosu_copy_large_ISA from eight.
+ * okosu_copy_beyond_ISA_N. On Intel's it looks at the choice itself, above two vectors, and leaves what
+ * is larger than eight to okosu_copy_large_ISA, to a string instruction or to the route's rest.
  * okosu_copy_ISA is the variant itself, with okosu_copy_large_ISA. */
 #if defined(__x86_64__)
 
