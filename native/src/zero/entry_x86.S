@@ -32,8 +32,8 @@
 .endm
 
 /* Up to three bytes, of %cl. Where a line is in no cache, a call with a single store takes a tenth longer than one
- * with three on Intel's cores (91 cycles for 80 on Granite Rapids; with a NOP for each store that is left out, too.
- * The reason was not found). */
+ * with more on Intel's cores (91 cycles for 80 on Granite Rapids; with a NOP for a second store, too). The reason
+ * was not found. */
 .macro up_to_3 n, n32
 	test \n32, \n32
 	je 0f
