@@ -6,8 +6,8 @@
 
 #if defined(__x86_64__)
 
-/* The cache where the machine does not tell: any processor of the last ten years has it. */
-enum { L3_AT_LEAST = 4 << 20 };
+/* The caches where the machine does not tell: any processor of the last ten years has them. */
+enum { L2_AT_LEAST = 256 << 10, L3_AT_LEAST = 4 << 20 };
 
 /* Above this size moves of 16 bytes win no more over wider ones where the bytes are in no cache. */
 enum { FAR_BY_16_TO = 1024 };
@@ -47,6 +47,26 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
     }
 }
 
+/* Processors of AMD with AVX2, fast string instructions and no AVX-512 (Zen 3: L1d 32 KiB, L2 512 KiB, L3 32 MiB).
+ * Vectors win while both operands are in L1d, by 1.1 to 1.7, and to 3.5 KiB are not slower in no cache, either;
+ * from there to L1d they are up to a seventh slower than the string instruction if both operands lie on lines,
+ * and up to a fifth faster if not. From half of L2 on vectors of 16 bytes are as fast as the string
+ * instruction where the bytes are in a cache (which is 3 to 9 % slower than glibc's vectors there) and up to 1.2
+ * times as fast where they are not; those of 32 bytes are not. Stores past the caches win by 1.2 to 1.7 from 2 KiB
+ * up where the bytes are in no cache, and from 6 MiB up wherever they are. */
+static void avx2_alone(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasses *choices)
+{
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 9, &okosu_copy_row_avx2.about);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l1d / 8 * 5, &okosu_copy_row_avx2.about);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 18, &okosu_copy_row_avx2.about);
+    for (size_t use = OKOSU_COPY_ANY; use <= OKOSU_COPY_NEAR; use++) {
+        okosu_sizeclass_add(&choices[use], l2 / 2, &okosu_copy_row_lately_avx2.about);
+        okosu_sizeclass_add(&choices[use], l3 / 6, &okosu_copy_row_sse2.about);
+        okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_nt_avx2.about);
+    }
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, &okosu_copy_row_nt_avx2.about);
+}
+
 /* The thresholds of all others, measured on Zen 5 (L1d 48 KiB, L2 1 MiB, L3 32 MiB) and given as shares of the
  * caches: `okosu bench copy` shows what they cost elsewhere, and a profile replaces them.
  *
@@ -54,9 +74,8 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
  * which takes whole lines without reading those that it will overwrite, where they lie beyond it: by
  * half in L2, and from 3 KiB up by up to 15 % in no cache. (Without fast short string copies it
  * begins later, as glibc has it.) So vectors serve up to half of L1d where the data is known to be
- * near, or is guessed to be. Those of AVX2 and SSE2 lose earlier on both sides: with both operands in
- * L1d from 20 KiB, if they do not lie on lines, and to memory from 2 KiB, with AVX2 by up to 9 %, where
- * nothing was found that is as fast as the C library's own to 5 KiB, and with SSE2 by a third.
+ * near, or is guessed to be. Those of SSE2 move half as much in a cycle as the string instruction does (Zen 3), and
+ * lose to memory by a third.
  *
  * Stores past the caches win by 1.1 to 1.5 from 6 KiB up where the destination is in no cache, and
  * lose up to five times where it is: they serve callers that said so, and copies whose two operands
@@ -66,41 +85,41 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
 {
     const struct okosu_variant *vector = &okosu_copy_row_sse2.about;
     const struct okosu_variant *stream = &okosu_copy_row_nt_sse2.about;
-    const struct okosu_variant *lately = &okosu_copy_row_lately_sse2.about;
     const struct okosu_variant *string = &okosu_copy_row_rep_line.about;
     size_t l1d = caches->l1d ? caches->l1d : OKOSU_COPY_L1D_AT_LEAST;
+    size_t l2 = caches->l2 > L2_AT_LEAST ? caches->l2 : L2_AT_LEAST;
     size_t l3 = caches->l3 > L3_AT_LEAST ? caches->l3 : L3_AT_LEAST;
     bool widest = features & OKOSU_CPU_AVX512;
-    bool fast_short = features & OKOSU_CPU_FSRM;
     bool avx2 = features & OKOSU_CPU_AVX2 && !(features & OKOSU_CPU_FP128);
-    bool avx2_alone = !widest && avx2;
-    size_t string_from = fast_short ? l1d / 15 : l1d / 4;
-    size_t vectors_to = fast_short && !widest ? l1d / 24 : string_from;
-    size_t near = widest ? l1d / 2 : l1d / 12 * 5;
+    size_t vectors_to = l1d / 16;
 
     if (features & OKOSU_CPU_INTEL) {
         intel(features, l1d, l3, choices);
         return;
     }
+    if (avx2 && !widest && features & OKOSU_CPU_ERMS) {
+        avx2_alone(l1d, l2, l3, choices);
+        return;
+    }
     if (avx2) {
         vector = &okosu_copy_row_avx2.about;
         stream = &okosu_copy_row_nt_avx2.about;
-        lately = &okosu_copy_row_lately_avx2.about;
     }
-    if (features & OKOSU_CPU_AVX512) {
+    if (widest) {
         vector = &okosu_copy_row_avx512.about;
         stream = &okosu_copy_row_nt_avx512.about;
-        lately = &okosu_copy_row_lately_avx512.about;
+        vectors_to = features & OKOSU_CPU_FSRM ? l1d / 15 : l1d / 4;
     }
     if (features & OKOSU_CPU_ERMS) {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], vectors_to, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], near, lately);
+        if (widest)
+            okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 2,
+                                &okosu_copy_row_lately_avx512.about);
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, string);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], near, vector);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], widest ? l1d / 2 : vectors_to, vector);
         okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], SIZE_MAX, string);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], vectors_to, vector);
-        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9,
-                            avx2_alone ? &okosu_copy_row_libc.about : string);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], widest ? vectors_to : l1d / 24, vector);
+        okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 9, string);
     } else {
         okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l3 / 2, vector);
         /* What no cache can hold is not left in one. */

@@ -31,10 +31,12 @@
 .endm
 
 /* At most `most` bytes: half of the vectors from the start and half of them to the end, in the registers
- * from \first on. */
-.macro ends move, r, first, width, most, head, tail
+ * from \first on, of which the first `loaded` are so. */
+.macro ends move, r, first, width, most, head, tail, loaded=0
 	.irp k, \head
+	.if \k - \first >= \loaded
 	\move \width*(\k-\first)(%rsi), \r\k
+	.endif
 	.endr
 	.irp k, \tail
 	\move \width*(\k-\first)-\most(%rsi,%rdx), \r\k
@@ -251,47 +253,52 @@
 	mov %rdi, %rax
 	cmp $32, %rdx
 	jb 1f
+	vmovdqu (%rsi), %ymm0
 	cmp $64, %rdx
 	ja 7f
-	two vmovdqu, %ymm0, %ymm1, 32
+	ends vmovdqu, %ymm, 0, 32, 64, "0", "1", 1
 	vzeroupper
 	ret
 	.p2align 6
-7:	cmp $128, %rdx
-	ja 8f
-	ends vmovdqu, %ymm, 0, 32, 128, "0, 1", "2, 3"
-	vzeroupper
-	ret
-	.p2align 6
-8:	cmp $256, %rdx
+7:	cmp $256, %rdx
 	ja 9f
-	ends vmovdqu, %ymm, 0, 32, 256, "0, 1, 2, 3", "4, 5, 6, 7"
+	vmovdqu 32(%rsi), %ymm1
+	cmp $128, %rdx
+	jbe 8f
+	ends vmovdqu, %ymm, 0, 32, 256, "0, 1, 2, 3", "4, 5, 6, 7", 2
 	vzeroupper
 	ret
 	.p2align 6
-9:	cmp $384, %rdx
+8:	ends vmovdqu, %ymm, 0, 32, 128, "0, 1", "2, 3", 2
+	vzeroupper
+	ret
+	.p2align 6
+9:	cmp $512, %rdx
+	ja 13f
+	cmp $384, %rdx
 	ja 10f
 	cmp $288, %rdx
 	ja 12f
-	ends vmovdqu, %ymm, 0, 32, 288, "0, 1, 2, 3, 4", "5, 6, 7, 8"
+	ends vmovdqu, %ymm, 0, 32, 288, "0, 1, 2, 3, 4", "5, 6, 7, 8", 1
 	vzeroupper
 	ret
 	.p2align 6
-12:	ends vmovdqu, %ymm, 0, 32, 384, "0, 1, 2, 3, 4, 5", "6, 7, 8, 9, 10, 11"
+12:	ends vmovdqu, %ymm, 0, 32, 384, "0, 1, 2, 3, 4, 5", "6, 7, 8, 9, 10, 11", 1
 	vzeroupper
 	ret
 	.p2align 6
 10:	cmp $448, %rdx
 	ja 11f
-	ends vmovdqu, %ymm, 0, 32, 448, "0, 1, 2, 3, 4, 5, 6", "7, 8, 9, 10, 11, 12, 13"
+	ends vmovdqu, %ymm, 0, 32, 448, "0, 1, 2, 3, 4, 5, 6", "7, 8, 9, 10, 11, 12, 13", 1
 	vzeroupper
 	ret
 	.p2align 6
-11:	cmp $512, %rdx
-	ja \beyond
-	ends vmovdqu, %ymm, 0, 32, 512, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15"
+11:	ends vmovdqu, %ymm, 0, 32, 512, "0, 1, 2, 3, 4, 5, 6, 7", "8, 9, 10, 11, 12, 13, 14, 15", 1
 	vzeroupper
 	ret
+	.p2align 6
+13:	vzeroupper
+	jmp \beyond
 	.p2align 6
 1:	below_32
 .endm

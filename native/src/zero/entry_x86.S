@@ -31,11 +31,12 @@
 	ret
 .endm
 
-/* Up to three bytes, of %cl. Where a line is in no cache, a call with a single store takes a tenth longer than one
+/* Up to three bytes, of %cx. Where a line is in no cache, a call with a single store takes a tenth longer than one
  * with more on Intel's cores (91 cycles for 80 on Granite Rapids, where a NOP in place of a second store does not
- * help; the reason was not found). A load of two of three bytes that were just set waits some 8 cycles longer for
- * their being stored one by one, which saves a branch. */
+ * help; the reason was not found), and three quarters of the time of one with three on Zen 3. So Intel's store
+ * three, which saves a branch; a load of two of three bytes that were just set waits some 8 cycles longer for it. */
 .macro up_to_3 n, n32
+	.if THREE
 	test \n32, \n32
 	je 0f
 	mov \n32, %r8d
@@ -44,6 +45,16 @@
 	mov %cl, (%rdi,%r8)
 	mov %cl, -1(%rdi,\n)
 0:	ret
+	.else
+	cmp $1, \n32
+	ja 6f
+	jb 0f
+	mov %cl, (%rdi)
+0:	ret
+6:	mov %cx, (%rdi)
+	mov %cl, -1(%rdi,\n)
+	ret
+	.endif
 .endm
 
 .macro below_64_at_end n, n32
@@ -360,9 +371,9 @@
 	ret
 .endm
 
-/* One vector to two: with AVX2 a load of the middle of 40 to 64 bytes comes after 10 cycles for 14 if the end is
- * stored first, and with SSE2 one of 17 to 23 bytes after 15 for 31 if the start is (Zen 1). So does AVX2's of
- * 33 to 39 bytes on Intel's cores, after 8 for 24 (Granite Rapids). */
+/* One vector to two: with SSE2 a load of the middle of 17 to 23 bytes comes after 15 cycles for 31 if the start is
+ * stored first (Zen 1), and with AVX2 one of 33 to 39 bytes after 8 for 24 (Granite Rapids) and one of the end of 40
+ * to 64 after 22 for 25 (Zen 3; on Zen 1 one of the middle after 14 for 10). */
 .macro function isa, intel, name, n, n32, zero, route
 	.globl \name
 	.hidden \name
@@ -383,13 +394,8 @@
 	.endif
 	cmp $2*WIDTH, \n
 	ja 5f
-	.ifc \isa\intel, avx2
-	store_\isa -WIDTH(%rdi,\n)
-	store_\isa (%rdi)
-	.else
 	store_\isa (%rdi)
 	store_\isa -WIDTH(%rdi,\n)
-	.endif
 	clean_\isa
 	ret
 	.p2align 6
@@ -460,30 +466,29 @@
 .endm
 
 	.text
+	.set THREE, 0
 	.set WIDTH, 16
 	functions sse2, "0, 1, 2"
 	.set WIDTH, 32
 	functions avx2, "0, 1, 2"
-	functions avx2, "0, 1", _intel
-	.set WIDTH, 64
-	functions avx512, "0, 1", _intel
 	function_avx512 okosu_zero_set_avx512, %rdx, %edx, 0
 	.irp route, 0, 1, 2
 	function_avx512 okosu_set_avx512_\route, %rdx, %edx, 0, \route
 	function_avx512 okosu_zero_avx512_\route, %rsi, %esi, 1, \route
 	.endr
+	.set THREE, 1
+	functions avx2, "0, 1", _intel
+	.set WIDTH, 64
+	functions avx512, "0, 1", _intel
 
 /* The far entries of Intel's cores (okosu_isa_far). */
-.macro by_16 name, isa
-	.globl \name\()_\isa\()_intel_2
-	.hidden \name\()_\isa\()_intel_2
-	.set \name\()_\isa\()_intel_2, \name\()_sse2_2
-.endm
-
-	by_16 okosu_set, avx2
-	by_16 okosu_zero, avx2
-	by_16 okosu_set, avx512
-	by_16 okosu_zero, avx512
+	.set WIDTH, 16
+	function sse2, , okosu_set_avx2_intel_2, %rdx, %edx, 0, 2
+	function sse2, , okosu_zero_avx2_intel_2, %rsi, %esi, 1, 2
+	.globl okosu_set_avx512_intel_2, okosu_zero_avx512_intel_2
+	.hidden okosu_set_avx512_intel_2, okosu_zero_avx512_intel_2
+	.set okosu_set_avx512_intel_2, okosu_set_avx2_intel_2
+	.set okosu_zero_avx512_intel_2, okosu_zero_avx2_intel_2
 
 #endif
 	.section .note.GNU-stack, "", @progbits

@@ -36,7 +36,7 @@ OKOSU_ROUTINE(copy, 100, nt_avx2) = {
 OKOSU_ROUTINE(copy, 54, lately_avx2) = {
     .about = {.name = "lately-avx2",
               .needs = OKOSU_CPU_AVX2 | OKOSU_CPU_ERMS,
-              .doc = "avx2 where it copied to lately, else rep-line"},
+              .doc = "avx2 where it copied to lately or lines do not match, else rep-line"},
     .copy = okosu_copy_lately_avx2,
     .move = okosu_copy_lately_move_avx2,
 };
