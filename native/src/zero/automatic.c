@@ -56,14 +56,17 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_row_clzero.about : streams;
 
     okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], string ? string_from : cached, widest);
-    okosu_sizeclass_add(&choices[OKOSU_ZERO_ANY], SIZE_MAX, string ? string : streams);
-
     /* Vectors do not store faster to what lies beyond the second-level cache, a quarter of which is
      * left to other data; those of 16 bytes nowhere. */
     okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR],
                         string ? (intel || sse2 ? string_from : l2 / 4 * 3) : cached, widest);
-    /* What no cache can hold is not left in one. */
-    okosu_sizeclass_add(&choices[OKOSU_ZERO_NEAR], SIZE_MAX, string ? string : streams);
+    for (size_t use = OKOSU_ZERO_ANY; use <= OKOSU_ZERO_NEAR; use++) {
+        if (string)
+            okosu_sizeclass_add(&choices[use], late_streams ? SIZE_MAX : cached, string);
+        /* What no cache can hold is not left in one. */
+        if (!late_streams)
+            okosu_sizeclass_add(&choices[use], SIZE_MAX, streams);
+    }
 
     if (intel && !sse2)
         okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], INTEL_FAR_BY_16_TO,

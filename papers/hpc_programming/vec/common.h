@@ -25,12 +25,14 @@
 
 /* Beyond so many bytes of operands, which no longer fit L2, the routines prefetch: prefetching
  * costs 25 % in L1 and up to 12 % in L2 (Zen 5, 1 MiB of L2: loses up to 1.2 MiB, wins from 1.5 MiB
- * on), but holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31. */
-extern size_t okosu_vec_far;
+ * on), but holds 30-31 B/cycle from L3, where without it the rate drifts between 24 and 31. They do
+ * not beyond three quarters of L3: from memory prefetching costs 10 to 24 % (Zen 3). */
+extern size_t okosu_vec_far, okosu_vec_memory;
 
 VEC_INLINE bool vec_is_far(size_t bytes)
 {
-    return bytes > __atomic_load_n(&okosu_vec_far, __ATOMIC_RELAXED);
+    return VEC_RARE(bytes > __atomic_load_n(&okosu_vec_far, __ATOMIC_RELAXED)) &&
+           bytes <= __atomic_load_n(&okosu_vec_memory, __ATOMIC_RELAXED);
 }
 
 /* Bytes of the first-level cache; SIZE_MAX on Intel's cores, which load whole vectors from L2 as fast as the

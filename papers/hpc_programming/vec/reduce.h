@@ -175,6 +175,14 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, const TYPE *x
             }
         }
 #endif
+        /* Two rings a turn: while a neighbour shares the core, which then takes half as many instructions in a
+         * cycle, a sixth less time; else up to 5 % more at 512 doubles, and 1 to 3 % from 1,000 on (Zen 3). */
+        for (; sums == 12 && n >= 2 * ring; n -= 2 * ring, x += 2 * ring) {
+            EACH(NEXT)
+            x += ring;
+            EACH(NEXT)
+            x -= ring;
+        }
         for (; n >= ring; n -= ring, x += ring, y += ring) {
             if (two && sizeof(VEC) == 32) {
                 NEXT_FOUR(0, 1, 2, 3)

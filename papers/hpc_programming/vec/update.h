@@ -86,6 +86,41 @@ VEC_INLINE size_t ROUTINE(update_ahead)(TYPE a, const TYPE *u, const TYPE *v, TY
     return all - n + block;
 }
 
+/* With vectors of 32 bytes loads that run ahead of the stores gain nothing, and in L1 take a quarter longer (Zen 3:
+ * 1,024 doubles 480 cycles for 380). `out` begins a vector. Returns how many elements it did: whole blocks. */
+VEC_INLINE size_t ROUTINE(update_in_fours)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
+                                           size_t n)
+{
+    const VEC factor = OP(set1)(a);
+    const size_t block = 4 * LANES;
+    const bool far = vec_is_far(n * sizeof(TYPE) * 2);
+    size_t left = n;
+
+    for (; left >= block; left -= block, u += block, v += block, out += block) {
+        VEC now0 = OP(loadu)(u), now1 = OP(loadu)(u + LANES);
+        VEC now2 = OP(loadu)(u + 2 * LANES), now3 = OP(loadu)(u + 3 * LANES);
+
+        VEC_IN_ORDER;
+        if (VEC_RARE(far)) {
+            for (size_t i = 0; i < block; i += 64 / sizeof(TYPE)) {
+                vec_ahead(u + i, VEC_AHEAD_TWO);
+                vec_ahead(v + i, VEC_AHEAD_TWO);
+            }
+        }
+        now0 = MULADD(factor, now0, OP(loadu)(v));
+        now1 = MULADD(factor, now1, OP(loadu)(v + LANES));
+        now2 = MULADD(factor, now2, OP(loadu)(v + 2 * LANES));
+        now3 = MULADD(factor, now3, OP(loadu)(v + 3 * LANES));
+        VEC_IN_ORDER;
+        OP(storeu)(out, now0);
+        OP(storeu)(out + LANES, now1);
+        OP(storeu)(out + 2 * LANES, now2);
+        OP(storeu)(out + 3 * LANES, now3);
+        VEC_IN_ORDER;
+    }
+    return n - left;
+}
+
 /* Vectors of a whole line cost more for each that crosses two, and less for each turn of a loop that
  * does one. With them (Zen 5) stores are aligned from five lines on, and up to eight blocks the loads
  * run ahead only where those of u cross lines: the block before the loop and the one behind it cost
@@ -105,7 +140,8 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
             u += skip, v += skip, out += skip, n -= skip;
         }
         if (!lines || (VEC_RARE(n > 2 * block) && ((uintptr_t)u % sizeof(VEC) || n > 8 * block))) {
-            size_t done = ROUTINE(update_ahead)(a, u, v, out, n);
+            size_t done = sizeof(VEC) == 32 ? ROUTINE(update_in_fours)(a, u, v, out, n)
+                                            : ROUTINE(update_ahead)(a, u, v, out, n);
 
             u += done, v += done, out += done, n -= done;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vec: which variant the public routines use. They jump through one pointer, which at first points
  * to a row whose routines choose and then jump on, so that a later call pays for no test. */
+#include "choose/caches.h"
 #include "choose/isa.h"
 #include "vec/common.h"
 
@@ -8,23 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-size_t okosu_vec_far = (4 << 20) / 3, okosu_vec_l1 = 48 << 10;
+size_t okosu_vec_far = (4 << 20) / 3, okosu_vec_memory = SIZE_MAX, okosu_vec_l1 = 48 << 10;
 
 /* No bit of any result depends on these. */
 static void measure_caches(void)
 {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    struct okosu_caches caches = okosu_caches_read(0);
 
     if (okosu_cpu_features() & OKOSU_CPU_INTEL)
         __atomic_store_n(&okosu_vec_l1, SIZE_MAX, __ATOMIC_RELAXED);
-    else if (l1 > 0)
-        __atomic_store_n(&okosu_vec_l1, (size_t)l1, __ATOMIC_RELAXED);
-    if (l2 > 0)
-        __atomic_store_n(&okosu_vec_far, (size_t)l2 / 3 * 4, __ATOMIC_RELAXED);
-#endif
+    else if (caches.l1d)
+        __atomic_store_n(&okosu_vec_l1, caches.l1d, __ATOMIC_RELAXED);
+    if (caches.l2)
+        __atomic_store_n(&okosu_vec_far, caches.l2 / 3 * 4, __ATOMIC_RELAXED);
+    if (caches.l3)
+        __atomic_store_n(&okosu_vec_memory, caches.l3 / 4 * 3, __ATOMIC_RELAXED);
 }
 
 _Static_assert(offsetof(struct okosu_vec_variant, about) == 0, "a row is found by its about");
