@@ -88,18 +88,29 @@ def test_automatic_choice_with_avx512() -> None:
             {
                 "any": "8388608 sse2, max nt-sse2",
                 "near": "8388608 sse2, max nt-sse2",
-                "far": "2048 sse2, 8192 nt-sse2, max nt-sse2",
-                "page": "4096 nt-sse2, max nt-sse2",
+                "far": "2304 sse2, max nt-sse2",
+                "page": "max nt-sse2",
+            },
+        ),
+        # Zen 3, without AVX and with AVX2.
+        (
+            SSE2 | ERMS | CLZERO,
+            "0x8000 0x80000 0x2000000",
+            {
+                "any": "2048 sse2, 16777215 rep-stosb, max nt-sse2",
+                "near": "2048 sse2, 16777215 rep-stosb, max nt-sse2",
+                "far": "2048 sse2, 2304 rep-stosb, max nt-sse2",
+                "page": "max clzero",
             },
         ),
         (
             SSE2 | AVX2 | ERMS | CLZERO,
-            "0 0 0",
+            "0x8000 0x80000 0x2000000",
             {
-                "any": "2048 avx2, max rep-stosb",
-                "near": "196608 avx2, max rep-stosb",
-                "far": "2048 avx2, 8192 rep-stosb, max nt-avx2",
-                "page": "4096 rep-stosb, max clzero",
+                "any": "16777215 avx2, max nt-avx2",
+                "near": "16777215 avx2, max nt-avx2",
+                "far": "2304 avx2, max nt-avx2",
+                "page": "max clzero",
             },
         ),
         (
