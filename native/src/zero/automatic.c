@@ -25,7 +25,8 @@ enum { USUAL_L2 = 256 << 10, USUAL_L3 = 8 << 20 };
 
 /* Where the string store is used: Intel's cores, those with AVX-512, and where vectors have no more than 16 bytes. On
  * Zen 3 vectors of 32 bytes are as fast as it is in no cache, 1.25 to 2.5 times as fast in L1d and 1.05 to 1.1 times
- * up to L3; and from half of L3 up stores past the caches are three times as fast as either. */
+ * up to L3; and from half of L3 up stores past the caches are three times as fast as either, and with a sum over
+ * what was set a fifth faster. */
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices)
 {
