@@ -121,8 +121,8 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
         (
             SSE2 | AVX2 | ERMS,
             "0x8000 0 0",
-            "3640 avx2, 131072 lately-avx2, 1398101 sse2, max nt-avx2",
-            "20480 avx2, 131072 lately-avx2, 1398101 sse2, max nt-avx2",
+            "3640 avx2, 131072 lately-avx2, 699050 sse2, 1398101 rep-line, max nt-avx2",
+            "20480 avx2, 131072 lately-avx2, 699050 sse2, 1398101 rep-line, max nt-avx2",
             "1820 avx2, max nt-avx2",
         ),
         (
@@ -143,8 +143,8 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
         (
             SSE2 | AVX2 | ERMS | FSRM,
             "0x8000 0x80000 0x2000000",
-            "3640 avx2, 262144 lately-avx2, 11184810 sse2, max nt-avx2",
-            "20480 avx2, 262144 lately-avx2, 11184810 sse2, max nt-avx2",
+            "3640 avx2, 262144 lately-avx2, 5592405 sse2, 11184810 rep-line, max nt-avx2",
+            "20480 avx2, 262144 lately-avx2, 5592405 sse2, 11184810 rep-line, max nt-avx2",
             "1820 avx2, max nt-avx2",
         ),
         (

@@ -52,7 +52,7 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
  * from there to L1d they are up to a seventh slower than the string instruction if both operands lie alike in their
  * lines, and up to a fifth faster if not. From half of L2 on vectors of 16 bytes are as fast as the string
  * instruction where the bytes are in a cache (which is 3 to 9 % slower than glibc's vectors there) and up to 1.2
- * times as fast where they are not; those of 32 bytes are not. Stores past the caches win by 1.2 to 1.7 from 2 KiB
+ * times as fast where they are not, up to 5 MiB; those of 32 bytes are not. Stores past the caches win by 1.2 to 1.7 from 2 KiB
  * up where the bytes are in no cache. Wherever they are, they win from 6 MiB up if nothing is read afterwards, and
  * with a sum over what was copied from 12 MiB up. */
 static void avx2_alone(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasses *choices)
@@ -62,7 +62,8 @@ static void avx2_alone(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasse
     okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], l1d / 18, &okosu_copy_row_avx2.about);
     for (size_t use = OKOSU_COPY_ANY; use <= OKOSU_COPY_NEAR; use++) {
         okosu_sizeclass_add(&choices[use], l2 / 2, &okosu_copy_row_lately_avx2.about);
-        okosu_sizeclass_add(&choices[use], l3 / 3, &okosu_copy_row_sse2.about);
+        okosu_sizeclass_add(&choices[use], l3 / 6, &okosu_copy_row_sse2.about);
+        okosu_sizeclass_add(&choices[use], l3 / 3, &okosu_copy_row_rep_line.about);
         okosu_sizeclass_add(&choices[use], SIZE_MAX, &okosu_copy_row_nt_avx2.about);
     }
     okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, &okosu_copy_row_nt_avx2.about);
