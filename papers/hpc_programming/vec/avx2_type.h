@@ -11,6 +11,7 @@
 #define SUMS 8
 #define SQUARE_SUMS 12
 #define SQUARE_FROM 256
+#define LONG_DOT (16 * SUMS * LANES)
 #define THIRDS
 #define SMALL (8 * LANES)
 #define SMALL_FILE "vec/small.h"

@@ -6,6 +6,7 @@
  * - MULADD(a, b, c), ABS(a): of vectors, a * b + c and |a|; MULADD_ONE(a, b, c): of elements
  * - SUMS: running vectors of a reduction, 4, 8 or 16
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
+ * - LONG_DOT: if defined, products of so many go by two rings a turn
  * - THIRDS: if defined, these may be twelve, and behind(low, high, skip) serves: the lanes of two
  * vectors from `skip` on
  * - ALIGNED_OPERANDS: if defined, an instruction's operand in memory must be aligned, and OP(load) serves
@@ -159,6 +160,7 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef SUMS
 #undef SQUARE_SUMS
 #undef SQUARE_FROM
+#undef LONG_DOT
 #undef THIRDS
 #undef ALIGNED_OPERANDS
 #undef HALVES
