@@ -71,13 +71,22 @@ def test_where_binding_is_forbidden_it_says_so() -> None:
 
 
 def test_the_clock_program_agrees_with_itself() -> None:
-    lines = bench("clock", "--smoke")
-    header = next(line for line in lines if line["type"] == "header")
-    (tick,) = rows(lines, routine="tick", variant="calibrated")
-    assert 1e9 * tick["items"] / median(tick["samples"]) == pytest.approx(header["tick_hz"], rel=1e-3)
-    (core,) = rows(lines, routine="core")
-    assert median(core["samples"]) / core["items"] == pytest.approx(header["cycles_per_tick"], rel=0.2)
-    assert {row["variant"] for row in rows(lines, routine="read")} >= {"start", "stop", "monotonic", "monotonic-raw"}
+    """Other work may change the core's speed between the header and the rows, and then they differ."""
+    found: list[tuple[float, float]] = []
+    for _ in range(60):
+        lines = bench("clock", "--smoke")
+        header = next(line for line in lines if line["type"] == "header")
+        assert {row["variant"] for row in rows(lines, routine="read")} >= {"start", "stop", "monotonic", "monotonic-raw"}
+        (tick,) = rows(lines, routine="tick", variant="calibrated")
+        (core,) = rows(lines, routine="core")
+        ticks_a_second = 1e9 * tick["items"] / median(tick["samples"])
+        cycles_a_tick = median(core["samples"]) / core["items"]
+        found.append((ticks_a_second / header["tick_hz"], cycles_a_tick / header["cycles_per_tick"]))
+        if found[-1] == (pytest.approx(1, rel=1e-3), pytest.approx(1, rel=0.05)):
+            break
+        time.sleep(0.25)
+    else:
+        pytest.fail(f"in no process both were what the header says: {found}")
 
 
 def test_a_multiplication_takes_a_whole_number_of_cycles() -> None:
