@@ -3,6 +3,8 @@
  * for each type; INT is an integer of the type's size. */
 
 #define MULADD(a, b, c) OP(fmadd)(a, b, c)
+#define UPDATED(OPS, a, u, v) OPS(add)(OPS(mul)(a, u), v)
+#define UPDATED_ONE(a, u, v) ((a) * (u) + (v))
 #define ABS(a) OP(andnot)(OP(set1)(-0.0f), a)
 #define ABS128(a) OP128(andnot)(OP128(set1)(-0.0f), a)
 /* Eight running sums are two more than twice the latency of an addition. sumsq waits for nothing but

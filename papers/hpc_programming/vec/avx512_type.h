@@ -3,6 +3,8 @@
  * OP(name). */
 
 #define MULADD(a, b, c) OP(fmadd)(a, b, c)
+#define UPDATED(OPS, a, u, v) OPS(fmadd)(a, u, v)
+#define UPDATED_ONE MULADD_ONE
 #define ABS(a) OP(abs)(a)
 #define ABS256(a) OP256(andnot)(OP256(set1)(-0.0f), a)
 #define ABS128(a) OP128(andnot)(OP128(set1)(-0.0f), a)

@@ -9,7 +9,7 @@ VEC_INLINE void ROUTINE(edge_ones)(bool scale, TYPE a, const TYPE *u, const TYPE
                                    size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+        out[i] = scale ? a * u[i] : UPDATED_ONE(a, u[i], v[i]);
 }
 
 #define EDGE(WIDE, VECTOR, lanes)                                                                  \
@@ -18,7 +18,7 @@ VEC_INLINE void ROUTINE(edge_ones)(bool scale, TYPE a, const TYPE *u, const TYPE
                                                                                                    \
         WIDE(storeu)                                                                               \
         (out + at,                                                                                 \
-         scale ? WIDE(mul)(factor, from) : WIDE(fmadd)(factor, from, WIDE(loadu)(v + at)));        \
+         scale ? WIDE(mul)(factor, from) : UPDATED(WIDE, factor, from, WIDE(loadu)(v + at)));      \
         at += lanes;                                                                               \
     }
 

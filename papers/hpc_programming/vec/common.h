@@ -17,9 +17,7 @@
 #define VEC_RARE(condition) __builtin_expect(condition, 0)
 
 /* Keeps the compiler from moving loads and stores across; costs no instruction. */
-#ifndef VEC_IN_ORDER
 #define VEC_IN_ORDER __asm__ volatile("" : : : "memory")
-#endif
 
 #include "vec/terms.h"
 

@@ -4,6 +4,8 @@
  * - TYPE, VEC, LANES: the element, a vector of them, how many it holds
  * - ROUTINE(name), OP(name): the name of a function, and of an intrinsic, for this type
  * - MULADD(a, b, c), ABS(a): of vectors, a * b + c and |a|; MULADD_ONE(a, b, c): of elements
+ * - UPDATED(OPS, a, u, v), UPDATED_ONE(a, u, v): a * u + v as axpy and triad round it, of vectors whose
+ * intrinsics are OPS(name), and of elements
  * - SUMS: running vectors of a reduction, 4, 8 or 16
  * - SQUARE_SUMS, SQUARE_FROM: if defined, as many in sumsq from so many elements on
  * - LONG_DOT: if defined, products of so many go by two rings a turn
@@ -146,7 +148,7 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
     x += ROUTINE(origin)(n, incx);
     y += ROUTINE(origin)(n, incy);
     for (; n; n--, x += incx, y += incy)
-        *y = MULADD_ONE(a, *x, *y);
+        *y = UPDATED_ONE(a, *x, *y);
 }
 
 #undef TYPE
@@ -156,6 +158,8 @@ static void ROUTINE(axpy_strided)(size_t n, TYPE a, const TYPE *x, ptrdiff_t inc
 #undef OP
 #undef MULADD
 #undef MULADD_ONE
+#undef UPDATED
+#undef UPDATED_ONE
 #undef ABS
 #undef SUMS
 #undef SQUARE_SUMS

@@ -5,10 +5,6 @@
 #include <immintrin.h>
 #include <okosu/cpu.h>
 
-/* The compiler's own order of loads and stores is a quarter faster for 128 bits, and slower for
- * more. */
-#define VEC_IN_ORDER ((void)0)
-
 #include "vec/common.h"
 
 #define SSE_SUMS 8
@@ -20,6 +16,8 @@
 #define ROUTINE(name) d##name
 #define MULADD(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
 #define MULADD_ONE(a, b, c) ((a) * (b) + (c))
+#define UPDATED(OPS, a, u, v) OPS(add)(OPS(mul)(a, u), v)
+#define UPDATED_ONE MULADD_ONE
 #define ABS(a) _mm_and_pd(_mm_castsi128_pd(_mm_set1_epi64x(INT64_MAX)), a)
 #define ABS_ONE(a) __builtin_fabs(a)
 #define SUMS SSE_SUMS
@@ -61,7 +59,7 @@ VEC_INLINE void dedge(bool scale, bool up, double a, const double *u, const doub
 {
     (void)up;
     for (size_t i = 0; i < n; i++)
-        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+        out[i] = scale ? a * u[i] : UPDATED_ONE(a, u[i], v[i]);
 }
 
 #include "vec/routines.h"
@@ -74,6 +72,8 @@ VEC_INLINE void dedge(bool scale, bool up, double a, const double *u, const doub
 #define ROUTINE(name) s##name
 #define MULADD(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
 #define MULADD_ONE(a, b, c) ((a) * (b) + (c))
+#define UPDATED(OPS, a, u, v) OPS(add)(OPS(mul)(a, u), v)
+#define UPDATED_ONE MULADD_ONE
 #define ABS(a) _mm_and_ps(_mm_castsi128_ps(_mm_set1_epi32(INT32_MAX)), a)
 #define ABS_ONE(a) __builtin_fabsf(a)
 #define SUMS SSE_SUMS
@@ -136,7 +136,7 @@ VEC_INLINE void sedge(bool scale, bool up, float a, const float *u, const float 
 {
     (void)up;
     for (size_t i = 0; i < n; i++)
-        out[i] = scale ? a * u[i] : MULADD_ONE(a, u[i], v[i]);
+        out[i] = scale ? a * u[i] : UPDATED_ONE(a, u[i], v[i]);
 }
 
 #include "vec/routines.h"

@@ -2,20 +2,20 @@
 /* update: out = v + a u over arrays (axpy and triad) and x = a x (scal), written once for every type
  * and instruction set; see routines.h for what it needs.
  *
- * All stores but the first few are aligned: one that crosses a line costs two. u is loaded four
- * vectors at a time, and that before the four that come before them are used. Of a dozen orders on
- * Zen 5, each over 22 distances of the arrays mod 4096, this one's mean (7.0 elements a cycle in
- * daxpy) is as good as any, and its worst (6.7) is the best. */
+ * All stores but the first few are aligned: one that crosses a line costs two. SSE and AVX2 multiply and
+ * add by two instructions, each with its operand in memory, and store a vector before the next one is
+ * loaded: 1,024 doubles in L1 take Zen 3 262 cycles, as loads and stores alone do, for 366 to 480 with the
+ * fused multiply-add in any of a dozen orders; SSE's took up to a quarter more by loads that run ahead. */
 
 #define STEP(i, from)                                                                              \
     OP(storeu)                                                                                     \
-    (out + i * LANES, MULADD(factor, from, OP(loadu)(v + i * LANES)));                             \
+    (out + i * LANES, UPDATED(OP, factor, from, OP(loadu)(v + i * LANES)));                        \
     VEC_IN_ORDER
 
 #ifdef HALVES
 #define HALF_STEP(i, from)                                                                         \
     OP256(storeu)                                                                                  \
-    (out + i * (LANES / 2), OP256(fmadd)(factor, from, OP256(loadu)(v + i * (LANES / 2))));        \
+    (out + i * (LANES / 2), UPDATED(OP256, factor, from, OP256(loadu)(v + i * (LANES / 2))));      \
     VEC_IN_ORDER
 
 /* Two lines of each array a turn. Returns how many elements it did. */
@@ -40,8 +40,10 @@ VEC_INLINE size_t ROUTINE(update_by_halves)(TYPE a, const TYPE *u, const TYPE *v
 #undef HALF_STEP
 #endif
 
-/* A block is four vectors of each array. `out` begins a vector, and a block or more is left. Returns
- * how many elements it did; less than a block is left then. */
+/* A block is four vectors of each array. `out` begins a vector, and a block or more is left. u is loaded four
+ * vectors at a time, and that before the four that come before them are used. Of a dozen orders on Zen 5, each
+ * over 22 distances of the arrays mod 4096, this one's mean (7.0 elements a cycle in daxpy) is as good as any,
+ * and its worst (6.7) is the best. Returns how many elements it did; less than a block is left then. */
 VEC_INLINE size_t ROUTINE(update_ahead)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out, size_t n)
 {
     const VEC factor = OP(set1)(a);
@@ -86,41 +88,6 @@ VEC_INLINE size_t ROUTINE(update_ahead)(TYPE a, const TYPE *u, const TYPE *v, TY
     return all - n + block;
 }
 
-/* With vectors of 32 bytes loads that run ahead of the stores gain nothing, and in L1 take a quarter longer (Zen 3:
- * 1,024 doubles 480 cycles for 380). `out` begins a vector. Returns how many elements it did: whole blocks. */
-VEC_INLINE size_t ROUTINE(update_in_fours)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
-                                           size_t n)
-{
-    const VEC factor = OP(set1)(a);
-    const size_t block = 4 * LANES;
-    const bool far = vec_is_far(n * sizeof(TYPE) * 2);
-    size_t left = n;
-
-    for (; left >= block; left -= block, u += block, v += block, out += block) {
-        VEC now0 = OP(loadu)(u), now1 = OP(loadu)(u + LANES);
-        VEC now2 = OP(loadu)(u + 2 * LANES), now3 = OP(loadu)(u + 3 * LANES);
-
-        VEC_IN_ORDER;
-        if (VEC_RARE(far)) {
-            for (size_t i = 0; i < block; i += 64 / sizeof(TYPE)) {
-                vec_ahead(u + i, VEC_AHEAD_TWO);
-                vec_ahead(v + i, VEC_AHEAD_TWO);
-            }
-        }
-        now0 = MULADD(factor, now0, OP(loadu)(v));
-        now1 = MULADD(factor, now1, OP(loadu)(v + LANES));
-        now2 = MULADD(factor, now2, OP(loadu)(v + 2 * LANES));
-        now3 = MULADD(factor, now3, OP(loadu)(v + 3 * LANES));
-        VEC_IN_ORDER;
-        OP(storeu)(out, now0);
-        OP(storeu)(out + LANES, now1);
-        OP(storeu)(out + 2 * LANES, now2);
-        OP(storeu)(out + 3 * LANES, now3);
-        VEC_IN_ORDER;
-    }
-    return n - left;
-}
-
 /* Vectors of a whole line cost more for each that crosses two, and less for each turn of a loop that
  * does one. With them (Zen 5) stores are aligned from five lines on, and up to eight blocks the loads
  * run ahead only where those of u cross lines: the block before the loop and the one behind it cost
@@ -132,20 +99,27 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
     const VEC factor = OP(set1)(a);
     const size_t block = 4 * LANES;
 
-    if (lines ? VEC_RARE(n >= block) : n > 2 * block) {
+    if (VEC_RARE(lines ? n >= block : n > 2 * block)) {
         size_t skip = -((uintptr_t)out / sizeof(TYPE)) % LANES;
 
         if (skip && n > block) {
             ROUTINE(edge)(false, true, a, u, v, out, skip);
             u += skip, v += skip, out += skip, n -= skip;
         }
-        if (!lines || (VEC_RARE(n > 2 * block) && ((uintptr_t)u % sizeof(VEC) || n > 8 * block))) {
-            size_t done = sizeof(VEC) == 32 ? ROUTINE(update_in_fours)(a, u, v, out, n)
-                                            : ROUTINE(update_ahead)(a, u, v, out, n);
+        const bool far = vec_is_far(n * sizeof(TYPE) * 2);
+
+        if (lines && VEC_RARE(n > 2 * block) && ((uintptr_t)u % sizeof(VEC) || n > 8 * block)) {
+            size_t done = ROUTINE(update_ahead)(a, u, v, out, n);
 
             u += done, v += done, out += done, n -= done;
         }
         for (; n >= block; n -= block, u += block, v += block, out += block) {
+            if (VEC_RARE(far)) {
+                for (size_t i = 0; i < block; i += 64 / sizeof(TYPE)) {
+                    vec_ahead(u + i, VEC_AHEAD_TWO);
+                    vec_ahead(v + i, VEC_AHEAD_TWO);
+                }
+            }
             STEP(0, OP(loadu)(u));
             STEP(1, OP(loadu)(u + LANES));
             STEP(2, OP(loadu)(u + 2 * LANES));

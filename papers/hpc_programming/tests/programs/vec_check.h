@@ -47,6 +47,9 @@ void vec_catch_faults(void);
 
 uint64_t vec_random(void);
 
+/* Whether vec.h says of this row that a product that is added in axpy or triad is not rounded. */
+bool vec_rounds_once(const struct okosu_vec_variant *row);
+
 /* How much to check. */
 struct vec_extent {
     size_t all_sizes;  /* every size up to this one */

@@ -87,21 +87,36 @@ static T twice(T a, T x, T y)
     return product + y;
 }
 
-/* A row fuses all products of a routine or none, whatever n and the alignment. */
-static void expect_elements(struct operands *set, const struct okosu_vec_variant *row)
+/* a x + y with one rounding or two. */
+static T updated(bool fused, T a, T x, T y)
 {
-    T probe = 1 + (T)(sizeof(T) == 8 ? 0x1p-30 : 0x1p-20), axpy = -1, triad = 0, minus = -1;
+    return fused ? MATH(fma)(a, x, y) : twice(a, x, y);
+}
 
-    row->R(axpy)(probe, &probe, &axpy, 1);
-    row->R(triad)(probe, &minus, &probe, &triad, 1);
-    bool axpy_fused = same(axpy, MATH(fma)(probe, probe, -1));
-    bool triad_fused = same(triad, MATH(fma)(probe, probe, -1));
+static void expect_elements(struct operands *set, bool fused)
+{
     for (size_t i = 0; i < MOST; i++) {
-        T a = set->a, x = set->x[i], y = set->y[i];
+        set->axpy[i] = updated(fused, set->a, set->x[i], set->y[i]);
+        set->triad[i] = updated(fused, set->a, set->y[i], set->x[i]);
+        set->scal[i] = set->a * set->x[i];
+    }
+}
 
-        set->axpy[i] = axpy_fused ? MATH(fma)(a, x, y) : twice(a, x, y);
-        set->triad[i] = triad_fused ? MATH(fma)(a, y, x) : twice(a, y, x);
-        set->scal[i] = a * x;
+/* axpy rounds alike whatever the increments. */
+static void check_strided(const struct okosu_vec_variant *row, const struct operands *set)
+{
+    enum { COUNT = 40 };
+    T got[3 * COUNT];
+
+    vec_now.routine = TEXT(R(axpy_strided));
+    vec_now.n = COUNT;
+    memcpy(got, set->y, sizeof(got));
+    row->R(axpy_strided)(COUNT, set->a, set->x, 2, got, 3);
+    for (size_t i = 0; i < COUNT; i++) {
+        T wanted = updated(vec_rounds_once(row), set->a, set->x[2 * i], set->y[3 * i]);
+
+        if (!same(got[3 * i], wanted))
+            vec_fail("element %zu is %.17g, not %.17g", i, (double)got[3 * i], (double)wanted);
     }
 }
 
@@ -227,8 +242,10 @@ void WHOLE(const struct okosu_vec_variant *row, const struct vec_extent *extent)
         reals(&set[1]);
     }
     vec_now = (struct vec_context){.row = row->about.name};
-    for (int k = 0; k < 2; k++)
-        expect_elements(&set[k], row);
+    for (int k = 0; k < 2; k++) {
+        expect_elements(&set[k], vec_rounds_once(row));
+        check_strided(row, &set[k]);
+    }
     for (size_t n = 0; n <= MOST; n += n < extent->all_sizes ? 1 : extent->sizes_step)
         for (int k = 0; k < 2; k++) {
             vec_now.n = n;

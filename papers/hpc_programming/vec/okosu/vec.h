@@ -59,9 +59,10 @@ OKOSU_API float okosu_vec_sdot(const float *x, const float *y, size_t n);
 OKOSU_API double okosu_vec_dnrm2(const double *x, size_t n);
 OKOSU_API float okosu_vec_snrm2(const float *x, size_t n);
 
-/* y_i += a x_i; x_i *= a; out_i = b_i + a c_i (STREAM's triad). With a fused multiply-add where the
- * variant has one (one rounding), else two roundings; the same for every i at any alignment. a == 0
- * is no special case: NaN and infinities go through. */
+/* y_i += a x_i; x_i *= a; out_i = b_i + a c_i (STREAM's triad). The product is rounded before it is added
+ * in ref, sse2, sse3 and avx2, which give the bits of the plain loop; avx512 and AArch64's variants round
+ * once, by a fused multiply-add. The same for every i at any alignment. a == 0 is no special case: NaN
+ * and infinities go through. */
 OKOSU_API void okosu_vec_daxpy(double a, const double *x, double *y, size_t n);
 OKOSU_API void okosu_vec_dscal(double a, double *x, size_t n);
 OKOSU_API void okosu_vec_dtriad(double a, const double *b, const double *c, double *out, size_t n);
