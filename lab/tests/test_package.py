@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -32,21 +33,28 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[bases.Base
     monkeypatch.setattr(bases, "SOURCES", Path("/usr/src/there-is-none"))
     monkeypatch.setattr(package, "ARCHIVE", f"file:{tmp_path / 'archive'}")
     monkeypatch.setattr(package, "KEYRING", tmp_path / "keyring.gpg")
-    for name in ("own", "other"):
-        (tmp_path / name).mkdir(mode=0o700)
-        words = ["--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key"]
-        gpg(tmp_path / name, *words, f"{name}@example.org", "rsa2048", "sign", "never")
-    (tmp_path / "keyring.gpg").write_bytes(gpg(tmp_path / "own", "--export"))
-    for version in (MADE_ON, NEWER):
-        add(tmp_path, version)
-    sign(tmp_path)
-    yield bases.Base("7.3", PACKAGE, MADE_ON, "some-suite")
-    for name in ("own", "other"):
-        said("gpgconf", "--homedir", str(tmp_path / name), "--kill", "gpg-agent")
+    with TemporaryDirectory(prefix="gpg-") as keys:
+        (tmp_path / "keys").symlink_to(keys)
+        for name in ("own", "other"):
+            (tmp_path / "keys" / name).mkdir(mode=0o700)
+            words = ["--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key"]
+            gpg(tmp_path, name, *words, f"{name}@example.org", "rsa2048", "sign", "never")
+        (tmp_path / "keyring.gpg").write_bytes(gpg(tmp_path, "own", "--export"))
+        for version in (MADE_ON, NEWER):
+            add(tmp_path, version)
+        sign(tmp_path)
+        yield bases.Base("7.3", PACKAGE, MADE_ON, "some-suite")
+        for name in ("own", "other"):
+            said("gpgconf", "--homedir", str(home(tmp_path, name)), "--kill", "gpg-agent")
 
 
-def gpg(home: Path, *words: str) -> bytes:
-    return said("gpg", "--homedir", str(home), "--batch", "--quiet", *words)
+def home(folder: Path, key: str) -> Path:
+    """A short path: gpg's agent listens there, and the name of a socket has at most 107 bytes."""
+    return (folder / "keys").resolve() / key
+
+
+def gpg(folder: Path, key: str, *words: str) -> bytes:
+    return said("gpg", "--homedir", str(home(folder, key)), "--batch", "--quiet", *words)
 
 
 def said(*words: str) -> bytes:
@@ -99,7 +107,7 @@ def sign(folder: Path, key: str = "own") -> None:
     unsigned, signed = folder / "Release", suite / "InRelease"
     unsigned.write_text(f"{head}Architectures: all {native}\nComponents: main\nSHA256:\n{''.join(rows)}")
     signed.unlink(missing_ok=True)
-    gpg(folder / key, "-o", str(signed), "--clearsign", str(unsigned))
+    gpg(folder, key, "-o", str(signed), "--clearsign", str(unsigned))
 
 
 def test_the_version_that_the_series_were_made_on_is_fetched_once_and_unpacked(
