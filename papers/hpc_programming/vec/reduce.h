@@ -93,6 +93,11 @@
     } else {                                                                                       \
         EACH(NEXT)                                                                                 \
     }
+/* Makes the compiler count x and n on in a loop: worked out from the number of turns behind it they take short calls
+ * six instructions more. (With AVX-512 not timed.) */
+#define COUNT_ON                                                                                   \
+    if (sizeof(VEC) < 64)                                                                          \
+    __asm__("" : "+r"(x), "+r"(n))
 #define END(i)                                                                                     \
     if (i < sums) {                                                                                \
         if (n <= i * LANES)                                                                        \
@@ -176,9 +181,11 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, int rings, co
                 x += ring;
                 EACH(NEXT_ALIGNED)
                 x -= ring;
+                COUNT_ON;
             }
             for (; n >= ring; n -= ring, x += ring, y += ring) {
                 EACH(NEXT_ALIGNED)
+                COUNT_ON;
             }
         }
 #endif
@@ -187,9 +194,11 @@ VEC_INLINE TYPE ROUTINE(reduce_long)(enum vec_term what, int sums, int rings, co
             x += ring, y += ring;
             RING;
             x -= ring, y -= ring;
+            COUNT_ON;
         }
         for (; n >= ring; n -= ring, x += ring, y += ring) {
             RING;
+            COUNT_ON;
         }
     }
     EACH(END)
@@ -263,6 +272,7 @@ VEC_INLINE TYPE ROUTINE(reduce)(enum vec_term what, const TYPE *x, const TYPE *y
 #undef NEXT_ALIGNED
 #endif
 #undef RING
+#undef COUNT_ON
 #undef END
 #undef ADD
 #ifdef HALVES
