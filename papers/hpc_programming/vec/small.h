@@ -38,15 +38,17 @@ VEC_INLINE TYPE ROUTINE(eight)(enum vec_term what, const TYPE *x, const TYPE *y,
         return ROUTINE(total)(sum0 + sum1 + last);
     sum2 = ROUTINE(start)(what, OP(loadu)(x + 2 * LANES), OP(loadu)(y + 2 * LANES));
     if (VEC_RARE(before >= 4 * LANES)) {
-        VEC sum3 = ROUTINE(start)(what, OP(loadu)(x + 3 * LANES), OP(loadu)(y + 3 * LANES));
-
-        if (before >= 5 * LANES)
+        last += ROUTINE(start)(what, OP(loadu)(x + 3 * LANES), OP(loadu)(y + 3 * LANES));
+        if (before >= 5 * LANES) {
             sum0 = ROUTINE(term)(what, sum0, OP(loadu)(x + 4 * LANES), OP(loadu)(y + 4 * LANES));
-        if (before >= 6 * LANES)
-            sum1 = ROUTINE(term)(what, sum1, OP(loadu)(x + 5 * LANES), OP(loadu)(y + 5 * LANES));
-        if (before >= 7 * LANES)
-            sum2 = ROUTINE(term)(what, sum2, OP(loadu)(x + 6 * LANES), OP(loadu)(y + 6 * LANES));
-        last += sum3;
+            if (before >= 6 * LANES) {
+                sum1 =
+                    ROUTINE(term)(what, sum1, OP(loadu)(x + 5 * LANES), OP(loadu)(y + 5 * LANES));
+                if (before >= 7 * LANES)
+                    sum2 = ROUTINE(term)(what, sum2, OP(loadu)(x + 6 * LANES),
+                                         OP(loadu)(y + 6 * LANES));
+            }
+        }
     }
     return ROUTINE(total)(sum0 + sum1 + (sum2 + last));
 }
