@@ -124,6 +124,9 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
             STEP(1, OP(loadu)(u + LANES));
             STEP(2, OP(loadu)(u + 2 * LANES));
             STEP(3, OP(loadu)(u + 3 * LANES));
+            /* As in reduce.h: u, v and out are counted on, not worked out behind the loop. */
+            if (!lines)
+                __asm__("" : "+r"(n));
         }
     }
     if (lines && n >= 2 * LANES) {
