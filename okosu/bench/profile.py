@@ -212,17 +212,30 @@ def _classes(losses: dict[int, dict[str, float]], change: float) -> list[tuple[i
 def _losses(rows: Sequence[Row], built_in: BuiltIn | None = None) -> dict[str, float]:
     """For each variant, the logarithm of its worst cost at one size relative to the fastest variant at the same place.
 
-    A cost is that of the fastest round: among so few, what disturbed the others decides the median.
+    A cost is that of the fastest round: among so few, what disturbed the others decides the median. Where it is known
+    what is built in, another variant has to be faster by the median as well, because of a single round that was lucky
+    (its lines were in a cache, the neighbours were idle) there is no second one.
     """
-    places: dict[object, dict[str, float]] = {}
+    places: dict[object, dict[str, Row]] = {}
     for row in rows:
         name = LIBC if row.kind == "peer" and row.variant == "glibc" else row.variant
         own = name == LIBC or (row.kind == "okosu" and not is_entry(row))
-        if own and row.samples and (cost := min(row.samples)) > 0:
-            if built_in and name != built_in.variants.get(row.n, name):
-                cost = cost * exp(NOISES * built_in.noise) + HANDED_ON
-            places.setdefault((row.mode, tuple(row.align), row.footprint), {})[name] = cost
+        if own and row.samples and min(row.samples) > 0:
+            places.setdefault((row.mode, tuple(row.align), row.footprint), {})[name] = row
     if not places:
         return {}
-    everywhere = sorted(set.intersection(*(set(costs) for costs in places.values())))
-    return {name: max(log(costs[name] / min(costs.values())) for costs in places.values()) for name in everywhere}
+    everywhere = sorted(set.intersection(*(set(held) for held in places.values())))
+    costs = [_costs(held, built_in) for held in places.values()]
+    return {name: max(log(at[name] / min(at.values())) for at in costs) for name in everywhere}
+
+
+def _costs(held: dict[str, Row], built_in: BuiltIn | None) -> dict[str, float]:
+    costs = {name: min(row.samples) for name, row in held.items()}
+    if built_in is None:
+        return costs
+    ours = built_in.variants.get(next(iter(held.values())).n, "")
+    if ours in held:
+        usual = {name: median(row.samples) / median(held[ours].samples) for name, row in held.items()}
+        costs = {name: max(cost, usual[name] * costs[ours]) for name, cost in costs.items()}
+    more = exp(NOISES * built_in.noise)
+    return {name: cost if name == ours or not ours else cost * more + HANDED_ON for name, cost in costs.items()}

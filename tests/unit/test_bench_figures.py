@@ -242,6 +242,16 @@ def test_a_profile_does_not_leave_what_is_built_in_for_the_cost_of_handing_on() 
     assert profile.choose(copies(costs), profile.BuiltIn(vec, 0.2)) == [(0, "vec")]
 
 
+def test_a_profile_does_not_leave_what_is_built_in_for_one_lucky_round() -> None:
+    vec = row("copy", "vec", n=4096, mode="cold", samples=flat(1000.0))
+    lucky = row("copy", "rep", n=4096, mode="cold", samples=[500.0, *flat(1010.0)])
+    often = row("copy", "rep", n=4096, mode="cold", samples=[500.0] * 4 + [1010.0] * 3)
+    built_in = profile.BuiltIn({4096: "vec"}, 0.0)
+    assert profile.choose([vec, lucky], built_in) == [(0, "vec")]
+    assert profile.choose([vec, often], built_in) == [(0, "rep")]
+    assert profile.choose([vec, lucky]) == [(0, "rep")]
+
+
 def test_the_noise_of_a_profile_is_between_two_rows_of_one_routine() -> None:
     made = copies({("hot", n): {"vec": 1000.0, "rep": 900.0} for n in (64, 1024, 4096, 16384)})
     made += [
