@@ -106,7 +106,7 @@ VEC_INLINE void ROUTINE(update)(TYPE a, const TYPE *u, const TYPE *v, TYPE *out,
             ROUTINE(edge)(false, true, a, u, v, out, skip);
             u += skip, v += skip, out += skip, n -= skip;
         }
-        const bool far = vec_is_far(n * sizeof(TYPE) * 2);
+        const bool far = !lines && vec_is_far(n * sizeof(TYPE) * 2);
 
         if (lines && VEC_RARE(n > 2 * block) && ((uintptr_t)u % sizeof(VEC) || n > 8 * block)) {
             size_t done = ROUTINE(update_ahead)(a, u, v, out, n);
