@@ -3,9 +3,10 @@
  * and instruction set; see routines.h for what it needs.
  *
  * All stores but the first few are aligned: one that crosses a line costs two. SSE and AVX2 multiply and
- * add by two instructions, each with its operand in memory, and store a vector before the next one is
- * loaded: 1,024 doubles in L1 take Zen 3 262 cycles, as loads and stores alone do, for 366 to 480 with the
- * fused multiply-add in any of a dozen orders; SSE's took up to a quarter more by loads that run ahead. */
+ * add by two instructions (AVX2's have their operands in memory), and store a vector before the next one is
+ * loaded: 1,024 doubles in L1 take Zen 3 262 cycles with AVX2, as loads and stores alone do, for 366 to 480
+ * with the fused multiply-add in any of a dozen orders; SSE's took up to a quarter more by loads that run
+ * ahead. With AVX-512 they do (update_ahead), and the multiply-add is fused. */
 
 #define STEP(i, from)                                                                              \
     OP(storeu)                                                                                     \
