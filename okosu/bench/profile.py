@@ -230,6 +230,7 @@ def _losses(rows: Sequence[Row], built_in: BuiltIn | None = None) -> dict[str, f
 
 
 def _costs(held: dict[str, Row], built_in: BuiltIn | None) -> dict[str, float]:
+    """Of the variants that were measured at one place, by their names; in the unit of their samples."""
     costs = {name: min(row.samples) for name, row in held.items()}
     if built_in is None:
         return costs

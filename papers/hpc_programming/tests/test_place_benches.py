@@ -71,23 +71,25 @@ def test_where_binding_is_forbidden_it_says_so() -> None:
 
 
 def test_the_clock_program_agrees_with_itself() -> None:
-    """Other work may change the core's speed between the header and the rows, and then they differ."""
-    found: list[tuple[float, float]] = []
-    for _ in range(60):
-        lines = bench("clock", "--smoke")
-        header = next(line for line in lines if line["type"] == "header")
-        reads = {row["variant"] for row in rows(lines, routine="read")}
-        assert reads >= {"start", "stop", "monotonic", "monotonic-raw"}
-        (tick,) = rows(lines, routine="tick", variant="calibrated")
-        (core,) = rows(lines, routine="core")
-        ticks_a_second = 1e9 * tick["items"] / median(tick["samples"])
-        cycles_a_tick = median(core["samples"]) / core["items"]
-        found.append((ticks_a_second / header["tick_hz"], cycles_a_tick / header["cycles_per_tick"]))
-        if found[-1] == (pytest.approx(1, rel=1e-3), pytest.approx(1, rel=0.05)):
-            break
-        time.sleep(0.25)
-    else:
-        pytest.fail(f"in no process both were what the header says: {found}")
+    """Other work may change the core's speed between the header and the rows of a process: hence the median of nine,
+    and another nine where a neighbour came or went meanwhile.
+    """
+    medians: list[float] = []
+    for _ in range(5):
+        ratios = []
+        for _ in range(9):
+            lines = bench("clock", "--smoke")
+            header = next(line for line in lines if line["type"] == "header")
+            reads = {row["variant"] for row in rows(lines, routine="read")}
+            assert reads >= {"start", "stop", "monotonic", "monotonic-raw"}
+            (tick,) = rows(lines, routine="tick", variant="calibrated")
+            assert 1e9 * tick["items"] / median(tick["samples"]) == pytest.approx(header["tick_hz"], rel=1e-3)
+            (core,) = rows(lines, routine="core")
+            ratios.append(median(core["samples"]) / core["items"] / header["cycles_per_tick"])
+        medians.append(median(ratios))
+        if medians[-1] == pytest.approx(1, rel=0.05):
+            return
+    pytest.fail(f"the rows' cycles per tick over the header's: {medians}")
 
 
 def test_a_multiplication_takes_a_whole_number_of_cycles() -> None:
