@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,12 @@ from hypothesis import settings
 
 from okosu import native
 from okosu.errors import OkosuError
+
+# Set by .ci/run alone: the second since the epoch from which on no long test is begun, and the number of the file of
+# tests that comes first.
+UNTIL = float(os.environ.get("OKOSU_LAB_UNTIL", "inf"))
+FIRST = int(os.environ.get("OKOSU_LAB_FIRST", "0"))
+LATE = "not begun: CI's time was nearly over"
 
 FATAL = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 """Signals whose default action ends a program, and which whoever starts this run may have had ignored."""
@@ -73,6 +80,8 @@ def no_preload_from() -> str | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("long") and time.time() >= UNTIL:
+        pytest.skip(LATE)
     if item.get_closest_marker("ptrace") and refuses_ptrace():
         pytest.skip("ptrace is refused here")
     if item.get_closest_marker("unspaced") and " " in tempfile.gettempdir() + str(Path(__file__)):
@@ -90,6 +99,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid}: tools/checks/test.sh finds the files of such tests by mark.alone")
         if "OKOSU_LAB" not in os.environ and item.get_closest_marker("long"):
             item.add_marker(pytest.mark.skip(reason="make test-lab runs it"))
+    files = list(dict.fromkeys(item.path for item in items))
+    place = {file: (number - FIRST) % len(files) for number, file in enumerate(files)}
+    items.sort(key=lambda item: place[item.path])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -102,6 +114,12 @@ def pytest_collection_finish() -> None:
     # What was loaded so far stays until the end, and is not looked through again.
     gc.freeze()
     gc.enable()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    late = sum(LATE in str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
+    if late:
+        terminalreporter.write_line(f"{late} long tests {LATE} (make test-lab begins them all)")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,14 +19,23 @@ if [ "$OKOSU_LAB" = full ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/n
 fi
 # What `make build` leaves out, because only the long tests want it.
 .venv/bin/ninja -C build --quiet vec-inlines
-# okosu try's own acceptance test measures, so that nothing else may run beside it: a quarter of an hour.
-.venv/bin/okosu selftest
+# okosu try's own acceptance test measures, so that nothing else may run beside it: some ten minutes.
+.venv/bin/okosu selftest --trials 50
 tools/checks/sanitize.sh
+# What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
+# No kernel is built there, so that one that hangs is named before CI's own limit ends all of it.
+set -- .venv/bin/python -m pytest --timeout "$([ "$OKOSU_LAB" = full ] && echo 5400 || echo 1200)"
+beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"
+"$@" -n auto --dist worksteal -m '(lab or long or hypothesis) and not privileged and not alone' $beside
+"$@" -m '(lab or long) and alone' $beside || [ $? -eq 5 ]
+"$@" tests/native/test_zerod.py papers/zero_offload/tests/test_engines_bench.py \
+    tests/native/test_zero_pool.py tests/native/test_zero_broker.py -k "opencl or gibibyte or every_block or killed"
 # Files of tests are independent, and what they share (kernels, simulators) is built once, under a lock. A cold build of a
 # kernel on a slow machine is part of the first test that wants it.
 set -- .venv/bin/python -m pytest --timeout 5400
-"$@" -n auto --dist loadfile -m 'not alone' tests/long tools/tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
 "$@" -m alone tests/long lab/tests/long papers/*/tests/long || [ $? -eq 5 ]
+"$@" -n auto --dist loadfile --no-loadscope-reorder -m 'not alone' \
+    tests/long tools/tests/long lab/tests/long papers/*/tests/long tests/unit/test_report_browser.py
 # What the series are on the other base: its source is fetched, and its kernels are built.
 if [ "$OKOSU_LAB" = full ]; then
     OKOSU_BASE=7.3 "$@" papers/simd_kernel/tests/long/test_um_copy.py papers/simd_kernel/tests/long/test_um_rep_movs.py \
@@ -37,11 +46,3 @@ if [ "$OKOSU_LAB" = full ]; then
         $zero/test_debug.py $zero/test_kcsan.py $zero/test_selftests.py $zero/test_memory.py $zero/test_hotplug.py \
         $zero/test_cma.py
 fi
-# What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
-# No kernel is built there, so that one that hangs is named before CI's own limit ends all of it.
-[ "$OKOSU_LAB" = full ] || set -- .venv/bin/python -m pytest --timeout 1200
-beside="tests tools/mutation lab/tests papers/*/tests --ignore-glob=*/long/*"
-"$@" -n auto --dist worksteal -m '(lab or long or hypothesis) and not privileged and not alone' $beside
-"$@" -m '(lab or long) and alone' $beside || [ $? -eq 5 ]
-"$@" tests/native/test_zerod.py papers/zero_offload/tests/test_engines_bench.py \
-    tests/native/test_zero_pool.py tests/native/test_zero_broker.py -k "opencl or gibibyte or every_block or killed"
