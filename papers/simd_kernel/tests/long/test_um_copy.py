@@ -106,7 +106,6 @@ def test_every_routine_passes_its_own_tests(built: Built) -> None:
     assert results(log) == (CASES * len(here()), 0, CASES * (len(ROUTINES) - len(here())))
 
 
-@pytest.mark.skipif(os.environ.get("OKOSU_LAB") != "full", reason="a kernel of its own: make test-lab-full builds it")
 def test_the_routines_for_fixed_lengths_pass_them_too() -> None:
     fixed = uml.build(fragments=(*uml.RECIPE.fragments, "um-fixed"), base=BASE)
     _, log = shell(fixed, "true", "kunit.enable=1", "kunit.filter_glob=um_copy")
