@@ -19,8 +19,8 @@ if [ "$OKOSU_LAB" = full ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/n
 fi
 # What `make build` leaves out, because only the long tests want it.
 .venv/bin/ninja -C build --quiet vec-inlines
-# okosu try's own acceptance test measures, so that nothing else may run beside it: some ten minutes.
-.venv/bin/okosu selftest --trials 50
+# okosu try's own acceptance test measures, so that nothing else may run beside it: a quarter of an hour.
+.venv/bin/okosu selftest
 tools/checks/sanitize.sh
 # What `make test` leaves out or keeps short (of hypothesis, fewer examples), and what wants OpenCL, there only now.
 # No kernel is built there, so that one that hangs is named before CI's own limit ends all of it.
