@@ -54,14 +54,14 @@ def test_aligned_stores_begin_where_their_vectors_are_aligned() -> None:
     width = {"x": 16, "y": 32, "z": 64}
     seen = set()
     for function in re.split(r"\n\n(?=\w+ <)", listing.stdout):
-        head = re.match(r"\w+ <okosu_(?:set|zero|zero_set)_(sse2|avx(?:2|512)(?:_intel)?)(?:_\d)?>:", function)
+        head = re.match(r"\w+ <okosu_(?:set|zero|zero_set)_(sse2|avx(?:2|512)(?:_intel|_once)?)(?:_\d)?>:", function)
         if not head:
             continue
         stored = {width[v] for v in re.findall(r"\bv?mov(?:aps|dqa(?:64)?) +%([xyz])mm\d+,", function)}
         rounded = {2**64 - int(mask, 16) for mask in re.findall(r"\band +\$0x(ffffffffffff\w+),%r", function)}
         assert stored == rounded, head[0]
         seen.add(head[1])
-    assert seen == {"sse2", "avx2", "avx2_intel", "avx512", "avx512_intel"}
+    assert seen == {"sse2", "avx2", "avx2_intel", "avx512", "avx512_once", "avx512_intel"}
 
 
 @pytest.mark.skipif(
@@ -114,6 +114,16 @@ def test_automatic_choice_with_avx512() -> None:
             },
         ),
         (
+            SSE2 | AVX2 | AVX512 | ERMS | CLZERO,
+            "0xc000 0x100000 0x2000000",
+            {
+                "any": "2048 avx512, max rep-stosb",
+                "near": "786432 avx512, max rep-stosb",
+                "far": "2048 avx512-once, 8192 rep-stosb, max nt-avx512",
+                "page": "4096 rep-stosb, max clzero",
+            },
+        ),
+        (
             SSE2 | AVX2 | AVX512 | ERMS | INTEL,
             "0 0 0",
             {
@@ -133,9 +143,9 @@ def test_choice_of_other_machines(features: int, caches: str, choice: dict[str, 
 def test_short_sets_are_the_entrys_own() -> None:
     """The entry sets short sizes itself, whatever is forced; except where the compiler's checks rule out IFUNC."""
     choice, _ = zero_tool.show(OKOSU_ZERO="loop8")
-    eight = {"sse2": 128, "avx2": 256, "avx2-intel": 256, "avx512": 512, "avx512-intel": 512}
+    eight = {"sse2": 128, "avx2": 256, "avx2-intel": 256, "avx512": 512, "avx512-once": 512, "avx512-intel": 512}
     isa = copy_tool.widest()
-    far = "sse2" if isa.endswith("-intel") else isa
+    far = "sse2" if isa.endswith("-intel") else "avx512-once" if isa == "avx512" else isa
     own = {} if b"__asan_init" in zero_tool.CHECKER.path.read_bytes() else {"any": isa, "near": isa, "far": far}
     for use in ("any", "near", "far"):
         assert choice[use] == [*([(eight[own[use]], own[use])] if own else []), (LAST, "loop8")]

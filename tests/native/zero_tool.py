@@ -27,6 +27,6 @@ def seen(use: str, classes: list[tuple[int, str]]) -> list[tuple[int, str]]:
 def always(use: str) -> tuple[int, str] | None:
     """The largest size that is set without a choice, and by which variant; None for pages, or without IFUNCs."""
     found = re.search(
-        rf"^{use} (\d+) (sse2|avx(?:2|512)(?:-intel)?)$", run("--show", OKOSU_ZERO="loop8").stdout, re.MULTILINE
+        rf"^{use} (\d+) (sse2|avx(?:2|512)(?:-intel|-once)?)$", run("--show", OKOSU_ZERO="loop8").stdout, re.MULTILINE
     )
     return (int(found[1]), found[2]) if found else None

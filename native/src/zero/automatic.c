@@ -72,6 +72,8 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     if (intel && !sse2)
         okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], INTEL_FAR_BY_16_TO,
                             &okosu_zero_row_sse2.about);
+    if (avx512 && !intel)
+        widest = &okosu_zero_row_avx512_once.about;
     okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], string ? string_from : stream_from, widest);
     if (string)
         okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], stream_from, string);

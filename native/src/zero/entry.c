@@ -43,6 +43,8 @@ const struct okosu_variant *okosu_zero_always(size_t use, size_t *up_to)
     if (use == OKOSU_ZERO_FAR)
         isa = okosu_isa_far(isa);
     *up_to = owns[isa].eight_vectors;
+    if (use == OKOSU_ZERO_FAR && isa == OKOSU_ISA_AVX512)
+        return &okosu_zero_row_avx512_once.about;
     return &owns[isa].variant->about;
 }
 

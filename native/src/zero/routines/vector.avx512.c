@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx512, avx512-intel, nt-avx512: 64-byte stores. The first two are in entry_x86.S. */
+/* avx512, avx512-once, avx512-intel, nt-avx512: 64-byte stores. The first three are in entry_x86.S. */
 #include "zero/rows.h"
 
 #include <immintrin.h>
@@ -22,6 +22,11 @@ struct line {
 OKOSU_ROUTINE(zero, 50, avx512) = {
     .about = {"avx512", OKOSU_CPU_AVX512, "64-byte stores"},
     .set = okosu_zero_set_avx512,
+};
+
+OKOSU_ROUTINE(zero, 53, avx512_once) = {
+    .about = {"avx512-once", OKOSU_CPU_AVX512, "64-byte stores, no line twice: for memory in no cache"},
+    .set = okosu_zero_set_avx512_once,
 };
 
 OKOSU_ROUTINE(zero, 55, avx512_intel) = {
