@@ -168,7 +168,8 @@
 .endm
 
 /* 65 to 1024 bytes: the first vector is loaded before the tests, and the second before the next one,
- * which takes 129 to 512 bytes a cycle less than loads behind all tests. */
+ * which takes 129 to 512 bytes a cycle less than loads behind all tests. Where the bytes are in no cache 129 to 192 are
+ * copied by three vectors, which takes a sixth less time than four. */
 .macro above_64 beyond
 	vmovdqu64 (%rsi), %zmm16
 	cmp $128, %rdx
@@ -181,6 +182,10 @@
 7:	vmovdqu64 64(%rsi), %zmm17
 	cmp $256, %rdx
 	ja 8f
+	.if FAR
+	cmp $192, %rdx
+	jbe 17f
+	.endif
 	vmovdqu64 -128(%rsi,%rdx), %zmm18
 	vmovdqu64 -64(%rsi,%rdx), %zmm19
 	vmovdqu64 %zmm16, (%rdi)
@@ -212,6 +217,9 @@
 	vmovdqu64 %zmm23, -64(%rdi,%rdx)
 	ret
 	.if FAR
+	.p2align 6
+17:	ends vmovdqu64, %zmm, 16, 64, 192, "16, 17", "18", 2
+	ret
 	.p2align 6
 14:	five_to_seven
 	.endif

@@ -186,7 +186,18 @@
 	.p2align 6
 2:	cmp $256, \n
 	ja 3f
+	.if \once
+	cmp $192, \n
+	jbe 4f
+	.endif
 	four \n
+	.if \once
+	.p2align 6
+4:	vmovdqu64 %zmm16, (%rdi)
+	vmovdqu64 %zmm16, 64(%rdi)
+	vmovdqu64 %zmm16, -64(%rdi,\n)
+	ret
+	.endif
 	.p2align 6
 3:	cmp $512, \n
 	ja 8f
