@@ -154,6 +154,21 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "24576 avx512, max rep-line",
             "3276 avx512, 5461 rep-line, max nt-avx512",
         ),
+        # Zen 5 as without AVX and as with AVX2.
+        (
+            SSE2 | ERMS | FSRM,
+            "0xc000 0x100000 0x2000000",
+            "1536 sse2, 16777216 rep-line, max nt-sse2",
+            "1536 sse2, max rep-line",
+            "512 sse2, 32768 rep-line, max nt-sse2",
+        ),
+        (
+            SSE2 | AVX2 | ERMS | FSRM,
+            "0xc000 0x100000 0x2000000",
+            "2048 avx2, 16777216 rep-movsb, max nt-avx2",
+            "16384 avx2, max rep-movsb",
+            "2048 avx2, max nt-avx2",
+        ),
         # Intel's cores without fast short string copies, and with them without AVX-512 and as Granite Rapids.
         (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1024 sse2, max libc"] * 3),
         (

@@ -113,6 +113,27 @@ def test_automatic_choice_with_avx512() -> None:
                 "page": "max clzero",
             },
         ),
+        # Zen 5, without AVX, with AVX2 and with AVX-512.
+        (
+            SSE2 | ERMS | CLZERO,
+            "0xc000 0x100000 0x2000000",
+            {
+                "any": "2048 sse2, max rep-stosb",
+                "near": "2048 sse2, max rep-stosb",
+                "far": "767 sse2, 16384 rep-stosb, max nt-sse2",
+                "page": "4096 rep-stosb, max clzero",
+            },
+        ),
+        (
+            SSE2 | AVX2 | ERMS | CLZERO,
+            "0xc000 0x100000 0x2000000",
+            {
+                "any": "2048 avx2, max rep-stosb",
+                "near": "786432 avx2, max rep-stosb",
+                "far": "2048 avx2, 8192 rep-stosb, max nt-avx2",
+                "page": "4096 rep-stosb, max clzero",
+            },
+        ),
         (
             SSE2 | AVX2 | AVX512 | ERMS | CLZERO,
             "0xc000 0x100000 0x2000000",

@@ -20,10 +20,14 @@ enum { STREAM_FROM = 8192, CLEAR_FROM = 4096 };
 /* Zen 3: at 2 KiB they lose a tenth to vectors if the memory lies on a line, at 2.5 KiB they win as much, at 6 KiB
  * they take half the time. */
 enum { ZEN3_STREAM_FROM = 2304 };
+/* Zen 4 and Zen 5, which without AVX-512 are to be told from Zen 3 (512 KiB): there the string store is as good as with
+ * it, and stores past the caches of 16 bytes are slower than it up to 16 KiB, vectors of 16 bytes from 768 bytes up. */
+enum { L2_OF_ZEN_4 = 1 << 20, SSE2_STREAM_FROM = 16384, SSE2_FAR_STRING_FROM = 767 };
 /* The caches of a machine that does not tell their sizes. */
 enum { USUAL_L2 = 256 << 10, USUAL_L3 = 8 << 20 };
 
-/* Where the string store is used: Intel's cores, those with AVX-512, and where vectors have no more than 16 bytes. On
+/* Where the string store is used: Intel's cores, those with AVX-512 or whose like have it, and where vectors have no
+ * more than 16 bytes. On
  * Zen 3 vectors of 32 bytes are as fast as it is in no cache, 1.25 to 2.5 times as fast in L1d and 1.05 to 1.1 times
  * up to L3; and from half of L3 up stores past the caches are three times as fast as either, and with a sum over
  * what was set a fifth faster. */
@@ -37,10 +41,14 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     bool intel = features & OKOSU_CPU_INTEL;
     bool avx512 = features & OKOSU_CPU_AVX512;
     bool sse2 = !(features & OKOSU_CPU_AVX2);
-    bool late_streams = erms && (intel || avx512);
-    size_t string_from = intel && !sse2 ? INTEL_STRING_FROM : STRING_FROM;
-    size_t stream_from = late_streams ? STREAM_FROM : ZEN3_STREAM_FROM;
     size_t l2 = caches->l2 ? caches->l2 : USUAL_L2;
+    bool zen4 = erms && !intel && l2 >= L2_OF_ZEN_4;
+    bool late_streams = erms && (intel || avx512 || zen4);
+    size_t string_from = intel && !sse2 ? INTEL_STRING_FROM : STRING_FROM;
+    size_t far_string_from = zen4 && sse2 ? SSE2_FAR_STRING_FROM : string_from;
+    size_t stream_from = zen4 && sse2   ? SSE2_STREAM_FROM
+                         : late_streams ? STREAM_FROM
+                                        : ZEN3_STREAM_FROM;
     size_t l3 = caches->l3 ? caches->l3 : USUAL_L3;
     size_t cached = erms ? l3 / 2 - 1 : l3;
 
@@ -52,7 +60,7 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
         widest = intel ? &okosu_zero_row_avx512_intel.about : &okosu_zero_row_avx512.about;
         streams = &okosu_zero_row_nt_avx512.about;
     }
-    if (erms && (intel || avx512 || sse2))
+    if (erms && (intel || avx512 || sse2 || zen4))
         string = &okosu_zero_row_rep_stosb.about;
     clear = features & OKOSU_CPU_CLZERO ? &okosu_zero_row_clzero.about : streams;
 
@@ -74,7 +82,7 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
                             &okosu_zero_row_sse2.about);
     if (avx512 && !intel)
         widest = &okosu_zero_row_avx512_once.about;
-    okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], string ? string_from : stream_from, widest);
+    okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], string ? far_string_from : stream_from, widest);
     if (string)
         okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], stream_from, string);
     okosu_sizeclass_add(&choices[OKOSU_ZERO_FAR], SIZE_MAX, streams);
