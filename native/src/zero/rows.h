@@ -16,8 +16,8 @@ extern const struct okosu_zero_variant okosu_zero_row_loop8;
 #if defined(__x86_64__)
 extern const struct okosu_zero_variant okosu_zero_row_rep_stosb, okosu_zero_row_sse2,
     okosu_zero_row_avx2, okosu_zero_row_avx2_intel, okosu_zero_row_avx512,
-    okosu_zero_row_avx512_once, okosu_zero_row_avx512_intel, okosu_zero_row_nt_sse2, okosu_zero_row_nt_avx2,
-    okosu_zero_row_nt_avx512, okosu_zero_row_clzero;
+    okosu_zero_row_avx512_once, okosu_zero_row_avx512_intel, okosu_zero_row_nt_sse2,
+    okosu_zero_row_nt_avx2, okosu_zero_row_nt_avx512, okosu_zero_row_clzero;
 /* The variants themselves. */
 void *okosu_zero_set_sse2(void *p, int byte, size_t n);
 void *okosu_zero_set_avx2(void *p, int byte, size_t n);
