@@ -9,9 +9,6 @@
 /* The caches where the machine does not tell: any processor of the last ten years has them. */
 enum { L2_AT_LEAST = 256 << 10, L3_AT_LEAST = 4 << 20 };
 
-/* That of Zen 4 and Zen 5, which without AVX-512 are to be told from Zen 3 (512 KiB). */
-enum { L2_OF_ZEN_4 = 1 << 20 };
-
 /* Above this size moves of 16 bytes win no more over wider ones where the bytes are in no cache. */
 enum { FAR_BY_16_TO = 1024 };
 
@@ -58,7 +55,7 @@ static void intel(uint64_t features, size_t l1d, size_t l3, struct okosu_sizecla
  * times as fast where they are not, up to 5 MiB; those of 32 bytes are not. Stores past the caches win by 1.2 to 1.7 from 2 KiB
  * up where the bytes are in no cache. Wherever they are, they win from 6 MiB up if nothing is read afterwards, and
  * with a sum over what was copied from 12 MiB up. */
-static void avx2_alone(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasses *choices)
+static void zen_3(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasses *choices)
 {
     okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], l1d / 9, &okosu_copy_row_avx2.about);
     okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], l1d / 8 * 5, &okosu_copy_row_avx2.about);
@@ -72,11 +69,12 @@ static void avx2_alone(size_t l1d, size_t l2, size_t l3, struct okosu_sizeclasse
     okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], SIZE_MAX, &okosu_copy_row_nt_avx2.about);
 }
 
-/* The same of what has 1 MiB of L2 (Zen 5 as without AVX-512), with AVX2 and without. There the string instruction is
+/* Zen 5 where AVX-512 is hidden, with AVX2 and without. There the string instruction is
  * up to 1.75 times as fast as vectors from 24 KiB up, and in no cache 6 % faster at 3 KiB; vectors win from 3 to 16 KiB
  * in L1d, by 1.1 to 1.5. Those of SSE2 lose by 1.1 to 1.6 in no cache from 768 bytes up, and by 1.2 to 1.6 in L1d from
  * 2 KiB up. The stores past the caches of either win from 3 KiB (AVX2) and 48 KiB (SSE2) up in no cache. */
-static void without_avx512(bool avx2, size_t l1d, size_t l3, struct okosu_sizeclasses *choices)
+static void zen_5_without_avx512(bool avx2, size_t l1d, size_t l3,
+                                 struct okosu_sizeclasses *choices)
 {
     const struct okosu_variant *vector =
         avx2 ? &okosu_copy_row_avx2.about : &okosu_copy_row_sse2.about;
@@ -127,12 +125,12 @@ void okosu_copy_automatic(uint64_t features, const struct okosu_caches *caches,
         intel(features, l1d, l3, choices);
         return;
     }
-    if (!widest && features & OKOSU_CPU_FSRM && l2 >= L2_OF_ZEN_4) {
-        without_avx512(avx2, l1d, l3, choices);
+    if (!widest && features & OKOSU_CPU_FSRM && l2 >= OKOSU_L2_OF_ZEN_4) {
+        zen_5_without_avx512(avx2, l1d, l3, choices);
         return;
     }
     if (avx2 && !widest && features & OKOSU_CPU_ERMS) {
-        avx2_alone(l1d, l2, l3, choices);
+        zen_3(l1d, l2, l3, choices);
         return;
     }
     if (avx2) {

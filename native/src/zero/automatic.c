@@ -20,16 +20,14 @@ enum { STREAM_FROM = 8192, CLEAR_FROM = 4096 };
 /* Zen 3: at 2 KiB they lose a tenth to vectors if the memory lies on a line, at 2.5 KiB they win as much, at 6 KiB
  * they take half the time. */
 enum { ZEN3_STREAM_FROM = 2304 };
-/* Zen 4 and Zen 5, which without AVX-512 are to be told from Zen 3 (512 KiB): there the string store is as good as with
- * it, and stores past the caches of 16 bytes are slower than it up to 16 KiB, vectors of 16 bytes from 768 bytes up. */
-enum { L2_OF_ZEN_4 = 1 << 20, SSE2_STREAM_FROM = 16384, SSE2_FAR_STRING_FROM = 767 };
+/* On Zen 5 where AVX-512 is hidden the string store is as good as with it, and stores past the caches of 16 bytes are slower than it up to 16 KiB, vectors of 16 bytes from 768 bytes up. */
+enum { SSE2_STREAM_FROM = 16384, SSE2_FAR_STRING_FROM = 767 };
 /* The caches of a machine that does not tell their sizes. */
 enum { USUAL_L2 = 256 << 10, USUAL_L3 = 8 << 20 };
 
 /* Where the string store is used: Intel's cores, those with AVX-512 or whose like have it, and where vectors have no
- * more than 16 bytes. On
- * Zen 3 vectors of 32 bytes are as fast as it is in no cache, 1.25 to 2.5 times as fast in L1d and 1.05 to 1.1 times
- * up to L3; and from half of L3 up stores past the caches are three times as fast as either, and with a sum over
+ * more than 16 bytes. On Zen 3 vectors of 32 bytes are as fast as it is in no cache, 1.25 to 2.5 times as fast in L1d
+ * and 1.05 to 1.1 times up to L3; and from half of L3 up stores past the caches are three times as fast as either, and with a sum over
  * what was set a fifth faster. */
 void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
                           struct okosu_sizeclasses *choices)
@@ -42,7 +40,7 @@ void okosu_zero_automatic(uint64_t features, const struct okosu_caches *caches,
     bool avx512 = features & OKOSU_CPU_AVX512;
     bool sse2 = !(features & OKOSU_CPU_AVX2);
     size_t l2 = caches->l2 ? caches->l2 : USUAL_L2;
-    bool zen4 = erms && !intel && l2 >= L2_OF_ZEN_4;
+    bool zen4 = erms && !intel && l2 >= OKOSU_L2_OF_ZEN_4;
     bool late_streams = erms && (intel || avx512 || zen4);
     size_t string_from = intel && !sse2 ? INTEL_STRING_FROM : STRING_FROM;
     size_t far_string_from = zen4 && sse2 ? SSE2_FAR_STRING_FROM : string_from;

@@ -142,8 +142,8 @@
 	ret
 .endm
 
-/* More than 256 bytes that are in no cache: no line is stored twice, and no store but the first and the last crosses
- * two. 257 to 448 bytes take up to a quarter less time so than by eight stores (Zen 5), and off a line 513 bytes to 2
+/* More than 256 bytes that are in no cache: there are no more stores than lines, and none but the first and the last
+ * crosses two. 257 to 448 bytes take up to a quarter less time so than by eight stores (Zen 5), and off a line 513 bytes to 2
  * KiB a tenth; but where the lines are in the cache, and sizes come in no order, the end of the loop is guessed
  * wrong. */
 .macro once_each n
@@ -159,7 +159,7 @@
 	ret
 .endm
 
-/* One function. `zero`: it is called without a byte. `once`: it stores each line once. `route`: it serves that route,
+/* One function. `zero`: it is called without a byte. `once`: by no more stores than lines. `route`: it serves that route,
  * of which it looks at the choice where n is above 512. */
 .macro function_avx512 name, n, n32, zero, once, route
 	.globl \name

@@ -26,7 +26,7 @@ OKOSU_ROUTINE(zero, 50, avx512) = {
 
 OKOSU_ROUTINE(zero, 53, avx512_once) = {
     .about = {"avx512-once", OKOSU_CPU_AVX512,
-              "64-byte stores, no line twice: for memory in no cache"},
+              "64-byte stores, no more than lines: for memory in no cache"},
     .set = okosu_zero_set_avx512_once,
 };
 
