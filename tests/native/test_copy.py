@@ -169,8 +169,8 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "16384 avx2, max rep-movsb",
             "2048 avx2, max nt-avx2",
         ),
-        # Intel's cores without fast short string copies, and with them without AVX-512 and as Granite Rapids.
-        (SSE2 | INTEL, "0x8000 0x40000 0x800000", *["1024 sse2, max libc"] * 3),
+        # Intel's cores without fast short string copies, and with them without AVX, without AVX-512 and as Emerald Rapids.
+        (SSE2 | INTEL, "0x8000 0x40000 0x800000", "1365 sse2, max libc", "682 sse2, max libc", "1365 sse2, max libc"),
         (
             SSE2 | AVX2 | ERMS | INTEL,
             "0x8000 0x40000 0x800000",
@@ -178,17 +178,25 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "1024 sse2, 2184 avx2-intel, max libc",
         ),
         (
+            SSE2 | ERMS | FSRM | INTEL,
+            "0xc000 0x200000 0x12c00000",
+            "2048 sse2, 3145728 rep-movsb, max nt-sse2-intel",
+            "1024 sse2, 16777216 rep-movsb, max nt-sse2-intel",
+            "2048 sse2, 7168 rep-movsb, max nt-sse2-intel",
+        ),
+        (
             SSE2 | AVX2 | ERMS | FSRM | INTEL,
-            "0xc000 0x200000 0x1e000000",
-            *["3276 avx2-intel, max rep-movsb"] * 2,
-            "1024 sse2, 3276 avx2-intel, max rep-movsb",
+            "0xc000 0x200000 0x12c00000",
+            "3276 avx2-intel, 3145728 rep-movsb, max nt-avx2-intel",
+            "3276 avx2-intel, 16777216 rep-movsb, max nt-avx2-intel",
+            "1024 sse2, 3276 avx2-intel, 7168 rep-movsb, max nt-avx2-intel",
         ),
         (
             SSE2 | AVX2 | AVX512 | ERMS | FSRM | INTEL,
-            "0xc000 0x200000 0x1e000000",
-            "20480 avx512-intel, 251658240 rep-movsb, max nt-avx512",
-            "20480 avx512-intel, max rep-movsb",
-            "1024 sse2, 20480 avx512-intel, 131072 rep-movsb, max nt-avx512",
+            "0xc000 0x200000 0x12c00000",
+            "3276 avx512-intel, 3145728 rep-movsb, max nt-avx512-intel",
+            "20480 avx512-intel, 16777216 rep-movsb, max nt-avx512-intel",
+            "1024 sse2, 3276 avx512-intel, 7168 rep-movsb, max nt-avx512-intel",
         ),
     ],
 )

@@ -144,15 +144,27 @@ def test_automatic_choice_with_avx512() -> None:
                 "page": "4096 rep-stosb, max clzero",
             },
         ),
+        # Intel's cores, without AVX, with AVX2 and with AVX-512.
         (
-            SSE2 | AVX2 | AVX512 | ERMS | INTEL,
-            "0 0 0",
+            SSE2 | ERMS | INTEL,
+            "0xc000 0x200000 0x12c00000",
             {
-                "any": "4095 avx512-intel, max rep-stosb",
-                "near": "4095 avx512-intel, max rep-stosb",
-                "far": "512 sse2, 4095 avx512-intel, 8192 rep-stosb, max nt-avx512",
-                "page": "4096 rep-stosb, max nt-avx512",
+                **dict.fromkeys(("any", "near"), "2048 sse2, max rep-stosb"),
+                "far": "2048 sse2, 6144 rep-stosb, max nt-sse2",
+                "page": "4096 rep-stosb, max nt-sse2",
             },
+        ),
+        *(
+            (
+                SSE2 | AVX2 | wider | ERMS | INTEL,
+                "0 0 0",
+                {
+                    **dict.fromkeys(("any", "near"), f"4095 {isa}-intel, max rep-stosb"),
+                    "far": f"512 sse2, 5120 {isa}-intel, max nt-{isa}",
+                    "page": f"4096 {isa}-intel, max nt-{isa}",
+                },
+            )
+            for wider, isa in ((0, "avx2"), (AVX512, "avx512"))
         ),
     ],
 )

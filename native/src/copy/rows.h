@@ -20,7 +20,8 @@ extern const struct okosu_copy_variant okosu_copy_row_rep_movsb, okosu_copy_row_
     okosu_copy_row_sse2, okosu_copy_row_nt_sse2, okosu_copy_row_avx2, okosu_copy_row_nt_avx2,
     okosu_copy_row_avx512, okosu_copy_row_nt_avx512, okosu_copy_row_lately_sse2,
     okosu_copy_row_lately_avx2, okosu_copy_row_lately_avx512, okosu_copy_row_avx2_intel,
-    okosu_copy_row_avx512_intel;
+    okosu_copy_row_avx512_intel, okosu_copy_row_nt_sse2_intel, okosu_copy_row_nt_avx2_intel,
+    okosu_copy_row_nt_avx512_intel;
 okosu_copy_function okosu_copy_sse2, okosu_copy_avx2, okosu_copy_avx512, okosu_copy_avx2_intel,
     okosu_copy_avx512_intel;
 okosu_copy_function okosu_copy_large_sse2, okosu_copy_large_avx2, okosu_copy_large_avx512;

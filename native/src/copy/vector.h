@@ -207,8 +207,13 @@ BEYOND(3)
 /* Below this size the fence and the lines that leave the core half written cost more than streaming
  * saves. */
 enum { STREAM_FROM = 2048 };
+/* Intel's cores (Emerald Rapids): so far ahead the source is fetched into L2, the first part of it before the loop.
+ * Fetched past L2, as is best on AMD's, its lines take up the buffers that the streamed stores need, too: 1.4 to 1.9
+ * times as long. */
+enum { INTEL_AHEAD = 3072 };
 
-static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n)
+static inline __attribute__((always_inline)) void *stream(void *to, const void *from, size_t n,
+                                                          bool intel)
 {
     char *dst = to;
     const char *src = from;
@@ -216,6 +221,9 @@ static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n
     if (n < STREAM_FROM || (uintptr_t)dst - (uintptr_t)src < n ||
         (uintptr_t)src - (uintptr_t)dst < n)
         return OKOSU_COPY_NAME(okosu_copy)(to, from, n);
+    if (intel)
+        for (size_t i = 0; i < (n < INTEL_AHEAD ? n : INTEL_AHEAD); i += 64)
+            __builtin_prefetch(src + i, 0, 2);
     store(dst, load(src));
 #if W < 64
     /* Only whole lines are streamed, because a part of one would go to memory by itself. */
@@ -224,21 +232,38 @@ static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *to, const void *from, size_t n
 #endif
     size_t i = 64 - ((uintptr_t)dst & 63), end = n - 256;
     for (; i <= end; i += 256) {
-        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD, 0, 0);
-        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 64, 0, 0);
-        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 128, 0, 0);
-        __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + 192, 0, 0);
+        if (!intel)
+#pragma GCC unroll 4
+            for (size_t k = 0; k < 256; k += 64)
+                __builtin_prefetch(src + i + OKOSU_COPY_AHEAD + k, 0, 0);
+        else if (i + INTEL_AHEAD < n)
+#pragma GCC unroll 4
+            for (size_t k = 0; k < 256; k += 64)
+                __builtin_prefetch(src + i + INTEL_AHEAD + k, 0, 2);
         okosu_copy_vector v[256 / W];
 #pragma GCC unroll 16
         for (size_t k = 0; k < 256 / W; k++)
             v[k] = load(src + i + k * W);
 #pragma GCC unroll 16
-        for (size_t k = 0; k < 256 / W; k++)
+        for (size_t k = 0; k < 256 / W; k++) {
             OKOSU_COPY_STREAM(dst + i + k * W, v[k]);
+            /* In this order: the parts of a line that do not follow each other may go to memory one by one. */
+            __asm__ volatile("" : : : "memory");
+        }
     }
     OKOSU_COPY_FENCE();
     /* Fewer than 256 bytes are left at the end. */
     OKOSU_COPY_NAME(okosu_copy)(dst + i, src + i, n - i);
     return to;
+}
+
+static void *OKOSU_COPY_NAME(okosu_copy_nt)(void *dst, const void *src, size_t n)
+{
+    return stream(dst, src, n, false);
+}
+
+static void *OKOSU_COPY_NAME(okosu_copy_nt_intel)(void *dst, const void *src, size_t n)
+{
+    return stream(dst, src, n, true);
 }
 #endif

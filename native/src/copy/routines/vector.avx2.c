@@ -33,6 +33,15 @@ OKOSU_ROUTINE(copy, 100, nt_avx2) = {
     .streams = true,
 };
 
+OKOSU_ROUTINE(copy, 105, nt_avx2_intel) = {
+    .about = {.name = "nt-avx2-intel",
+              .needs = OKOSU_CPU_AVX2,
+              .doc = "as nt-avx2, its source fetched into L2 far ahead, which suits Intel's cores"},
+    .copy = okosu_copy_nt_intel_avx2,
+    .move = okosu_copy_nt_intel_avx2,
+    .streams = true,
+};
+
 OKOSU_ROUTINE(copy, 54, lately_avx2) = {
     .about = {.name = "lately-avx2",
               .needs = OKOSU_CPU_AVX2 | OKOSU_CPU_ERMS,

@@ -35,6 +35,16 @@ OKOSU_ROUTINE(copy, 110, nt_avx512) = {
     .streams = true,
 };
 
+OKOSU_ROUTINE(copy, 115, nt_avx512_intel) = {
+    .about = {.name = "nt-avx512-intel",
+              .needs = OKOSU_CPU_AVX512,
+              .doc =
+                  "as nt-avx512, its source fetched into L2 far ahead, which suits Intel's cores"},
+    .copy = okosu_copy_nt_intel_avx512,
+    .move = okosu_copy_nt_intel_avx512,
+    .streams = true,
+};
+
 OKOSU_ROUTINE(copy, 55, lately_avx512) = {
     .about = {.name = "lately-avx512",
               .needs = OKOSU_CPU_AVX512 | OKOSU_CPU_ERMS,

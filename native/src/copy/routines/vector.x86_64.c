@@ -26,6 +26,15 @@ OKOSU_ROUTINE(copy, 90, nt_sse2) = {
     .streams = true,
 };
 
+OKOSU_ROUTINE(copy, 95, nt_sse2_intel) = {
+    .about = {.name = "nt-sse2-intel",
+              .needs = OKOSU_CPU_SSE2,
+              .doc = "as nt-sse2, its source fetched into L2 far ahead, which suits Intel's cores"},
+    .copy = okosu_copy_nt_intel_sse2,
+    .move = okosu_copy_nt_intel_sse2,
+    .streams = true,
+};
+
 OKOSU_ROUTINE(copy, 53, lately_sse2) = {
     .about = {.name = "lately-sse2",
               .needs = OKOSU_CPU_SSE2 | OKOSU_CPU_ERMS,
