@@ -208,7 +208,7 @@ BEYOND(3)
  * saves. */
 enum { STREAM_FROM = 2048 };
 /* Intel's cores (Emerald Rapids): so far ahead the source is fetched into L2, the first part of it before the loop.
- * Fetched past L2, as is best on AMD's, its lines take up the buffers that the streamed stores need, too: 1.4 to 1.9
+ * Fetched past L2, as is best on AMD's, its lines take up the buffers that the streamed stores need, too: 1.5 to 1.8
  * times as long. */
 enum { INTEL_AHEAD = 3072 };
 
