@@ -25,22 +25,23 @@ static void intel(uint64_t features, size_t l1d, struct okosu_sizeclasses *choic
 {
     const struct okosu_variant *vector = &okosu_copy_row_sse2.about;
     const struct okosu_variant *largest = &okosu_copy_row_nt_sse2_intel.about;
-    size_t near_to = l1d / 48, vectors_to = l1d / 24;
+    size_t near_to = l1d / 48, any_to = l1d / 24, far_to = any_to;
 
     if (features & OKOSU_CPU_AVX2) {
         vector = &okosu_copy_row_avx2_intel.about;
         largest = &okosu_copy_row_nt_avx2_intel.about;
-        near_to = vectors_to = l1d / 15;
+        near_to = any_to = far_to = l1d / 15;
         okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], FAR_BY_16_TO, &okosu_copy_row_sse2.about);
     }
     if (features & OKOSU_CPU_AVX512) {
         vector = &okosu_copy_row_avx512_intel.about;
         largest = &okosu_copy_row_nt_avx512_intel.about;
         near_to = l1d / 12 * 5;
+        any_to = l1d / 13;
     }
-    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], vectors_to, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_ANY], any_to, vector);
     okosu_sizeclass_add(&choices[OKOSU_COPY_NEAR], near_to, vector);
-    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], vectors_to, vector);
+    okosu_sizeclass_add(&choices[OKOSU_COPY_FAR], far_to, vector);
     if (features & OKOSU_CPU_FSRM) {
         const struct okosu_variant *string = &okosu_copy_row_rep_movsb.about;
 
