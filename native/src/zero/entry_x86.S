@@ -441,7 +441,7 @@
 /* One vector to two: with SSE2 a load of the middle of 17 to 23 bytes comes after 15 cycles for 31 if the start is
  * stored first (Zen 1), and with AVX2 one of 33 to 39 bytes after 8 for 24 (Granite Rapids) and one of the end of 40
  * to 64 after 22 for 25 (Zen 3; on Zen 1 one of the middle after 14 for 10). */
-.macro function isa, intel, name, n, n32, zero, route
+.macro function isa, intel, name, n, n32, zero, route, halves=0
 	.globl \name
 	.hidden \name
 	.type \name, @function
@@ -475,6 +475,10 @@
 	.endif
 	falling \isa, \n
 	.else
+	.if \halves
+	cmp $64, \n
+	jbe 4f
+	.endif
 	vectors \isa, 2, 0, %rdi
 	add \n, %rdi
 	cmp $4*WIDTH, \n
@@ -510,6 +514,14 @@
 	vectors \isa, 4, 0, %r8
 	clean_\isa
 	ret
+	.if \halves
+	.p2align 6
+4:	vinserti128 $1, %xmm0, %ymm0, %ymm0
+	vmovdqu %ymm0, (%rdi)
+	vmovdqu %ymm0, -32(%rdi,\n)
+	vzeroupper
+	ret
+	.endif
 	.endif
 	.ifnb \route
 7:
@@ -551,10 +563,11 @@
 	.set WIDTH, 64
 	functions avx512, "0, 1", _intel
 
-/* The far entries of Intel's cores (okosu_isa_far). */
+/* The far entries of Intel's cores (okosu_isa_far). 33 to 64 bytes by halves of a line: four stores take up to an
+ * eighth longer in no cache (Emerald Rapids). */
 	.set WIDTH, 16
-	function sse2, , okosu_set_avx2_intel_2, %rdx, %edx, 0, 2
-	function sse2, , okosu_zero_avx2_intel_2, %rsi, %esi, 1, 2
+	function sse2, , okosu_set_avx2_intel_2, %rdx, %edx, 0, 2, 1
+	function sse2, , okosu_zero_avx2_intel_2, %rsi, %esi, 1, 2, 1
 	.globl okosu_set_avx512_intel_2, okosu_zero_avx512_intel_2
 	.hidden okosu_set_avx512_intel_2, okosu_zero_avx512_intel_2
 	.set okosu_set_avx512_intel_2, okosu_set_avx2_intel_2

@@ -38,6 +38,15 @@ VEC_INLINE bool vec_is_far(size_t bytes)
  * Rapids). */
 extern size_t okosu_vec_l1;
 
+VEC_INLINE bool vec_is_on_intel(void)
+{
+#if defined(__x86_64__)
+    return __atomic_load_n(&okosu_vec_l1, __ATOMIC_RELAXED) == SIZE_MAX;
+#else
+    return false;
+#endif
+}
+
 /* Operands that no longer fit L1 and take at most a third of L2, where the order and the width of
  * loads matter (Zen 5: from 384 KiB of 1 MiB on, two arrays come faster by whole lines again). */
 VEC_INLINE bool vec_is_in_l2(size_t bytes)
