@@ -61,7 +61,8 @@ static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_copies(voi
 }
 
 /* What of either serves memory that is in no cache. On Intel's cores up to 512 bytes (of copies, 1024) go by
- * 16: 33 bytes and more are copied 1.05 to 1.5 times as fast so, and set up to twice (Granite Rapids). */
+ * 16: 176 bytes and more are copied 1.05 to 1.3 times as fast so, and 65 and more set up to twice (Granite Rapids,
+ * Emerald Rapids; what is shorter has wide vectors in those entries, too). */
 static inline __attribute__((always_inline)) enum okosu_isa okosu_isa_far(enum okosu_isa isa)
 {
     return isa < OKOSU_ISA_AVX2_INTEL ? isa : OKOSU_ISA_SSE2;

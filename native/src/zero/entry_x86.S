@@ -31,21 +31,11 @@
 	ret
 .endm
 
-/* Up to three bytes, of %cx. Where a line is in no cache, a call with a single store takes a tenth longer than one
- * with more on Intel's cores (91 cycles for 80 on Granite Rapids, where a NOP in place of a second store does not
- * help; the reason was not found), and three quarters of the time of one with three on Zen 3. So Intel's store
- * three, which saves a branch; a load of two of three bytes that were just set waits some 8 cycles longer for it. */
+/* Up to three bytes, of %cx. Three stores, which save a branch, take longer where the line is in no cache
+ * (52 for 48 of a single byte on Emerald Rapids, 70 for 55 on Zen 3; only on Granite Rapids a single byte
+ * takes 91 by one store and 80 by three; the reason was not found), and a load of two of three bytes just set waits
+ * some 8 cycles longer for them. */
 .macro up_to_3 n, n32
-	.if THREE
-	test \n32, \n32
-	je 0f
-	mov \n32, %r8d
-	shr %r8d
-	mov %cl, (%rdi)
-	mov %cl, (%rdi,%r8)
-	mov %cl, -1(%rdi,\n)
-0:	ret
-	.else
 	cmp $1, \n32
 	ja 6f
 	jb 0f
@@ -54,7 +44,6 @@
 6:	mov %cx, (%rdi)
 	mov %cl, -1(%rdi,\n)
 	ret
-	.endif
 .endm
 
 .macro below_64_at_end n, n32
@@ -545,7 +534,6 @@
 .endm
 
 	.text
-	.set THREE, 0
 	.set WIDTH, 16
 	functions sse2, "0, 1, 2"
 	.set WIDTH, 32
@@ -558,7 +546,6 @@
 	.endr
 	function_avx512 okosu_set_avx512_2, %rdx, %edx, 0, 1, 2
 	function_avx512 okosu_zero_avx512_2, %rsi, %esi, 1, 1, 2
-	.set THREE, 1
 	functions avx2, "0, 1", _intel
 	.set WIDTH, 64
 	functions avx512, "0, 1", _intel
