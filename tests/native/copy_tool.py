@@ -24,6 +24,7 @@ ROWS = ("ref", "loop8", "libc") + (
         "avx2-intel",
         "avx512-intel",
         *(f"{kind}{isa}" for kind in ("", "lately-", "nt-") for isa in ISAS),
+        *(f"nt-{isa}-intel" for isa in ISAS),
     )
     if X86
     else ("neon", "sve256", "sve512")
