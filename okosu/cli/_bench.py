@@ -29,8 +29,8 @@ ROUNDS = 15
 """Enough for an interval at 95 % that is corrected over 819 comparisons; 11 are enough for 51."""
 PROFILE_ROUNDS = 7
 """A profile needs no interval: where two variants differ by less than the noise, either will do."""
-PROFILE_SECONDS = 27
-"""Where all rounds would take longer than that, there are fewer."""
+PROFILE_SECONDS = 20
+"""Where all rounds would take longer, there are fewer. Three rounds of the largest points take up to 8 s more."""
 WRITE_EVERY_S = 2.0
 QUIET = 30.0
 """Times as long as writing took, nothing is written: it uses memory bandwidth that is being measured."""

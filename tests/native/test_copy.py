@@ -169,7 +169,7 @@ def test_inline(tmp_path: Path, compiler: str, flags: str) -> None:
             "16384 avx2, max rep-movsb",
             "2048 avx2, max nt-avx2",
         ),
-        # Intel's cores without fast short string copies, and with them without AVX, without AVX-512 and as Emerald Rapids.
+        # Intel's cores without fast short string copies; with them, without AVX, with AVX2 and as Emerald Rapids.
         (SSE2 | INTEL, "0x8000 0x40000 0x800000", "1365 sse2, max libc", "682 sse2, max libc", "1365 sse2, max libc"),
         (
             SSE2 | AVX2 | ERMS | INTEL,
