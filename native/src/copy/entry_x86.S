@@ -519,8 +519,9 @@
  * most often. What lies on 16 bytes has no store across two lines, and one less without the middle.
  *
  * On Intel's cores with wider vectors 33 to 64 bytes take two of 32 bytes, by \half: four of 16 bytes, of which 48 need
- * three, take up to a sixth longer in no cache where dst lies across two lines (Emerald Rapids). */
-.macro body_sse2 beyond, half=, a, b, clean, line0=, line1
+ * three, take up to a sixth longer in no cache where dst lies across two lines (Emerald Rapids). With AVX-512 65 to 128
+ * take two of 64 bytes, which are up to a tenth faster there than eight. */
+.macro body_sse2 beyond, half=, half0, half1, clean, line0=, line1
 	mov %rdi, %rax
 	.if FAR
 	cmp $16, %rdx
@@ -564,7 +565,7 @@
 8:	.ifb \half
 	ends movdqu, %xmm, 0, 16, 64, "0, 1", "2, 3"
 	.else
-	two \half, \a, \b, 32
+	two \half, \half0, \half1, 32
 	\clean
 	.endif
 	ret

@@ -14,7 +14,7 @@
 
 /* In the macros n is the register that holds the size, and n32 its lower half. */
 
-/* Below 64 bytes: one masked store. Its bytes can be loaded only after 18 to 24 cycles, those of
+/* Below 64 bytes, not on Intel's cores: one masked store. Its bytes can be loaded only after 18 to 24 cycles, those of
  * plain stores after 12; but plain stores need a class for each doubling, and sizes of 1 to 16 in
  * no order then take twice the time. A masked store whose unused part reaches into an unmapped page
  * does not fault, but takes hundreds of cycles; so near the end of a page two or three plain stores
