@@ -85,6 +85,8 @@ static const struct okosu_option rows[] = {
     {"sizes", "N,...", "these sizes instead of the program's own", OKOSU_SET_ANY(set_sizes)},
     {"points", "ROUTINE/N/MODE/A/B,...", "these points alone; A and B: the offsets in \"align\"",
      NAMES(points)},
+    {"core-loads", "N", "loads in 100 cycles of a core of one's own, as another process found",
+     NUMBER(core_loads, 1, 10000)},
     {"peers", "DIR", "a directory of libraries to compare with (may be repeated)",
      OKOSU_SET_ANY(set_peers)},
     {"list", NULL, "print the routines and the variants, and run nothing", SWITCH(list)},

@@ -30,9 +30,11 @@
 /*
  * A chain does not feel another hardware thread on the same core (of this machine or, in a guest,
  * of the host), but the width of the core does: bench_width_ticks() then takes a tenth to a half
- * longer. Alone, 99 % of readings lie within 2 % of each other (Zen 5 guest).
+ * longer. A thread that was there when a process began may go later, so the width of a core of one's
+ * own is the most that three readings in a row reached.
  */
 #define BENCH_WIDTH_SHARE 0.93
+#define BENCH_WIDTH_LOADS 4096
 /* Microseconds to wait for a calm machine before a batch is tried again: while the run has patience
  * left, and afterwards. */
 #define BENCH_WAIT_US 20000
@@ -51,8 +53,9 @@ struct bench_names {
 
 struct bench_options {
     unsigned rounds;
-    unsigned seconds; /* 0: as long as the rounds take */
-    int cpu;          /* -1: not given */
+    unsigned seconds;    /* 0: as long as the rounds take */
+    unsigned core_loads; /* a hundred times what another process found as `width`; 0: nothing */
+    int cpu;             /* -1: not given */
     uint64_t seed;
     bool smoke, list, help;
     struct bench_names only, variant, points;
@@ -68,8 +71,9 @@ struct bench_clock {
     /* Ticks that `chain_cycles` dependent adds take. */
     uint64_t (*chain)(void);
     double chain_cycles;
-    /* Ticks of independent additions that keep the core's adders busy; NULL: not looked at. */
+    /* Ticks that `width_loads` independent loads take; NULL: not looked at. */
     uint64_t (*width)(void);
+    double width_loads;
     /* Nanoseconds for which this thread wanted to run and did not, from some moment on (two clocks'
      * difference, so it may go back by a little); NULL: not looked at. */
     int64_t (*away)(void);
@@ -85,7 +89,8 @@ struct bench {
     struct okosu_caches caches;
     double cycles_per_tick;
     uint64_t overhead; /* ticks of an empty batch */
-    double width;      /* chain() / width() on a core of one's own; 0: not known */
+    double width;      /* loads a cycle on a core of one's own, as far as was seen; 0: not known */
+    double widths[2];  /* the last readings of it, the last one first */
     double patience;   /* microseconds that may be waited for calm */
     uint64_t begun;    /* when the first point was; 0: not yet */
     int cpu;
@@ -120,13 +125,15 @@ bool bench_wants_point(struct bench *bench, const struct bench_point *point, con
 
 /* A clock of this processor. */
 uint64_t bench_width_ticks(void);
+/* Loads that the core completes in a cycle now; `chain`: the ticks of a chain just before. */
+double bench_width(const struct bench_clock *clock, uint64_t chain);
 
 void bench_header_print(struct bench *bench);
 void bench_routines_print(struct bench *bench);
-/* `rounds`: of each sample; NULL: 0, 1, 2... */
+/* `rounds`: of each sample; NULL: 0, 1, 2... `loads`: a cycle beside each sample; NULL: not known. */
 void bench_row_print(struct bench *bench, const struct bench_point *point,
                      const struct bench_row *row, const double *samples, const unsigned *rounds,
-                     size_t count, unsigned dropped, unsigned shared);
+                     const double *loads, size_t count, unsigned dropped, unsigned shared);
 const struct bench_routine *bench_routine_find(const struct bench *bench, const char *name);
 void bench_buffers_free(struct bench *bench);
 /* Stay on one CPU from now on. 0 or -errno after a message. */

@@ -90,7 +90,7 @@ const struct bench_routine *bench_routine_find(const struct bench *bench, const 
 
 void bench_row_print(struct bench *bench, const struct bench_point *point,
                      const struct bench_row *row, const double *samples, const unsigned *rounds,
-                     size_t count, unsigned dropped, unsigned shared)
+                     const double *loads, size_t count, unsigned dropped, unsigned shared)
 {
     const struct bench_routine *routine = bench_routine_find(bench, row->routine);
     struct okosu_json json = begin(bench, "row");
@@ -122,6 +122,10 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
     for (size_t i = 0; i < count; i++)
         okosu_json_unsigned(&json, NULL, rounds ? rounds[i] : i);
     okosu_json_close(&json, ']');
+    okosu_json_open(&json, "loads", '[');
+    for (size_t i = 0; loads && i < count; i++)
+        okosu_json_number(&json, NULL, loads[i], 3);
+    okosu_json_close(&json, ']');
     okosu_json_unsigned(&json, "dropped", dropped);
     okosu_json_unsigned(&json, "shared", shared);
     okosu_json_unsigned(&json, "point", bench->points);
@@ -136,7 +140,7 @@ void bench_row_print(struct bench *bench, const struct bench_point *point,
 void bench_values(struct bench *bench, const struct bench_point *point, const struct bench_row *row,
                   const double *samples, size_t count)
 {
-    bench_row_print(bench, point, row, samples, NULL, count, 0, 0);
+    bench_row_print(bench, point, row, samples, NULL, NULL, count, 0, 0);
     fflush(bench->out);
 }
 

@@ -20,6 +20,7 @@ struct slot {
     size_t calls;
     double *samples;
     unsigned *rounds;
+    double *loads;
     size_t count;
     unsigned dropped, shared;
 };
@@ -96,11 +97,32 @@ static bool apart(uint64_t before, uint64_t after, double tolerance)
     return (double)(high - low) > tolerance * (double)low;
 }
 
-/* Whether something else had part of the core just now. */
-static bool shared(const struct bench *bench, uint64_t chain)
+static double lesser(double a, double b)
 {
-    return bench->clock.width && bench->width > 0 &&
-           (double)chain < BENCH_WIDTH_SHARE * bench->width * (double)bench->clock.width();
+    return a < b ? a : b;
+}
+
+/* Loads that the core completes in a cycle now; 0 where that is not looked at. A reading during which the chain alone
+ * was interrupted is too high, so that no single one counts for what a core of one's own does. */
+static double look_at_width(struct bench *bench, uint64_t chain)
+{
+    double now, sure;
+
+    if (bench->clock.width == NULL)
+        return 0;
+    now = bench_width(&bench->clock, chain);
+    sure = lesser(now, lesser(bench->widths[0], bench->widths[1]));
+    bench->widths[1] = bench->widths[0];
+    bench->widths[0] = now;
+    if (sure > bench->width)
+        bench->width = sure;
+    return now;
+}
+
+/* Whether something else had part of the core at a reading. */
+static bool shared(const struct bench *bench, double loads)
+{
+    return loads < BENCH_WIDTH_SHARE * bench->width;
 }
 
 static int64_t away(const struct bench *bench)
@@ -135,7 +157,7 @@ static void wait_calm(struct bench *bench)
     do {
         now = bench->clock.chain();
         waited = bench->clock.start() - begun;
-        if (!apart(before, now, BENCH_CHAIN_TOLERANCE) && !shared(bench, now))
+        if (!apart(before, now, BENCH_CHAIN_TOLERANCE) && !shared(bench, look_at_width(bench, now)))
             break;
         before = now;
     } while (waited < most);
@@ -156,7 +178,7 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
         uint64_t before, after, ticks;
         int64_t gone;
         bool others, wrong, last = attempt == most;
-        double per_call;
+        double per_call, loads;
 
         if (attempt > 1)
             wait_calm(bench);
@@ -166,10 +188,11 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
             row->run(row->arg, slot->calls / 16 + 1);
         gone = away(bench);
         before = bench->clock.chain();
-        others = shared(bench, before);
+        loads = look_at_width(bench, before);
         ticks = time_batch(bench, row, slot->calls);
         after = bench->clock.chain();
-        others |= shared(bench, after);
+        loads = lesser(loads, look_at_width(bench, after));
+        others = shared(bench, loads);
         gone = away(bench) - gone;
         /* A batch that was never alone on its core is better than none, and is counted; one that
          * holds another program's time is not, except with --smoke: its chains may hold that
@@ -185,6 +208,7 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
         else
             per_call *= 2 * bench->clock.chain_cycles / (double)(before + after);
         slot->samples[slot->count] = per_call;
+        slot->loads[slot->count] = loads;
         slot->rounds[slot->count++] = round;
         slot->shared += others;
         return;
@@ -264,10 +288,11 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
     uint32_t *order = calloc(count + 1, sizeof(*order));
     double *samples = calloc((count + 1) * bench->options.rounds, sizeof(*samples));
     unsigned *rounds = calloc((count + 1) * bench->options.rounds, sizeof(*rounds));
+    double *loads = calloc((count + 1) * bench->options.rounds, sizeof(*loads));
     size_t used = 0, wanted = 0;
     int error = -ENOMEM;
 
-    if (slots == NULL || order == NULL || samples == NULL || rounds == NULL) {
+    if (slots == NULL || order == NULL || samples == NULL || rounds == NULL || loads == NULL) {
         okosu_message("out of memory", NULL, NULL);
         goto out;
     }
@@ -287,6 +312,7 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
         slots[used].row = &rows[i];
         slots[used].samples = samples + used * bench->options.rounds;
         slots[used].rounds = rounds + used * bench->options.rounds;
+        slots[used].loads = loads + used * bench->options.rounds;
         used++;
     }
     error = 0;
@@ -297,9 +323,11 @@ int bench_point_run(struct bench *bench, const struct bench_point *point,
     run_rounds(bench, point, slots, order, used);
     for (size_t i = 0; i < used; i++)
         bench_row_print(bench, point, slots[i].row, slots[i].samples, slots[i].rounds,
-                        slots[i].count, slots[i].dropped, slots[i].shared);
+                        bench->clock.width ? slots[i].loads : NULL, slots[i].count,
+                        slots[i].dropped, slots[i].shared);
     fflush(bench->out);
 out:
+    free(loads);
     free(rounds);
     free(samples);
     free(order);

@@ -73,6 +73,8 @@ class Row(_Line, tag="row", kw_only=True, frozen=True):
     unit: Literal["cycles", "ns", "ticks"]
     samples: list[Cost]
     rounds: list[Count]
+    loads: list[Cost] = []
+    """How many loads the core completed in a cycle beside each sample (okosu/bench/alone.py); [] if not looked at."""
     dropped: Count = 0
     """Batches that were given up since the core's speed changed while they ran, each time that they were tried."""
     shared: Count = 0
@@ -84,10 +86,12 @@ class Row(_Line, tag="row", kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         if len(self.rounds) != len(self.samples):
             raise ValueError(f"{len(self.samples)} samples and {len(self.rounds)} rounds")
+        if len(self.loads) not in (0, len(self.samples)):
+            raise ValueError(f"{len(self.samples)} samples and {len(self.loads)} loads")
         if len(set(self.rounds)) != len(self.rounds):
             raise ValueError("a round is there twice")
         # A number beyond the range of a double decodes to infinity.
-        if not all(map(isfinite, (self.bytes_per_item, self.flops_per_item, *self.samples))):
+        if not all(map(isfinite, (self.bytes_per_item, self.flops_per_item, *self.samples, *self.loads))):
             raise ValueError("a number is not finite")
 
 
@@ -216,6 +220,7 @@ def _record(bench: str, row: Row, machine: str, seed: int) -> Record:
         unit=row.unit,
         samples=list(row.samples),
         rounds=list(row.rounds),
+        loads=list(row.loads),
         parameters=parameters,
         seed=seed,
     )
@@ -237,11 +242,11 @@ def _row(record: Record) -> Row | None:
     for key in ("n", "footprint", "items", "dropped", "shared", "point"):
         if isinstance(value := said.get(key), float) and value.is_integer():
             said[key] = int(value)
-    columns = {"unit": record.unit, "samples": record.samples, "rounds": record.rounds, "variant": record.variant}
+    columns = {"samples": record.samples, "rounds": record.rounds, "loads": record.loads}
     try:
         said["align"] = [int(offset) for offset in str(said.get("align", "")).split()]
         said["extra"] = json.loads(said.get("extra", "{}"))
-        return msgspec.convert({**said, **columns, "type": "row"}, Row)
+        return msgspec.convert({**said, **columns, "unit": record.unit, "variant": record.variant, "type": "row"}, Row)
     except (msgspec.ValidationError, ValueError, TypeError, RecursionError):
         # A file that was altered by hand is shown as far as it makes sense.
         return None

@@ -275,7 +275,7 @@ def check_columns(envelope: Envelope) -> None:
     """Raise msgspec.ValidationError with the field's name where columns do not fit together."""
     for index, record in enumerate(envelope.records):
         count = len(record.samples)
-        for column in COLUMNS:
+        for column in (*COLUMNS, "loads"):
             length = len(getattr(record, column))
             if length not in (0, count):
                 raise msgspec.ValidationError(

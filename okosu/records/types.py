@@ -72,6 +72,8 @@ class Record(msgspec.Struct, kw_only=True):
     rounds: list[int] = []
     parts: list[int] = []
     predecessor: list[str] = []
+    loads: list[float] = []
+    """Of a benchmark: how many loads the core completed in a cycle beside each sample (okosu/bench/alone.py), or []."""
     parameters: dict[str, str | float] = {}
     """What was measured, where it takes more than the subject and the variant to say it (size, mode, placement, …)."""
     seed: int = 0

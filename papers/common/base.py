@@ -92,6 +92,8 @@ class Measured:
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, OkosuError] = field(default_factory=dict)
     """Experiments that were started and failed; `missing` has these too."""
+    core_loads: float = 0.0
+    """Loads in a cycle of a core of one's own, by all benches of the run (okosu/bench/alone.py); 0: not known."""
     machine: Mapping[str, Any] = field(default_factory=dict)
     """The facts of the records file; `facts` are the same as a Machine."""
 
@@ -153,7 +155,7 @@ class Paper(ABC):
         if not target.bench:
             raise NotImplementedError(f"{self.name}: no sides() for target {target.id} on a lab experiment")
         result = measured.rows.get(target.bench)
-        return points.find(result.rows if result else [], target)
+        return points.find(result.rows if result else [], target, measured.core_loads)
 
     def about(self) -> About:
         return entries.published(self.name)[0]

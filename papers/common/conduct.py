@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 import okosu
-from okosu.bench import rows
+from okosu.bench import alone, rows
 from okosu.bench.rows import Result
 from okosu.records.types import Compared, ExperimentRun, Record, ReproduceFile
 from papers.common import fresh_processes, judge, points, programs
@@ -55,6 +55,7 @@ class Conduct:
 
     def conclude(self) -> None:
         """Compare and judge what has been measured so far."""
+        self._look_at_core()
         ours = self.paper.compare(self.measured)
         made = [_published(entry, ours.get(entry.id)) for entry in self.paper.published()]
         made += [self._target(target) for target in self.paper.targets()]
@@ -110,12 +111,17 @@ class Conduct:
         if name in self.measured.missing:
             self.envelope.plan.missing[name] = self.measured.missing[name]
 
+    def _look_at_core(self) -> None:
+        results = [*self.measured.rows.values(), *(one for again in self.again.values() for one in again)]
+        self.measured.core_loads = alone.core_loads(row for result in results for row in result.rows)
+
     def _judged(self, target: Target) -> tuple[points.Found, list[Judged]]:
         found = self.paper.sides(target, self.measured)
         return found, judge.judge(target, found.sides)
 
     def _measure_again(self) -> None:
         """Measure the points that are in doubt in fresh processes. --quick is one process, and says so by its help."""
+        self._look_at_core()
         doubted: dict[str, list[Judged]] = {}
         for target in [] if self.quick else self.paper.targets():
             doubted.setdefault(target.bench, []).extend(judge.in_doubt(target, self._judged(target)[1]))
@@ -124,7 +130,8 @@ class Conduct:
         if not asked:
             return
         try:
-            failed = fresh_processes.measure(asked, self.runner, self.seed, self.say, self.again)
+            core = self.measured.core_loads
+            failed = fresh_processes.measure(asked, self.runner, self.seed, core, self.say, self.again)
             self.measured.failed |= failed
         finally:
             self.envelope.records += fresh_processes.records(self.again, str(self.envelope.machine.get("id", "")))
@@ -138,8 +145,13 @@ class Conduct:
             found = points.Found(found.sides, [*found.lacking, without])
         fresh = None
         if results := self.again.get(target.bench):
+            core = self.measured.core_loads
             fresh = fresh_processes.fresh(
-                lambda one: self.paper.sides(target, Measured({target.bench: one})), target, judged, results
+                lambda one: self.paper.sides(target, Measured({target.bench: one}, core_loads=core)),
+                target,
+                judged,
+                results,
+                core,
             )
         return judge.conclude(target, found, judged, fresh, self.paper.target_source())
 

@@ -14,7 +14,7 @@ from statistics import median
 
 import msgspec
 
-from okosu.bench import rows
+from okosu.bench import alone, rows
 from okosu.bench.rows import Result, Row
 from okosu.errors import OkosuError
 from okosu.records.types import Record
@@ -41,6 +41,7 @@ def measure(
     asked: Sequence[tuple[Experiment, Sequence[str], Sequence[Judged]]],
     runner: Runner,
     seed: int,
+    core: float,
     say: Say,
     into: dict[str, list[Result]],
     clock: Clock = time.monotonic,
@@ -48,7 +49,9 @@ def measure(
     """Measure the points of each bench in fresh processes, in turn; return what failed, by bench.
 
     `asked` are the benches with the arguments of the first stage and the points in doubt. `into` gets each process's
-    result at once, the first with the rounds of the first stage. How many there are depends on time alone.
+    result at once, the first with the rounds of the first stage. How many there are depends on time alone. `core` is
+    what okosu.bench.alone.core_loads gave of the first stage: a process that begins beside a busy hyperthread cannot
+    see it by itself.
     """
     failed: dict[str, OkosuError] = {}
     taken = dict.fromkeys((experiment.name for experiment, _, _ in asked), 0.0)
@@ -57,6 +60,7 @@ def measure(
             if experiment.name not in taken:
                 continue
             words = arguments(args, doubted, seed + 1 + process, process == 0)
+            words += ["--core-loads", f"{100 * core:.0f}"] if core else []
             say(f"{experiment.program}: {len(doubted)} points in doubt, process {process + 1} of up to {PROCESSES}")
             began = clock()
             try:
@@ -97,23 +101,46 @@ def _name(one: Judged) -> str:
     return "/".join([one.sides.routine, str(at.n), at.mode, *map(str, at.align)])
 
 
-def pooled(results: Sequence[Result]) -> Result:
-    """Return a result in which each process is a round: a row's samples are its medians, process by process."""
-    held: dict[tuple[object, ...], tuple[Row, dict[int, float]]] = {}
+def pooled(results: Sequence[Result], core: float = 0.0) -> Result:
+    """Return a result in which each process is a round: a row's samples are its medians, process by process.
+
+    Of a process of which half of the row's samples or more had the core to themselves, these alone are taken.
+    """
+    held: dict[tuple[object, ...], tuple[Row, dict[int, tuple[float, float]]]] = {}
     for process, result in enumerate(results):
         for row in result.rows:
             if row.samples:
                 key = (row.routine, row.variant, row.kind, row.n, row.footprint, tuple(row.align), row.mode, row.point)
-                held.setdefault(key, (row, {}))[1][process] = median(row.samples)
+                held.setdefault(key, (row, {}))[1][process] = _median(row, core)
     found = [
-        msgspec.structs.replace(row, samples=list(costs.values()), rounds=list(costs), dropped=0, shared=0)
+        msgspec.structs.replace(
+            row,
+            samples=[cost for cost, _ in costs.values()],
+            rounds=list(costs),
+            loads=[loads for _, loads in costs.values()] if row.loads else [],
+            dropped=0,
+            shared=0,
+        )
         for row, costs in held.values()
     ]
     return Result(results[0].name, results[0].header, found, finished=True)
 
 
+def _median(row: Row, core: float) -> tuple[float, float]:
+    """Return the median sample of a row in one process, and the median of the loads beside the samples it is of."""
+    kept = alone.alone(row, core)
+    taken = [i for i, number in enumerate(row.rounds) if number in kept]
+    if 2 * len(taken) < len(row.samples):
+        taken = list(range(len(row.samples)))
+    return median(row.samples[i] for i in taken), median([row.loads[i] for i in taken] if row.loads else [core])
+
+
 def fresh(
-    sides: Callable[[Result], Found], target: Target, judged: Sequence[Judged], results: Sequence[Result]
+    sides: Callable[[Result], Found],
+    target: Target,
+    judged: Sequence[Judged],
+    results: Sequence[Result],
+    core: float = 0.0,
 ) -> Fresh:
     """Return what the processes gave for the points of a target that are in doubt; `sides` is the paper's."""
     doubted = {(one.sides.routine, one.sides.point) for one in judge.in_doubt(target, judged)}
@@ -123,7 +150,7 @@ def fresh(
 
     # The first process alone is held to the level of the whole sweep, for these points were chosen from it.
     first = judge.judge(target, again_in(results[0]), of=max(1, len(judged)))
-    return Fresh(first, judge.judge(target, again_in(pooled(results))), len(results))
+    return Fresh(first, judge.judge(target, again_in(pooled(results, core))), len(results))
 
 
 def records(taken: Mapping[str, Sequence[Result]], machine: str) -> list[Record]:
@@ -134,8 +161,10 @@ def records(taken: Mapping[str, Sequence[Result]], machine: str) -> list[Record]
             for one in rows.records(result, machine):
                 parts = {key: value for key, value in one.parameters.items() if key not in ("dropped", "shared")}
                 key = (one.subject, one.variant, *parts.items())
-                whole = held.setdefault(key, msgspec.structs.replace(one, stage="confirmation", samples=[], rounds=[]))
+                none = msgspec.structs.replace(one, stage="confirmation", samples=[], rounds=[], loads=[])
+                whole = held.setdefault(key, none)
                 whole.samples += one.samples
+                whole.loads += one.loads
                 whole.rounds += one.rounds
                 whole.order += [process] * len(one.samples)
     return list(held.values())

@@ -100,8 +100,8 @@ class Fresh:
 def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
     """Return the points that one process does not decide: where a floor is missed, and the rest is or nearly is.
 
-    Targets with `held` or `certain` are decided by the rounds of one process. Rounds of the lab are fresh boots or runs
-    already.
+    So are those of an at-least or at-most that had no core to themselves. Targets with `held` or `certain` are decided
+    by the rounds of one process. Rounds of the lab are fresh boots or runs already.
     """
     if target.experiment or target.held or target.certain:
         return []
@@ -109,9 +109,9 @@ def in_doubt(target: Target, judged: Sequence[Judged]) -> list[Judged]:
         case "floor":
             return [one for one in judged if one.ratio < target.value]
         case "at-least":
-            return [one for one in judged if one.weakest < target.value * NEAR]
+            return [one for one in judged if one.weakest < target.value * NEAR or one.sides.crowded]
         case "at-most":
-            return [one for one in judged if one.weakest > target.value / NEAR]
+            return [one for one in judged if one.weakest > target.value / NEAR or one.sides.crowded]
 
 
 def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fresh | None, source: str) -> Compared:
@@ -123,11 +123,17 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
     again = {_key(one) for one in doubted} & over.keys()
     final = [over[_key(one)] if _key(one) in again else one for one in judged]
     notes: list[str] = []
+    crowded = [one for one in final if one.sides.crowded]
     if target.kind == "floor":
         holds, worst = _floor(target, judged, final, fresh, notes)
     else:
-        missed = [one for one in final if _misses(target, one)]
-        holds, worst = not missed, _order(target, final)[0]
+        # Beside a busy hyperthread a share of the limit says how many instructions a routine has.
+        unclear = crowded if target.against.startswith("limit:") else []
+        clear = [one for one in final if one not in unclear]
+        missed = [one for one in clear if _misses(target, one)]
+        holds, worst = None if unclear and not missed else not missed, _order(target, clear or final)[0]
+        if unclear:
+            notes.append(f"not judged at {_several(target, unclear)}, for which it takes a core of one's own")
         if target.certain and not missed and any(one.interval is None for one in final):
             holds = None
             notes.append(
@@ -143,6 +149,11 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
             alone = [one for one in judged if _misses(target, one)]
             said = f"missed at {_several(target, alone)}" if alone else "held"
             notes.append(f"{len(again)} of them over {fresh.count} fresh processes; in one process alone: {said}")
+    if crowded:
+        notes.append(f"at {len(crowded)} points another hyperthread was busy in all but a few rounds")
+    if beside := sum(one.sides.beside for one in final):
+        count = beside + sum(len(one.sides.ours.keys() & one.sides.theirs.keys()) for one in final)
+        notes.append(f"{beside} of {count} pairs are left out, beside which another hyperthread was busy")
     if fresh and (lost := len(doubted) - len(again)):
         notes.append(f"{lost} points in doubt were not measured in fresh processes")
     if found.lacking:

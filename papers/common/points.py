@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from statistics import median
 from typing import NamedTuple
 
-from okosu.bench import figures
+from okosu.bench import alone, figures
 from okosu.bench.rows import Row
 from okosu.records.types import Record
 from papers.common.entries import Select, Target
@@ -41,6 +41,10 @@ class Sides(NamedTuple):
     theirs: dict[int, float]
     exact: bool = False
     """Whether every run gives the same numbers (a simulation's cycles), so that one round is enough."""
+    beside: int = 0
+    """Rounds that are left out, since another hyperthread had part of the core for one side or both."""
+    crowded: bool = False
+    """Whether too few rounds had the core to themselves, so that all are there."""
 
     @property
     def label(self) -> str:
@@ -94,14 +98,16 @@ def beside(rows: Iterable[Row], row: Row) -> list[Row]:
     ]
 
 
-def find(rows: Sequence[Row], target: Target) -> Found:
-    """Return each point at which the target can be judged."""
+def find(rows: Sequence[Row], target: Target, core: float = 0.0) -> Found:
+    """Return each point at which the target can be judged; `core`: loads in a cycle of a core of one's own, 0 where
+    that is not known and all rounds count.
+    """
     sides, lacking = [], []
     by_number: dict[int, list[Row]] = {}
     for row in rows:
         by_number.setdefault(row.point, []).append(row)
     for row in _ours(rows, target.select):
-        other = _against(beside(by_number[row.point], row), row, target.against)
+        other = _against(beside(by_number[row.point], row), row, target.against, core)
         if isinstance(other, str):
             lacking.append(other)
         else:
@@ -125,7 +131,7 @@ def _ours(rows: Iterable[Row], select: Select) -> list[Row]:
     return list(found.values())
 
 
-def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
+def _against(around: Sequence[Row], row: Row, against: str, core: float) -> Sides | str:
     """Return both sides at the row's point, or what is lacking; hpc_programming/targets.toml explains `against`."""
     kind, _, name = against.partition(":")
     here = point(row)
@@ -134,9 +140,10 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             # Cost of one unit of work in cycles; theirs is one cycle, so that the ratio is a rate.
             work = {"elements": 1.0, "bytes": row.bytes_per_item, "flops": row.flops_per_item}[kind] * row.items
             ours = by_round(row, work)
-            return Sides(here, row.routine, row.variant, against, ours, dict.fromkeys(ours, 1.0))
+            both = Sides(here, row.routine, row.variant, against, ours, dict.fromkeys(ours, 1.0))
+            return _alone(both, row, row, core)
         case "limit":
-            shares = [share for limit in name.split(",") if (share := _share(around, row, limit)) is not None]
+            shares = [share for limit in name.split(",") if (share := _share(around, row, limit, core)) is not None]
             if not shares:
                 return f"no {name} beside {row.routine}"
             return max(shares, key=lambda share: median(share.theirs.values()) / median(share.ours.values()))
@@ -152,11 +159,24 @@ def _against(around: Sequence[Row], row: Row, against: str) -> Sides | str:
             if not peers:
                 return f"no peer {name} beside {row.routine}" if name != "*" else f"no peer beside {row.routine}"
             best = min(peers, key=lambda other: median(other.samples))
-            return Sides(here, row.routine, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
+            both = Sides(here, row.routine, row.variant, best.variant, by_round(row, 1.0), by_round(best, 1.0))
+            return _alone(both, row, best, core)
     raise ValueError(f"against = {against!r}")
 
 
-def _share(around: Sequence[Row], row: Row, limit: str) -> Sides | None:
+def _alone(sides: Sides, row: Row, other: Row, core: float) -> Sides:
+    """Return the rounds that had the core to themselves, or all as `crowded` where these are too few."""
+    both = sides.ours.keys() & sides.theirs.keys()
+    kept = both & alone.alone(row, core) & alone.alone(other, core)
+    if len(kept) == len(both):
+        return sides
+    if len(kept) < min(alone.FEWEST, len(both)):
+        return sides._replace(crowded=True)
+    ours, theirs = ({n: cost for n, cost in side.items() if n in kept} for side in (sides.ours, sides.theirs))
+    return sides._replace(ours=ours, theirs=theirs, beside=len(both) - len(kept))
+
+
+def _share(around: Sequence[Row], row: Row, limit: str, core: float) -> Sides | None:
     """Return a row beside the best variant of a limit, each as cost of one unit of work; None where it is not there."""
     limits = [other for other in around if other.kind == "limit" and other.routine == limit]
     if not limits:
@@ -164,7 +184,8 @@ def _share(around: Sequence[Row], row: Row, limit: str) -> Sides | None:
     best = min(limits, key=lambda other: median(by_round(other, _work(other)).values()))
     by_flops = not best.bytes_per_item
     work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
-    return Sides(point(row), row.routine, row.variant, limit, by_round(row, work), by_round(best, _work(best)))
+    both = Sides(point(row), row.routine, row.variant, limit, by_round(row, work), by_round(best, _work(best)))
+    return _alone(both, row, best, core)
 
 
 def _work(limit: Row) -> float:

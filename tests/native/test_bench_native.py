@@ -190,6 +190,25 @@ def test_batches_that_were_disturbed(mode: str, samples: list[float], dropped: i
 
 
 @needs_fake
+def test_a_core_that_was_shared_when_the_program_began() -> None:
+    """What a core of its own does is seen as soon as three readings show it, or told by an earlier process."""
+    for words, known in (((), False), (("--core-loads", "200"), True)):
+        lines, _ = run(FAKE, "returned", "--rounds", "6", "--seed", "3", *words)
+        a, b = (row for row in rows_of(lines) if row["unit"] == "cycles" and row["kind"] != "limit")
+        assert (a["loads"], a["shared"]) == ([2] * 6, 0)
+        assert b["loads"] == [1] * 6
+        assert b["shared"] == 6 if known else 4 <= b["shared"] <= 6
+
+
+@needs_fake
+def test_an_interrupted_reading_does_not_widen_the_core() -> None:
+    lines, _ = run(FAKE, "spike", "--rounds", "4")
+    timed = [row for row in rows_of(lines) if row["variant"] != "own"]
+    assert [(row["loads"], row["shared"]) for row in timed] == [([2] * 4, 0)] * len(timed)
+    assert all(row["loads"] == [] for row in rows_of(lines) if row["variant"] == "own")
+
+
+@needs_fake
 @pytest.mark.parametrize("mode", ["always", "halted"])
 def test_smoke_has_samples_of_every_row_on_a_busy_machine(mode: str) -> None:
     rows = [row for row in rows_of(run(FAKE, mode, "--smoke")[0]) if row["kind"] != "limit"]

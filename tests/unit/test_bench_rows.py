@@ -33,6 +33,7 @@ values = st.recursive(
 def made(draw: st.DrawFn) -> dict[str, Any]:
     samples = draw(st.lists(finite, max_size=5))
     numbers = draw(st.lists(counts, min_size=len(samples), max_size=len(samples), unique=True))
+    loads = draw(st.just([]) | st.lists(finite, min_size=len(samples), max_size=len(samples)))
     return {
         "type": "row",
         **{key: draw(texts) for key in ("routine", "variant", "library", "config", "place", "mode")},
@@ -43,6 +44,7 @@ def made(draw: st.DrawFn) -> dict[str, Any]:
         "align": draw(st.lists(st.integers(0, 4096), max_size=3)),
         "samples": samples,
         "rounds": numbers,
+        "loads": loads,
         "extra": draw(st.dictionaries(texts, values, max_size=3)),
     }
 

@@ -151,6 +151,15 @@ def test_of_the_peers_the_one_of_least_median_over_processes_is_compared() -> No
     assert sides.theirs == {0: 9, 1: 12, 2: 9}
 
 
+def test_of_each_process_the_samples_that_had_the_core_to_themselves() -> None:
+    """Of a process of which more than half had not, all are taken, and it counts as beside a neighbour."""
+    loads = [[2.0, 2, 2, 1, 1], [2, 2, 1, 1, 1]]
+    results = [result("b", [row("k", "p", "peer", [10.0, 11, 12, 20, 21], loads=each, n=1)]) for each in loads]
+    (pooled,) = fresh_processes.pooled(results, 2.0).rows
+    assert pooled.samples == [11, 12]
+    assert pooled.loads == [2, 1]
+
+
 def doubted(*sizes: int) -> list[judge.Judged]:
     rows = [r for n in sizes for r in (row("k", "chosen", "okosu", 200, n=n), row("k", "p", "peer", 100, n=n))]
     return judge.judge(FLOOR, points.find(rows, FLOOR).sides)
@@ -171,7 +180,7 @@ def runs(given: Callable[[list[str]], Result], clock: Iterator[float]) -> tuple[
     into: dict[str, list[Result]] = {}
     runner = programs.Runner(lambda name, words: given(list(words)), none)
     asked = [(BENCH, BENCH.args, doubted(1))]
-    failed = fresh_processes.measure(asked, runner, 1, lambda _: None, into, lambda: next(clock))
+    failed = fresh_processes.measure(asked, runner, 1, 1.91, lambda _: None, into, lambda: next(clock))
     return into.get("b", []), failed
 
 
@@ -198,7 +207,7 @@ def test_a_bench_that_takes_long_leaves_the_others_their_processes() -> None:
     slow = Experiment("slow", "okosu-bench-slow", ())
     into: dict[str, list[Result]] = {}
     asked = [(each, each.args, doubted(1)) for each in (slow, BENCH)]
-    fresh_processes.measure(asked, programs.Runner(run, none), 1, lambda _: None, into, lambda: now)
+    fresh_processes.measure(asked, programs.Runner(run, none), 1, 0.0, lambda _: None, into, lambda: now)
     assert {name: len(results) for name, results in into.items()} == {"slow": 4, "b": fresh_processes.PROCESSES}
 
 
@@ -213,6 +222,7 @@ def test_a_process_that_fails_keeps_those_before() -> None:
 
     found, failed = runs(given, iter(float(second) for second in range(99)))
     assert (len(found), len(calls), list(failed)) == (2, 3, ["b"])
+    assert [words[-2:] for words in calls] == [["--core-loads", "191"]] * 3
 
 
 def test_records_hold_every_sample_of_every_process() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from okosu.bench import alone
 from okosu.bench.rows import Row
 from okosu.records.types import Compared
 from papers.common import fresh_processes, judge, points
@@ -33,15 +34,19 @@ def pair(ours: float, theirs: float, n: int = 2048, **fields: Any) -> list[Row]:
 
 
 def outcome(
-    asked: Target, rows: list[Row], again: list[Row] | None = None, processes: int = fresh_processes.PROCESSES
+    asked: Target,
+    rows: list[Row],
+    again: list[Row] | None = None,
+    processes: int = fresh_processes.PROCESSES,
+    core: float = 0.0,
 ) -> Compared:
     """Judge the rows together with planted results of so many fresh processes."""
-    found = points.find(rows, asked)
+    found = points.find(rows, asked, core)
     judged = judge.judge(asked, found.sides)
     fresh = None
     if again is not None:
         results = [result("blas1", again)] * processes
-        fresh = fresh_processes.fresh(lambda one: points.find(one.rows, asked), asked, judged, results)
+        fresh = fresh_processes.fresh(lambda one: points.find(one.rows, asked, core), asked, judged, results, core)
     return judge.conclude(asked, found, judged, fresh, "test")
 
 
@@ -279,3 +284,54 @@ def test_rows_of_another_point_are_never_compared() -> None:
 def test_selection(select: dict[str, Any], taken: bool) -> None:
     asked = target(select=Select(**{"routine": ["dsum"], **select}))
     assert bool(points.find(pair(100, 120), asked).sides) is taken
+
+
+LIMIT = {"against": "limit:limit-load", "kind": "at-least", "value": 0.9}
+
+
+def shared(count: int, n: int = 2048, alone: float = 100, beside: float = 200) -> list[Row]:
+    """Return a routine and its limit of 95; in the last `count` of 21 rounds another hyperthread has half the core."""
+    costs = [alone] * (21 - count) + [beside] * count
+    loads = [2.0] * (21 - count) + [1.0] * count
+    return [
+        row("dsum", "chosen", "okosu", costs, n=n, point=n, loads=loads),
+        row("limit-load", "avx2", "limit", [95.0] * 21, n=n, point=n, loads=[2.0] * 21),
+    ]
+
+
+def test_rounds_beside_another_hyperthread_are_left_out_and_counted() -> None:
+    asked = target(**LIMIT)
+    for count in (0, 11, 16):
+        said = outcome(asked, shared(count), core=2.0)
+        assert (said.holds, said.measured) == (True, pytest.approx(0.95))
+        assert (f"{count} of 21 pairs are left out" in said.note) == (count > 0)
+    # Where nothing says what a core of one's own does, all rounds count.
+    assert outcome(asked, shared(11)).holds is False
+
+
+def test_a_share_of_the_limit_is_not_judged_without_a_core_of_ones_own() -> None:
+    asked = target(**LIMIT)
+    said = outcome(asked, shared(17), core=2.0)
+    assert said.holds is None
+    assert "not judged at dsum n=2048 +0,+0 throughput (0.475), for which it takes a core of one's own" in said.note
+    # A point that misses alone is missed, whatever the others had.
+    both = [*shared(21), *shared(0, n=4096, alone=120)]
+    assert outcome(asked, both, core=2.0).holds is False
+    assert outcome(asked, [*shared(21), *shared(0, n=4096)], core=2.0).holds is None
+    # Fresh processes that have the core to themselves decide.
+    assert outcome(asked, shared(21), shared(0), core=2.0).holds is True
+
+
+def test_a_ratio_to_a_peer_is_judged_beside_another_hyperthread_and_says_so() -> None:
+    rows = pair(100, 120, loads=[1.0] * 21)
+    said = outcome(target(), rows, core=2.0)
+    assert said.holds is True
+    assert "at 1 points another hyperthread was busy" in said.note
+
+
+def test_what_a_core_of_ones_own_does_is_read_off_all_processes() -> None:
+    crowded, own = row("k", "a", "okosu", 1, loads=[1.2] * 21), row("k", "a", "okosu", 1, loads=[1.9] * 21)
+    assert alone.core_loads([crowded, own, row("k", "p", "peer", 1)]) == 1.9
+    assert alone.core_loads([row("k", "p", "peer", 1)]) == 0
+    assert alone.alone(crowded, 1.9) == set()
+    assert alone.alone(row("k", "p", "peer", 1), 1.9) == set(range(21))

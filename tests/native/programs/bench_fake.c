@@ -8,6 +8,8 @@
  *   halted    the same, 50 times as long
  *   below     the same by 0.9 %: nothing repeated
  *   crowded   something else has half of the core whenever "b" is timed
+ *   returned  something else has half of the core when the program begins, and again whenever "b" is timed
+ *   spike     a chain right before a width is interrupted once, so that the core seems 50 times as wide
  *   preempted another program runs in the middle of every second timing of "b"
  *   cold      batches of at most 3 calls, each prepared
  *   begun     prepared batches, each of which takes 30,000 ticks besides its calls
@@ -58,12 +60,19 @@ static uint64_t chain(void)
     batch_timed = false;
     if (halted)
         return (uint64_t)50 * CHAIN;
+    if (batches > 0 && strcmp(mode, "spike") == 0 && !disturbed) {
+        disturbed = true;
+        return (uint64_t)50 * CHAIN;
+    }
     return longer ? CHAIN + CHAIN / 20 : CHAIN;
 }
 
 static uint64_t width(void)
 {
-    return strcmp(mode, "crowded") == 0 && in_b ? CHAIN / 2 : CHAIN / 4;
+    bool begins = batches == 0 && strcmp(mode, "returned") == 0;
+    bool crowded = strcmp(mode, "crowded") == 0 || strcmp(mode, "returned") == 0;
+
+    return begins || (crowded && in_b) ? CHAIN / 2 : CHAIN / 4;
 }
 
 static int64_t away(void)
@@ -158,6 +167,7 @@ int main(int argc, char **argv)
                                            .stop = stop,
                                            .chain = chain,
                                            .width = width,
+                                           .width_loads = CHAIN,
                                            .away = away,
                                            .chain_cycles = 2 * CHAIN,
                                            .tick_hz = 1e9}};
