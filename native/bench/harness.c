@@ -286,7 +286,7 @@ int bench_start(struct bench *bench)
     if (error < 0)
         return error;
     bench->random = bench->options.seed;
-    bench->patience = BENCH_PATIENCE_US;
+    bench->patience = bench->options.points.count ? BENCH_POINTS_PATIENCE_US : BENCH_PATIENCE_US;
     bench->out = stdout;
     bench->progress = isatty(STDERR_FILENO);
     bench->caches = okosu_caches_read((unsigned)bench->cpu);

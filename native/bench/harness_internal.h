@@ -40,6 +40,8 @@
 #define BENCH_WAIT_US 20000
 #define BENCH_SHORT_WAIT_US 500
 #define BENCH_PATIENCE_US 20e6
+/* A run of --points is one of many, or has a time to keep. */
+#define BENCH_POINTS_PATIENCE_US 1e6
 
 /* Comma-separated names of one option, in text that is the option's own. */
 struct bench_names {
