@@ -196,9 +196,10 @@ static void sample(struct bench *bench, const struct bench_point *point, struct 
         gone = away(bench) - gone;
         /* A batch that was never alone on its core is better than none, and is counted; one that
          * holds another program's time is not, except with --smoke: its chains may hold that
-         * program's time too and then say nothing of the core's speed. */
+         * program's time too and then say nothing of the core's speed. Once the run's patience is
+         * over the neighbour is likely to stay, and more rounds say more than more tries. */
         wrong = apart(before, after, tolerance(bench, ticks)) || robbed(bench, gone, ticks);
-        if (last ? wrong && !bench->options.smoke : wrong || others)
+        if (last ? wrong && !bench->options.smoke : wrong || (others && bench->patience > 0))
             continue;
         per_call = (double)ticks / (double)slot->calls;
         if (point->unit && strcmp(point->unit, "ns") == 0)

@@ -164,13 +164,15 @@ def _against(around: Sequence[Row], row: Row, against: str, core: float) -> Side
     raise ValueError(f"against = {against!r}")
 
 
-def _alone(sides: Sides, row: Row, other: Row, core: float) -> Sides:
-    """Return the rounds that had the core to themselves, or all as `crowded` where these are too few."""
+def _alone(sides: Sides, row: Row, other: Row, core: float, most: bool = True) -> Sides:
+    """Return the rounds that had the core to themselves, or all as `crowded` where these are too few: with `most`,
+    fewer than half.
+    """
     both = sides.ours.keys() & sides.theirs.keys()
     kept = both & alone.alone(row, core) & alone.alone(other, core)
     if len(kept) == len(both):
         return sides
-    if len(kept) < min(alone.FEWEST, len(both)):
+    if len(kept) < min(alone.FEWEST, len(both)) or (most and 2 * len(kept) < len(both)):
         return sides._replace(crowded=True)
     ours, theirs = ({n: cost for n, cost in side.items() if n in kept} for side in (sides.ours, sides.theirs))
     return sides._replace(ours=ours, theirs=theirs, beside=len(both) - len(kept))
@@ -185,7 +187,7 @@ def _share(around: Sequence[Row], row: Row, limit: str, core: float) -> Sides | 
     by_flops = not best.bytes_per_item
     work = (row.flops_per_item if by_flops else row.bytes_per_item) * row.items
     both = Sides(point(row), row.routine, row.variant, limit, by_round(row, work), by_round(best, _work(best)))
-    return _alone(both, row, best, core)
+    return _alone(both, row, best, core, most=False)
 
 
 def _work(limit: Row) -> float:

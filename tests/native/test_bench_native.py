@@ -201,6 +201,17 @@ def test_a_core_that_was_shared_when_the_program_began() -> None:
 
 
 @needs_fake
+def test_a_neighbour_that_stays_costs_no_more_than_the_patience() -> None:
+    """Rounds go on with one try for each batch: of a batch of "b" five are timed only in the first 20 s."""
+    lines, _ = run(FAKE, "stays", "--rounds", "20", "--only", "sum")
+    (order,) = (line["text"] for line in lines if line["type"] == "note" and line["text"].startswith("order"))
+    b = next(row for row in rows_of(lines) if row["variant"] == "b" and row["unit"] == "cycles")
+    assert (len(b["samples"]), b["shared"], b["dropped"]) == (20, 20, 0)
+    # Each try runs "b" twice, once before its time is taken; five more runs calibrate it.
+    assert 40 < order.count("b") < 70
+
+
+@needs_fake
 def test_an_interrupted_reading_does_not_widen_the_core() -> None:
     lines, _ = run(FAKE, "spike", "--rounds", "4")
     timed = [row for row in rows_of(lines) if row["variant"] != "own"]

@@ -327,6 +327,11 @@ def test_a_ratio_to_a_peer_is_judged_beside_another_hyperthread_and_says_so() ->
     said = outcome(target(), rows, core=2.0)
     assert said.holds is True
     assert "at 1 points another hyperthread was busy" in said.note
+    # An interval needs more rounds than a median, so it is over all where fewer than half had the core to themselves.
+    for count, beside in ((11, 0), (10, 10)):
+        rows = pair(100, 120, loads=[2.0] * (21 - count) + [1.0] * count)
+        (sides,) = points.find(rows, target(), 2.0).sides
+        assert (sides.beside, sides.crowded, len(sides.ours)) == (beside, not beside, 21 - beside)
 
 
 def test_what_a_core_of_ones_own_does_is_read_off_all_processes() -> None:

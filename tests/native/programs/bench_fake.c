@@ -9,6 +9,7 @@
  *   below     the same by 0.9 %: nothing repeated
  *   crowded   something else has half of the core whenever "b" is timed
  *   returned  something else has half of the core when the program begins, and again whenever "b" is timed
+ *   stays     the same as crowded, and each look at the core takes 3 s
  *   spike     a chain right before a width is interrupted once, so that the core seems 50 times as wide
  *   preempted another program runs in the middle of every second timing of "b"
  *   cold      batches of at most 3 calls, each prepared
@@ -70,8 +71,11 @@ static uint64_t chain(void)
 static uint64_t width(void)
 {
     bool begins = batches == 0 && strcmp(mode, "returned") == 0;
-    bool crowded = strcmp(mode, "crowded") == 0 || strcmp(mode, "returned") == 0;
+    bool stays = strcmp(mode, "stays") == 0;
+    bool crowded = stays || strcmp(mode, "crowded") == 0 || strcmp(mode, "returned") == 0;
 
+    if (stays && batches > 0)
+        now += 3000000000;
     return begins || (crowded && in_b) ? CHAIN / 2 : CHAIN / 4;
 }
 
