@@ -150,7 +150,7 @@ def conclude(target: Target, found: Found, judged: Sequence[Judged], fresh: Fres
             said = f"missed at {_several(target, alone)}" if alone else "held"
             notes.append(f"{len(again)} of them over {fresh.count} fresh processes; in one process alone: {said}")
     if crowded:
-        notes.append(f"at {len(crowded)} points another hyperthread was busy in all but a few rounds")
+        notes.append(f"at {len(crowded)} points another hyperthread was busy in most rounds")
     if beside := sum(one.sides.beside for one in final):
         count = beside + sum(len(one.sides.ours.keys() & one.sides.theirs.keys()) for one in final)
         notes.append(f"{beside} of {count} pairs are left out, beside which another hyperthread was busy")
